@@ -1,0 +1,29 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let swift: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+/// One module of the package; `Sources/ARCHITECTURE.md` explains each arrow that `dependencies` draws.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: swift)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swift)
+}
+
+let package = Package(
+  name: "hearth",
+  platforms: [.macOS(.v15)],
+  targets: [
+    module("FirestoreModel"),
+
+    tests("FirestoreModelTests", ["FirestoreModel"]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One document as one party knows it: the backend, the cache, or a view with local writes applied.
+package struct Document: Sendable {
+  package enum State: Equatable, Sendable {
+    /// The document exists with this content.
+    case found(DocumentData)
+    /// The document is known not to exist.
+    case missing
+    /// It exists or existed at `version`, but its content is not known: a write was acknowledged whose result
+    /// could not be computed here (SDK: "unknown document").
+    case unknown
+  }
+
+  /// How far local writes shine through.
+  package enum PendingWrites: UInt8, Sendable {
+    case none
+    /// A local write is visible that the backend has not acknowledged.
+    case local
+    /// All visible writes are acknowledged, but the backend's own version has not arrived.
+    case committed
+  }
+
+  package var key: DocumentKey
+  /// When the backend last changed the document. `nil` for a document known only from local writes, and as soon as a
+  /// local write is visible in it: what is then shown is no version of the backend's (SDKs reset it to "min").
+  package var version: SnapshotVersion?
+  package var createTime: SnapshotVersion?
+  package var state: State
+  package var pending: PendingWrites
+
+  package init(
+    key: DocumentKey, version: SnapshotVersion?, createTime: SnapshotVersion? = nil, state: State,
+    pending: PendingWrites = .none
+  ) {
+    self.key = key
+    self.version = version
+    self.createTime = createTime
+    self.state = state
+    self.pending = pending
+  }
+
+  package var data: DocumentData? {
+    if case .found(let data) = state { data } else { nil }
+  }
+
+  package var exists: Bool { data != nil }
+  package var hasLocalMutations: Bool { pending == .local }
+  package var hasCommittedMutations: Bool { pending == .committed }
+  package var hasPendingWrites: Bool { pending != .none }
+
+  /// The value at a path, read without decoding the document; the document's own name for `__name__` is not a
+  /// field: queries compare `key` instead.
+  package subscript(path: FieldPath) -> Value? { data?[path] }
+}
+
+/// The fields of a document, held decoded or as protobuf wire bytes; decoded only when asked for.
+package struct DocumentData: Sendable {
+  package enum Storage: Sendable {
+    case decoded(Fields)
+    case encoded(EncodedFields)
+  }
+
+  package let storage: Storage
+
+  package init(_ fields: Fields) { storage = .decoded(fields) }
+  package init(encoded: EncodedFields) { storage = .encoded(encoded) }
+
+  /// All fields; O(size) each time for encoded data, so keep the result.
+  package var fields: Fields {
+    switch storage {
+    case .decoded(let fields): fields
+    case .encoded(let bytes): bytes.decoded()
+    }
+  }
+
+  /// The canonical wire bytes.
+  package var encoded: EncodedFields {
+    switch storage {
+    case .decoded(let fields): EncodedFields(fields)
+    case .encoded(let bytes): bytes
+    }
+  }
+
+  /// Compares the field at `path` with `value` in the total order, in place where the data is encoded.
+  /// - Returns: `nil` if there is no such field.
+  package func compare(_ path: FieldPath, with value: Value) -> Ordering? {
+    switch storage {
+    case .decoded(let fields): fields[path]?.compare(value)
+    case .encoded(let bytes): bytes.compare(path, with: value)
+    }
+  }
+
+  package subscript(path: FieldPath) -> Value? {
+    switch storage {
+    case .decoded(let fields): fields[path]
+    case .encoded(let bytes): bytes[path]
+    }
+  }
+}
+
+extension DocumentData: Equatable {
+  /// Strict equality of the contents, whichever way they are held.
+  package static func == (left: DocumentData, right: DocumentData) -> Bool {
+    if case (.encoded(let left), .encoded(let right)) = (left.storage, right.storage), left.bytes == right.bytes {
+      return true
+    }
+    return left.fields == right.fields
+  }
+}
+
+extension Document: Equatable {
+  /// Key, version, state and pending flag; not the create time.
+  package static func == (left: Document, right: Document) -> Bool {
+    left.key == right.key && left.version == right.version && left.pending == right.pending && left.state == right.state
+  }
+}

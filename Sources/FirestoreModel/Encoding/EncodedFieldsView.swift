@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads `EncodedFields` wherever they lie: in an array, or in a row that SQLite lends. Nothing is copied or allocated
+/// until a value is asked for. Valid only as long as the bytes are.
+package struct EncodedFieldsView {
+  private let bytes: UnsafeRawBufferPointer
+
+  package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  package subscript(path: FieldPath) -> Value? { find(path)?.decoded() }
+
+  /// Compares the field at `path` with `value` in the total order; `nil` if there is no such field.
+  package func compare(_ path: FieldPath, with value: Value) -> Ordering? { find(path)?.compare(with: value) }
+
+  /// All fields up to the first malformed byte.
+  package func decoded() -> Fields {
+    var entries: [Fields.Entry] = []
+    entries.reserveCapacity(16)
+    var reader = WireReader(bytes)
+    // Where bytes on disk were damaged, what reads back is all there is to return; the store checks its checksums.
+    while let tag = try? reader.tag() {
+      guard tag.type == .lengthDelimited, tag.field == EncodedFields.fieldNumber, var message = try? reader.message(),
+        let entry = try? message.entry(depth: 0)
+      else { break }
+      entries.append(entry)
+    }
+    return Fields(unsorted: entries)
+  }
+
+  /// The encoded value at a path.
+  /// - Returns: `nil` where a segment is absent, its parent is not a map, or the bytes are malformed.
+  package func find(_ path: FieldPath) -> EncodedValueView? {
+    var entries = bytes
+    var number = EncodedFields.fieldNumber
+    var found: EncodedValueView?
+    for segment in path.segments {
+      if let parent = found {
+        guard let content = parent.mapContent else { return nil }
+        entries = content
+        number = 1
+      }
+      guard let value = WireReader(entries).entry(named: segment, number: number) else { return nil }
+      found = EncodedValueView(value)
+    }
+    return found
+  }
+}
+
+/// One `google.firestore.v1.Value` in place.
+package struct EncodedValueView {
+  private let bytes: UnsafeRawBufferPointer
+
+  fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// `nil` for malformed bytes: the field then looks absent.
+  package func decoded() -> Value? {
+    var reader = WireReader(bytes)
+    return try? reader.value()
+  }
+
+  /// The rank of the type in the total order, as `Value.typeRank`.
+  package var typeRank: Int? {
+    var reader = WireReader(bytes)
+    guard let tag = try? reader.tag() else { return nil }
+    switch tag.field {
+    case 11: return 0
+    case 1: return 1
+    case 2, 3: return 2
+    case 10: return 3
+    case 17: return 5
+    case 18: return 6
+    case 5: return 7
+    case 8: return 8
+    case 9: return 9
+    default: return decoded()?.typeRank
+    }
+  }
+
+  /// Whether this is the double NaN, which range filters never match.
+  package var isNaN: Bool {
+    var reader = WireReader(bytes)
+    guard let tag = try? reader.tag(), tag.field == 3, let value = try? reader.double() else { return false }
+    return value.isNaN
+  }
+
+  /// The ordering of this value relative to `value`; scalars are compared without decoding.
+  package func compare(with value: Value) -> Ordering? {
+    var reader = WireReader(bytes)
+    guard let tag = try? reader.tag() else { return nil }
+    switch (tag.field, value) {
+    case (17, .string(let text)):
+      guard let stored = try? reader.lengthDelimited() else { return nil }
+      return text.withUTF8Bytes { Ordering.lexicographic(stored.assumingMemoryBound(to: UInt8.self), $0) }
+    case (2, .integer(let number)):
+      guard let stored = try? reader.integer() else { return nil }
+      return Ordering(stored, number)
+    case (2, .double(let number)):
+      guard let stored = try? reader.integer() else { return nil }
+      return Ordering.numeric(stored, number)
+    case (3, .double(let number)):
+      guard let stored = try? reader.double() else { return nil }
+      return Ordering.numeric(stored, number)
+    case (3, .integer(let number)):
+      guard let stored = try? reader.double() else { return nil }
+      return Ordering.numeric(number, stored).reversed
+    case (1, .boolean(let flag)):
+      guard let stored = try? reader.boolean() else { return nil }
+      return Ordering(stored ? 1 : 0, flag ? 1 : 0)
+    case (10, .timestamp(let time)):
+      guard let stored = try? reader.timestamp() else { return nil }
+      return Ordering(stored, time)
+    default:
+      guard let rank = typeRank else { return nil }
+      return rank == value.typeRank ? decoded()?.compare(value) : Ordering(rank, value.typeRank)
+    }
+  }
+
+  /// The entries of the map that this value is; `nil` for other types, also those that maps stand for (vector, server
+  /// timestamp), since what these hold inside is not a field.
+  fileprivate var mapContent: UnsafeRawBufferPointer? {
+    var reader = WireReader(bytes)
+    guard let tag = try? reader.tag(), tag.field == 6, tag.type == .lengthDelimited,
+      let content = try? reader.lengthDelimited()
+    else { return nil }
+    if WireReader(content).entry(named: TypedMap.type, number: 1) != nil {
+      guard case .map? = decoded() else { return nil }
+    }
+    return content
+  }
+}
+
+extension WireReader {
+  /// The encoded value of the map entry with this name; entries are fields of this number. Names are compared where
+  /// they lie, so that entries that do not match cost little more than their two tags.
+  fileprivate func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
+    name.withUTF8Bytes { name in
+      var reader = self
+      while let tag = try? reader.tag() {
+        guard tag.type == .lengthDelimited else {
+          guard (try? reader.skip(tag.type)) != nil else { return nil }
+          continue
+        }
+        guard let entry = try? reader.lengthDelimited() else { return nil }
+        if tag.field == number, let value = WireReader(entry).value(ifNamed: name) { return value }
+      }
+      return nil
+    }
+  }
+
+  /// The encoded value of this map entry, if its name is this one. Canonical entries hold the name first.
+  @inline(__always)
+  private func value(ifNamed name: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer? {
+    var reader = self
+    var isNamed = name.isEmpty
+    var value: UnsafeRawBufferPointer?
+    while let tag = try? reader.tag() {
+      guard tag.type == .lengthDelimited else {
+        guard (try? reader.skip(tag.type)) != nil else { return nil }
+        continue
+      }
+      guard let content = try? reader.lengthDelimited() else { return nil }
+      if tag.field == 1 {
+        guard content.count == name.count else { return nil }
+        for index in 0..<name.count where content[index] != name[index] { return nil }
+        isNamed = true
+      } else if tag.field == 2 {
+        value = content
+      }
+    }
+    return isNamed ? value : nil
+  }
+}

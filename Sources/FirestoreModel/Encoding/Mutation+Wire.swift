@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Mutations are stored as `google.firestore.v1.Write` messages whose document names are relative paths.
+
+extension Mutation {
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    writer.mutation(self)
+    return writer.bytes
+  }
+
+  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    self = try decode(bytes, "write") { reader throws(WireError) in try reader.mutation() }
+  }
+}
+
+extension MutationBatch {
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    writer.field(1, integer: id.rawValue)
+    writer.field(2, timestamp: localWriteTime)
+    for mutation in baseMutations { writer.field(3) { $0.mutation(mutation) } }
+    for mutation in mutations { writer.field(4) { $0.mutation(mutation) } }
+    return writer.bytes
+  }
+
+  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    self = try decode(bytes, "batch") { reader throws(WireError) in
+      var batch = MutationBatch(id: BatchID(0), localWriteTime: Timestamp(seconds: 0), mutations: [])
+      while let tag = try reader.tag() {
+        switch (tag.field, tag.type) {
+        case (1, .varint): batch.id = BatchID(try reader.integer())
+        case (2, .lengthDelimited): batch.localWriteTime = try reader.timestamp()
+        case (3, .lengthDelimited):
+          var inner = try reader.message()
+          batch.baseMutations.append(try inner.mutation())
+        case (4, .lengthDelimited):
+          var inner = try reader.message()
+          batch.mutations.append(try inner.mutation())
+        default: try reader.skip(tag.type)
+        }
+      }
+      return batch
+    }
+  }
+}
+
+/// Runs a reader over stored bytes and names what could not be read.
+package func decode<T>(
+  _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
+) throws(ModelError) -> T {
+  let result: Result<T, WireError> = bytes.withUnsafeBytes { buffer in
+    var reader = WireReader(buffer)
+    do throws(WireError) { return .success(try read(&reader)) } catch { return .failure(error) }
+  }
+  switch result {
+  case .success(let value): return value
+  case .failure(let error): throw ModelError(.dataLoss, "A stored \(what) cannot be read: \(error.reason).")
+  }
+}
+
+extension WireWriter {
+  /// The content of a `google.firestore.v1.Write`.
+  package mutating func mutation(_ mutation: Mutation) {
+    let name = mutation.key.path.text
+    switch mutation.operation {
+    case .set(let fields):
+      field(1) { writer in
+        writer.field(1, string: name)
+        writer.entries(2, fields)
+      }
+    case .patch(let fields, let mask):
+      field(1) { writer in
+        writer.field(1, string: name)
+        writer.entries(2, fields)
+      }
+      field(3) { writer in for path in mask.paths.sorted() { writer.field(1, string: path.canonicalText) } }
+    case .delete: field(2, string: name)
+    case .verify: field(5, string: name)
+    }
+    switch mutation.precondition {
+    case .none: break
+    case .exists(let exists): field(4) { $0.field(1, boolean: exists) }
+    case .updateTime(let version): field(4) { $0.field(2, timestamp: version.timestamp) }
+    }
+    for transform in mutation.transforms { field(7) { $0.transform(transform) } }
+  }
+
+  private mutating func transform(_ transform: FieldTransform) {
+    field(1, string: transform.path.canonicalText)
+    switch transform.operation {
+    case .serverTimestamp: field(2, varint: 1)
+    case .increment(let operand): field(3) { $0.value(operand) }
+    case .maximum(let operand): field(4) { $0.value(operand) }
+    case .minimum(let operand): field(5) { $0.value(operand) }
+    case .arrayUnion(let values): field(6) { writer in for value in values { writer.field(1) { $0.value(value) } } }
+    case .arrayRemove(let values): field(7) { writer in for value in values { writer.field(1) { $0.value(value) } } }
+    }
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.Write` with relative names.
+  package mutating func mutation() throws(WireError) -> Mutation {
+    var name: String?
+    var fields = Fields()
+    var mask: FieldMask?
+    var operation: Mutation.Operation?
+    var precondition = Precondition.none
+    var transforms: [FieldTransform] = []
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited):
+        let content = try lengthDelimited()
+        var header = WireReader(content)
+        while let tag = try header.tag() {
+          if tag.field == 1, tag.type == .lengthDelimited {
+            name = try header.string()
+          } else {
+            try header.skip(tag.type)
+          }
+        }
+        var body = WireReader(content)
+        fields = try body.fields(2)
+        operation = .set(fields)
+      case (2, .lengthDelimited):
+        name = try string()
+        operation = .delete
+      case (5, .lengthDelimited):
+        name = try string()
+        operation = .verify
+      case (3, .lengthDelimited):
+        var inner = try message()
+        mask = FieldMask(try inner.fieldPaths(1))
+      case (4, .lengthDelimited):
+        var inner = try message()
+        precondition = try inner.precondition()
+      case (7, .lengthDelimited):
+        var inner = try message()
+        transforms.append(try inner.transform())
+      default: try skip(tag.type)
+      }
+    }
+    if let mask { operation = .patch(fields, mask) }
+    guard let operation, let name, let key = DocumentKey(name) else { throw WireError("a write names no document") }
+    return Mutation(key: key, operation: operation, precondition: precondition, transforms: transforms)
+  }
+
+  package mutating func fieldPath() throws(WireError) -> FieldPath {
+    let text = try string()
+    do throws(ModelError) { return try FieldPath(canonicalText: text) } catch { throw WireError(error.message) }
+  }
+
+  private mutating func fieldPaths(_ number: Int) throws(WireError) -> [FieldPath] {
+    var paths: [FieldPath] = []
+    while let tag = try tag() {
+      if tag.field == number, tag.type == .lengthDelimited { paths.append(try fieldPath()) } else { try skip(tag.type) }
+    }
+    return paths
+  }
+
+  private mutating func precondition() throws(WireError) -> Precondition {
+    var result = Precondition.none
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .varint): result = .exists(try boolean())
+      case (2, .lengthDelimited): result = .updateTime(SnapshotVersion(try timestamp()))
+      default: try skip(tag.type)
+      }
+    }
+    return result
+  }
+
+  private mutating func transform() throws(WireError) -> FieldTransform {
+    var path: FieldPath?
+    var operation: FieldTransform.Operation?
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): path = try fieldPath()
+      case (2, .varint):
+        _ = try varint()
+        operation = .serverTimestamp
+      case (3, .lengthDelimited): operation = .increment(try operand())
+      case (4, .lengthDelimited): operation = .maximum(try operand())
+      case (5, .lengthDelimited): operation = .minimum(try operand())
+      case (6, .lengthDelimited): operation = .arrayUnion(try elements())
+      case (7, .lengthDelimited): operation = .arrayRemove(try elements())
+      default: try skip(tag.type)
+      }
+    }
+    guard let path, let operation else { throw WireError("a transform lacks its field or operation") }
+    return FieldTransform(path: path, operation: operation)
+  }
+
+  private mutating func operand() throws(WireError) -> Value {
+    var inner = try message()
+    return try inner.value()
+  }
+
+  private mutating func elements() throws(WireError) -> [Value] {
+    var inner = try message()
+    var values: [Value] = []
+    while let tag = try inner.tag() {
+      if tag.field == 1, tag.type == .lengthDelimited {
+        values.append(try inner.operand())
+      } else {
+        try inner.skip(tag.type)
+      }
+    }
+    return values
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FieldPath {
+  /// The most bytes of a field name, and of a whole field path (PROTOCOL §3.10).
+  package static let byteLimit = 1500
+
+  /// Dotted text from a user. A segment that holds a dot, a back-quote or one of `~*/[]` is written in back-quotes,
+  /// inside which a back-quote and a backslash follow a backslash.
+  /// - Throws: for an empty path or segment, an unquoted `~*/[]`, wrong quoting, a reserved name (`__x__`, except
+  ///   `__name__` alone) and what is too long.
+  package init(validating text: String) throws(ModelError) {
+    self = try Self.parse(text) { segment in
+      segment.utf8.contains(where: "~*/[]".utf8.contains)
+        ? "\"\(segment)\" contains one of ~*/[]; put it in back-quotes." : nil
+    }
+  }
+
+  /// Text from the wire: the same, but stricter, as the backend is. An unquoted segment consists of ASCII letters,
+  /// digits and underscores and does not start with a digit.
+  package init(wireText text: String) throws(ModelError) {
+    self = try Self.parse(text) { segment in
+      segment.isPlainName ? nil : "\"\(segment)\" is neither a plain name ([A-Za-z_][A-Za-z0-9_]*) nor in back-quotes."
+    }
+  }
+
+  /// Text that `canonicalText` produced, such as stored bytes; names are taken as they are.
+  /// - Throws: for wrong quoting and empty segments only.
+  package init(canonicalText text: String) throws(ModelError) {
+    self.init(segments: try Self.split(text) { _ in nil })
+  }
+
+  /// Dotted text, segments in back-quotes where needed: the wire format of field paths.
+  package var canonicalText: String {
+    segments.map { segment in
+      if segment.isPlainName { return segment }
+      var quoted = "`"
+      for character in segment.unicodeScalars {
+        if character == "`" || character == "\\" { quoted.append("\\") }
+        quoted.unicodeScalars.append(character)
+      }
+      return quoted + "`"
+    }
+    .joined(separator: ".")
+  }
+
+  /// Why these segments cannot name a field that is written or queried; `nil` if they can.
+  package var objection: String? {
+    if isDocumentID { return nil }
+    var total = segments.count - 1
+    for segment in segments {
+      if segment.isEmpty { return "a segment is empty." }
+      if segment.isReservedName { return "the name \"\(segment)\" is reserved." }
+      total += segment.utf8.count
+    }
+    return total > Self.byteLimit ? "it is longer than \(Self.byteLimit) bytes." : nil
+  }
+
+  private static func parse(
+    _ text: String, objectionToUnquoted: (String) -> String?
+  ) throws(ModelError) -> FieldPath {
+    let path = FieldPath(segments: try split(text, objectionToUnquoted: objectionToUnquoted))
+    if let objection = path.objection { throw ModelError("The field path \"\(text)\" is invalid: \(objection)") }
+    return path
+  }
+
+  private static func split(
+    _ text: String, objectionToUnquoted: (String) -> String?
+  ) throws(ModelError) -> [String] {
+    func fail(_ reason: String) -> ModelError { ModelError("The field path \"\(text)\" is invalid: \(reason)") }
+
+    if text.isEmpty { throw ModelError("A field path must not be empty.") }
+    var segments: [String] = []
+    var rest = text.unicodeScalars[...]
+    while true {
+      var segment = ""
+      if rest.first == "`" {
+        rest.removeFirst()
+        var isClosed = false
+        while let scalar = rest.popFirst() {
+          if scalar == "`" {
+            isClosed = true
+            break
+          }
+          if scalar == "\\" {
+            guard let escaped = rest.popFirst() else { throw fail("it ends after a backslash.") }
+            segment.unicodeScalars.append(escaped)
+          } else {
+            segment.unicodeScalars.append(scalar)
+          }
+        }
+        if !isClosed { throw fail("a back-quote is not closed.") }
+        if segment.isEmpty { throw fail("a segment is empty.") }
+        if let next = rest.first, next != "." { throw fail("a dot must follow a closing back-quote.") }
+      } else {
+        while let scalar = rest.first, scalar != "." {
+          if scalar == "`" { throw fail("a back-quote stands in the middle of a segment.") }
+          segment.unicodeScalars.append(scalar)
+          rest.removeFirst()
+        }
+        if segment.isEmpty {
+          throw fail("a segment is empty; a path must not begin or end with a dot or contain \"..\".")
+        }
+        if let objection = objectionToUnquoted(segment) { throw fail(objection) }
+      }
+      segments.append(segment)
+      if rest.popFirst() == nil { return segments }
+    }
+  }
+}
+
+extension String {
+  /// `[A-Za-z_][A-Za-z0-9_]*`
+  fileprivate var isPlainName: Bool {
+    guard let first = utf8.first, !(48...57).contains(first) else { return false }
+    return utf8.allSatisfy { byte in
+      switch byte {
+      case 48...57, 65...90, 95, 97...122: true
+      default: false
+      }
+    }
+  }
+}
+
+extension FieldPath: CustomStringConvertible {
+  package var description: String { canonicalText }
+}

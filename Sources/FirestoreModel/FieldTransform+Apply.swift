@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension FieldTransform.Operation {
+  /// What the transform gives on this device, before the backend's answer. Strict equality for array elements.
+  package func localResult(previous: Value?, at localWriteTime: Timestamp) -> Value {
+    switch self {
+    case .serverTimestamp:
+      var previous = previous
+      if case .serverTimestamp(let unresolved)? = previous { previous = unresolved.previous }
+      return .serverTimestamp(ServerTimestamp(localWriteTime: localWriteTime, previous: previous))
+    default:
+      return result(previous: previous, equal: ==)
+    }
+  }
+
+  /// What the transform gives at the backend, where equality is numeric (PROTOCOL §3.2).
+  /// - Parameter time: the request's time, for `serverTimestamp`.
+  package func backendResult(previous: Value?, at time: Timestamp) -> Value {
+    if case .serverTimestamp = self { return .timestamp(time) }
+    return result(previous: previous, equal: { $0.equalsNumerically($1) })
+  }
+
+  private func result(previous: Value?, equal: (Value, Value) -> Bool) -> Value {
+    switch self {
+    case .serverTimestamp: .null
+    case .increment(let operand): Value.sum(previous, operand)
+    case .minimum(let operand): Value.extreme(previous, operand, keeping: .ascending)
+    case .maximum(let operand): Value.extreme(previous, operand, keeping: .descending)
+    case .arrayUnion(let elements):
+      .array(
+        elements.reduce(into: previous?.arrayElements ?? []) { result, element in
+          if !result.contains(where: { equal($0, element) }) { result.append(element) }
+        })
+    case .arrayRemove(let elements):
+      .array((previous?.arrayElements ?? []).filter { stored in !elements.contains { equal(stored, $0) } })
+    }
+  }
+
+  /// Whether applying the operation twice gives what applying it once gives.
+  package var isIdempotent: Bool {
+    if case .increment = self { false } else { true }
+  }
+}
+
+extension Value {
+  package var isNumber: Bool {
+    switch self {
+    case .integer, .double: true
+    default: false
+    }
+  }
+
+  var arrayElements: [Value]? {
+    if case .array(let values) = self { values } else { nil }
+  }
+
+  fileprivate var doubleValue: Double? {
+    switch self {
+    case .integer(let value): Double(value)
+    case .double(let value): value
+    default: nil
+    }
+  }
+
+  /// Integers saturate; any double makes the sum a double; what is not a number counts as absent.
+  fileprivate static func sum(_ previous: Value?, _ operand: Value) -> Value {
+    if case .integer(let left)? = previous, case .integer(let right) = operand {
+      let (sum, overflow) = left.addingReportingOverflow(right)
+      return .integer(overflow ? (right < 0 ? .min : .max) : sum)
+    }
+    guard let left = previous?.doubleValue, let right = operand.doubleValue else { return operand }
+    return .double(left + right)
+  }
+
+  /// The smaller (`.ascending`) or larger value; the stored one where they tie; NaN if either is.
+  fileprivate static func extreme(_ previous: Value?, _ operand: Value, keeping order: Ordering) -> Value {
+    guard let previous, let left = previous.doubleValue, let right = operand.doubleValue else { return operand }
+    if left.isNaN || right.isNaN { return .double(.nan) }
+    return operand.compare(previous) == order ? operand : previous
+  }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The entries of a map or document, sorted by the UTF-8 bytes of their names, each name once.
+package struct Fields: Sendable {
+  package typealias Entry = (name: String, value: Value)
+
+  package private(set) var entries: [Entry]
+
+  package init() { entries = [] }
+
+  /// - Parameter entries: in any order; the last of several with one name wins (protobuf's rule for maps).
+  package init(_ entries: some Sequence<Entry>) {
+    self.init()
+    self.entries.reserveCapacity(entries.underestimatedCount)
+    for entry in entries { self[entry.name] = entry.value }
+  }
+
+  /// - Parameter entries: already sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
+  package init(sorted entries: [Entry]) { self.entries = entries }
+
+  /// - Parameter entries: in any order; where they are sorted already, as canonical bytes have them, they are kept.
+  init(unsorted entries: [Entry]) {
+    let isSorted = entries.indices.dropFirst().allSatisfy { index in
+      entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
+    }
+    if isSorted { self.init(sorted: entries) } else { self.init(entries) }
+  }
+
+  package var count: Int { entries.count }
+  package var isEmpty: Bool { entries.isEmpty }
+
+  /// The value of one entry; assigning `nil` removes it.
+  package subscript(name: String) -> Value? {
+    get {
+      let (index, found) = position(of: name)
+      return found ? entries[index].value : nil
+    }
+    set {
+      let (index, found) = position(of: name)
+      switch (found, newValue) {
+      case (true, let value?): entries[index].value = value
+      case (true, nil): entries.remove(at: index)
+      case (false, let value?): entries.insert((name, value), at: index)
+      case (false, nil): break
+      }
+    }
+  }
+
+  private func position(of name: String) -> (index: Int, found: Bool) {
+    var low = 0
+    var high = entries.count
+    if let last = entries.last, last.name.compareUTF8(name) == .ascending { return (high, false) }
+    while low < high {
+      let middle = (low + high) / 2
+      switch entries[middle].name.compareUTF8(name) {
+      case .ascending: low = middle + 1
+      case .equal: return (middle, true)
+      case .descending: high = middle
+      }
+    }
+    return (low, false)
+  }
+}
+
+extension Fields: ExpressibleByDictionaryLiteral {
+  package init(dictionaryLiteral elements: (String, Value)...) { self.init(elements.map { ($0.0, $0.1) }) }
+}
+
+extension Fields {
+  /// The value at a path; `nil` where a segment is absent or its parent is not a map.
+  package subscript(path: FieldPath) -> Value? {
+    get {
+      var fields = self
+      for segment in path.segments.dropLast() {
+        guard case .map(let inner)? = fields[segment] else { return nil }
+        fields = inner
+      }
+      return fields[path.last]
+    }
+    set {
+      if let newValue { set(newValue, at: path.segments[...]) } else { remove(at: path.segments[...]) }
+    }
+  }
+
+  /// Sets a value, making the maps on the way and replacing what is not a map.
+  private mutating func set(_ value: Value, at path: ArraySlice<String>) {
+    guard let name = path.first else { return }
+    if path.count == 1 {
+      self[name] = value
+      return
+    }
+    var inner = Fields()
+    if case .map(let existing)? = self[name] { inner = existing }
+    inner.set(value, at: path.dropFirst())
+    self[name] = .map(inner)
+  }
+
+  /// Removes a value; a path through something that is not a map names nothing.
+  private mutating func remove(at path: ArraySlice<String>) {
+    guard let name = path.first else { return }
+    if path.count == 1 {
+      self[name] = nil
+    } else if case .map(var inner)? = self[name] {
+      inner.remove(at: path.dropFirst())
+      self[name] = .map(inner)
+    }
+  }
+}

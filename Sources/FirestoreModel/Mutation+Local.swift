@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The fields that pending mutations changed.
+package enum MutatedFields: Hashable, Sendable {
+  /// Everything: a set or a delete is among the mutations.
+  case all
+  case some(FieldMask)
+
+  package static let none = MutatedFields.some(FieldMask([]))
+
+  func union(_ paths: some Sequence<FieldPath>) -> MutatedFields {
+    switch self {
+    case .all: .all
+    case .some(let mask): .some(FieldMask(mask.paths.union(paths)))
+    }
+  }
+}
+
+extension Precondition {
+  package func isSatisfied(by document: Document) -> Bool {
+    switch self {
+    case .none: true
+    case .exists(let exists): document.exists == exists
+    case .updateTime(let version): document.exists && document.version == version
+    }
+  }
+}
+
+extension Mutation {
+  /// Applies the mutation as the client shows it before the backend answers (SDK: applyToLocalView).
+  ///
+  /// A document that local writes shine through has no version (spec data: version 0).
+  /// - Parameters:
+  ///   - document: the document so far; becomes `.local` where the mutation takes effect, and stays as it is where the
+  ///     precondition does not hold.
+  ///   - previousMask: the fields that earlier pending mutations changed.
+  /// - Returns: the fields changed so far, this mutation's included.
+  package func applyLocally(
+    to document: inout Document, previousMask: MutatedFields, at localWriteTime: Timestamp
+  ) -> MutatedFields {
+    guard precondition.isSatisfied(by: document) else { return previousMask }
+    switch operation {
+    case .verify: return previousMask
+    case .delete:
+      document.setLocal(.missing)
+      return .all
+    case .set(let fields):
+      let before = document.data
+      document.setLocal(.found(DocumentData(transformed(fields, before: before, at: localWriteTime))))
+      return .all
+    case .patch(let fields, let mask):
+      let before = document.data
+      var result = before?.fields ?? Fields()
+      for path in mask.paths { result[path] = fields[path] }
+      document.setLocal(.found(DocumentData(transformed(result, before: before, at: localWriteTime))))
+      return previousMask.union(mask.paths).union(transforms.map(\.path))
+    }
+  }
+
+  /// Transforms see what the operation and earlier transforms left, as at the backend: an increment in a set starts
+  /// from nothing. (SDKs take the value from before the mutation, and so show a set's increment wrong until the
+  /// backend's version arrives.) Only a server timestamp remembers the value from before.
+  private func transformed(_ fields: Fields, before: DocumentData?, at localWriteTime: Timestamp) -> Fields {
+    var result = fields
+    for transform in transforms {
+      let previous = transform.operation == .serverTimestamp ? before?[transform.path] : result[transform.path]
+      result[transform.path] = transform.operation.localResult(previous: previous, at: localWriteTime)
+    }
+    return result
+  }
+
+  /// The patch that holds the values which non-idempotent transforms (increments) saw, so that the local view does not
+  /// shift when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
+  /// - Returns: `nil` if repeating every transform gives the same; so for a set, whose transforms see only itself.
+  package func baseMutation(for document: Document) -> Mutation? {
+    guard case .patch = operation else { return nil }
+    var base = Fields()
+    var paths: [FieldPath] = []
+    for transform in transforms {
+      guard case .increment = transform.operation, !paths.contains(transform.path) else { continue }
+      let existing = document[transform.path]
+      base[transform.path] = existing.flatMap { $0.isNumber ? $0 : nil } ?? .integer(0)
+      paths.append(transform.path)
+    }
+    if paths.isEmpty { return nil }
+    return Mutation(key: key, operation: .patch(base, FieldMask(paths)), precondition: .exists(true))
+  }
+
+  /// The one mutation that turns the remote document into `document` (SDK: calculateOverlayMutation).
+  ///
+  /// A patch of no field is an overlay too, unlike in SDKs: it may have created the document, and marks it as pending.
+  /// - Returns: `nil` when no pending mutation takes effect.
+  package static func overlay(of document: Document, changing mask: MutatedFields) -> Mutation? {
+    guard document.hasLocalMutations else { return nil }
+    switch mask {
+    case .all:
+      if let data = document.data { return Mutation(key: document.key, operation: .set(data.fields)) }
+      return Mutation(key: document.key, operation: .delete)
+    case .some(let mask):
+      let fields = document.data?.fields ?? Fields()
+      var patch = Fields()
+      var paths: Set<FieldPath> = []
+      for var path in mask.paths {
+        var value = fields[path]
+        // Deleting the only field of a map leaves an empty map, which the parent's value expresses.
+        if value == nil, let parent = path.parent {
+          path = parent
+          value = fields[path]
+        }
+        if !paths.insert(path).inserted { continue }
+        patch[path] = value
+      }
+      return Mutation(key: document.key, operation: .patch(patch, FieldMask(paths)))
+    }
+  }
+}
+
+extension Document {
+  fileprivate mutating func setLocal(_ state: State) {
+    self.state = state
+    version = nil
+    pending = .local
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The result of a three-way comparison.
+@frozen package enum Ordering: Int, Sendable {
+  case ascending = -1
+  case equal = 0
+  case descending = 1
+
+  package var reversed: Ordering {
+    switch self {
+    case .ascending: .descending
+    case .equal: .equal
+    case .descending: .ascending
+    }
+  }
+
+  /// This ordering, or `next` where this one ties.
+  package func then(_ next: @autoclosure () -> Ordering) -> Ordering {
+    self == .equal ? next() : self
+  }
+
+  package init<T: Comparable>(_ left: T, _ right: T) {
+    self = left < right ? .ascending : left == right ? .equal : .descending
+  }
+}
+
+extension String {
+  /// Compares the UTF-8 bytes, which is how Firestore orders strings, field names and path segments.
+  /// (`String.<` compares normalised forms and `==` takes canonically equivalent strings for equal.)
+  package func compareUTF8(_ other: String) -> Ordering {
+    withUTF8Bytes { left in other.withUTF8Bytes { right in Ordering.lexicographic(left, right) } }
+  }
+
+  /// Whether both strings consist of the same UTF-8 bytes.
+  package func equalsUTF8(_ other: String) -> Bool {
+    utf8.count == other.utf8.count && compareUTF8(other) == .equal
+  }
+
+  /// Calls `body` with the UTF-8 bytes, without copying where the string is stored as such.
+  @inline(__always)
+  package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+    if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+    var copy = self
+    return copy.withUTF8(body)
+  }
+}
+
+extension Ordering {
+  /// Unsigned bytewise order; a prefix comes first.
+  package static func lexicographic(
+    _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+  ) -> Ordering {
+    let shared = min(left.count, right.count)
+    for index in 0..<shared where left[index] != right[index] {
+      return left[index] < right[index] ? .ascending : .descending
+    }
+    return Ordering(left.count, right.count)
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The canonical gRPC codes, which are also Firestore's error codes.
+package enum StatusCode: Int, Sendable, CaseIterable {
+  case ok = 0, cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
+  case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
+  case unauthenticated
+}
+
+/// Why a request failed: a code and a message that names the thing and the way out.
+package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
+  package var code: StatusCode
+  package var message: String
+
+  package init(_ code: StatusCode, _ message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  package var description: String { "\(code.name): \(message)" }
+}
+
+extension StatusCode {
+  /// The name as the documentation spells it: `permission-denied`.
+  package var name: String {
+    switch self {
+    case .ok: "ok"
+    case .cancelled: "cancelled"
+    case .unknown: "unknown"
+    case .invalidArgument: "invalid-argument"
+    case .deadlineExceeded: "deadline-exceeded"
+    case .notFound: "not-found"
+    case .alreadyExists: "already-exists"
+    case .permissionDenied: "permission-denied"
+    case .resourceExhausted: "resource-exhausted"
+    case .failedPrecondition: "failed-precondition"
+    case .aborted: "aborted"
+    case .outOfRange: "out-of-range"
+    case .unimplemented: "unimplemented"
+    case .internal: "internal"
+    case .unavailable: "unavailable"
+    case .dataLoss: "data-loss"
+    case .unauthenticated: "unauthenticated"
+    }
+  }
+
+  /// Whether repeating the same write can never succeed (SDK: Datastore.IsPermanentWriteError). Aborted writes are
+  /// retried.
+  package var isPermanentForWrites: Bool {
+    switch self {
+    case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition, .outOfRange,
+      .unimplemented, .dataLoss:
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A point in time: seconds since 1970-01-01T00:00:00Z and 0…999 999 999 nanoseconds after them.
+/// The backend keeps microseconds.
+package struct Timestamp: Hashable, Comparable, Sendable {
+  package var seconds: Int64
+  package var nanoseconds: Int32
+
+  package init(seconds: Int64, nanoseconds: Int32 = 0) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+
+  /// - Parameter microseconds: since the epoch; may be negative.
+  package init(microseconds: Int64) {
+    let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+    let borrows = remainder < 0
+    seconds = borrows ? quotient - 1 : quotient
+    nanoseconds = Int32(borrows ? remainder + 1_000_000 : remainder) * 1000
+  }
+
+  /// Microseconds since the epoch, rounded down.
+  package var microseconds: Int64 { seconds &* 1_000_000 &+ Int64(nanoseconds / 1000) }
+
+  package static func < (left: Timestamp, right: Timestamp) -> Bool {
+    (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+  }
+}
+
+/// The version of a document or of a whole snapshot: a commit time of the backend.
+/// There is no "minimum" sentinel; what has no version is `nil`.
+package struct SnapshotVersion: Hashable, Comparable, Sendable {
+  package var timestamp: Timestamp
+
+  package init(_ timestamp: Timestamp) { self.timestamp = timestamp }
+  package init(microseconds: Int64) { timestamp = Timestamp(microseconds: microseconds) }
+
+  package var microseconds: Int64 { timestamp.microseconds }
+
+  package static func < (left: SnapshotVersion, right: SnapshotVersion) -> Bool { left.timestamp < right.timestamp }
+}

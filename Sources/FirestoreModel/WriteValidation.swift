@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What Firestore accepts in a write (PROTOCOL §3.2 and §3.10).
+package enum WriteLimit {
+  /// Maps and arrays inside one another.
+  package static let depth = 20
+  /// Bytes of a string, a byte string, or a whole field.
+  package static let valueBytes = 1_048_487
+  /// Bytes of a document, by Firestore's accounting.
+  package static let documentBytes = 1_048_576
+  package static let vectorDimensions = 2048
+  /// Transforms of one document in one commit.
+  package static let transforms = 500
+  /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
+  package static let timestampSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+}
+
+extension Fields {
+  /// Checks user data as the backend does: names, nesting, ranges and sizes.
+  /// - Throws: `invalid-argument`, naming the field and the reason.
+  package func validateForWrite() throws(ModelError) {
+    try validate(in: nil, depth: 0)
+  }
+
+  fileprivate func validate(in parent: FieldPath?, depth: Int) throws(ModelError) {
+    for (name, value) in entries {
+      let path = parent?.appending(name) ?? FieldPath(name)
+      if let reason = Self.objection(to: name) { throw ModelError("The field \(path.shortText) is invalid: \(reason)") }
+      try value.validate(at: path, depth: depth, isInArray: false)
+    }
+  }
+
+  /// Why a text cannot be the name of a field; `nil` if it can.
+  package static func objection(to name: String) -> String? {
+    if name.isEmpty { return "its name is empty." }
+    if name.isReservedName { return "names of the form __x__ are reserved." }
+    if name.utf8.count > FieldPath.byteLimit { return "its name is longer than \(FieldPath.byteLimit) bytes." }
+    return nil
+  }
+}
+
+extension Value {
+  /// Checks one value that is to be stored at `path`, as `Fields.validateForWrite` does.
+  package func validateForWrite(at path: FieldPath) throws(ModelError) {
+    try validate(at: path, depth: 0, isInArray: false)
+  }
+
+  /// - Parameter depth: how many maps and arrays surround the value.
+  fileprivate func validate(at path: FieldPath, depth: Int, isInArray: Bool) throws(ModelError) {
+    func fail(_ reason: String) -> ModelError { ModelError("The field \(path.shortText) is invalid: \(reason)") }
+
+    switch self {
+    case .null, .boolean, .integer, .double: break
+    case .timestamp(let time):
+      guard WriteLimit.timestampSeconds.contains(time.seconds), 0..<1_000_000_000 ~= time.nanoseconds else {
+        throw fail("its timestamp lies outside of the years 1 to 9999.")
+      }
+    case .serverTimestamp: throw fail("a server timestamp is a transform, not a value to store.")
+    case .string(let text):
+      if text.utf8.count > WriteLimit.valueBytes { throw fail("it is longer than \(WriteLimit.valueBytes) bytes.") }
+    case .bytes(let bytes):
+      if bytes.count > WriteLimit.valueBytes { throw fail("it is longer than \(WriteLimit.valueBytes) bytes.") }
+    case .reference(let database, let key):
+      if database.project.isEmpty || database.database.isEmpty { throw fail("its reference names no database.") }
+      do throws(ModelError) { _ = try ResourcePath(validating: key.path.text) } catch { throw fail(error.message) }
+    case .geoPoint(let point):
+      guard -90...90 ~= point.latitude else {
+        throw fail("its latitude \(point.latitude) is outside of -90 to 90 degrees.")
+      }
+      guard -180...180 ~= point.longitude else {
+        throw fail("its longitude \(point.longitude) is outside of -180 to 180 degrees.")
+      }
+    case .array(let values):
+      if isInArray { throw fail("an array must not contain an array.") }
+      if depth >= WriteLimit.depth { throw fail("it is nested more than \(WriteLimit.depth) levels deep.") }
+      for value in values { try value.validate(at: path, depth: depth + 1, isInArray: true) }
+    case .vector(let elements):
+      if isInArray { throw fail("an array must not contain a vector.") }
+      if elements.isEmpty { throw fail("a vector must not be empty.") }
+      if elements.count > WriteLimit.vectorDimensions {
+        throw fail("a vector must not have more than \(WriteLimit.vectorDimensions) dimensions.")
+      }
+    case .map(let fields):
+      if depth >= WriteLimit.depth { throw fail("it is nested more than \(WriteLimit.depth) levels deep.") }
+      try fields.validate(in: path, depth: depth + 1)
+    }
+  }
+}
+
+extension Mutation {
+  /// Checks everything about the write that can be refused without knowing the document: its path, fields, mask,
+  /// transforms and the size of a whole document.
+  /// - Throws: `invalid-argument`, naming what is wrong.
+  package func validateForWrite() throws(ModelError) {
+    _ = try ResourcePath(validating: key.path.text)
+    switch operation {
+    case .set(let fields): try validate(fields)
+    case .patch(let fields, let mask):
+      try validate(fields)
+      for path in mask.paths { try validate(path) }
+    case .delete, .verify: break
+    }
+    if transforms.count > WriteLimit.transforms {
+      throw ModelError("A write to \(key) has \(transforms.count) transforms; \(WriteLimit.transforms) are allowed.")
+    }
+    for transform in transforms {
+      try validate(transform.path)
+      try transform.validateOperands()
+    }
+  }
+
+  private func validate(_ fields: Fields) throws(ModelError) {
+    try fields.validateForWrite()
+    try Document(key: key, version: nil, state: .found(DocumentData(fields))).validateSize()
+  }
+
+  private func validate(_ path: FieldPath) throws(ModelError) {
+    if path.isDocumentID {
+      throw ModelError("The field path __name__ names the document itself; it cannot be written.")
+    }
+    if let reason = path.objection { throw ModelError("The field path \(path.shortText) is invalid: \(reason)") }
+  }
+}
+
+extension FieldTransform {
+  fileprivate func validateOperands() throws(ModelError) {
+    switch operation {
+    case .serverTimestamp: break
+    case .increment(let operand), .minimum(let operand), .maximum(let operand):
+      guard operand.isNumber else {
+        throw ModelError("The transform of the field \(path.shortText) needs an integer or a double.")
+      }
+    case .arrayUnion(let operands), .arrayRemove(let operands):
+      try Value.array(operands).validateForWrite(at: path)
+    }
+  }
+}
+
+extension Document {
+  /// - Throws: `invalid-argument` if the document exceeds 1 MiB by Firestore's accounting.
+  package func validateSize() throws(ModelError) {
+    let size = byteSize
+    if size > WriteLimit.documentBytes {
+      throw ModelError(
+        "The document \(key) cannot be written because its size (\(size) bytes) exceeds the maximum of "
+          + "\(WriteLimit.documentBytes) bytes.")
+    }
+  }
+}
+
+extension FieldPath {
+  /// For messages: long names cut, so that an error about a long name stays readable.
+  fileprivate var shortText: String {
+    let text = canonicalText
+    return text.utf8.count <= 120 ? "\"\(text)\"" : "\"\(text.prefix(100))…\""
+  }
+}
