@@ -20,10 +20,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
+  ],
   targets: [
     module("FirestoreModel"),
+    module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
 
     tests("FirestoreModelTests", ["FirestoreModel"]),
+    tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+extension Aggregation {
+  /// The most aggregations of one request (PROTOCOL §3.9).
+  package static let maximumCount = 5
+
+  /// The field that must exist in a document for it to be counted at all; `nil` for `count`.
+  package var path: FieldPath? { function.path }
+
+  /// Computes the figures over the documents that the query matches (PROTOCOL §3.9), by alias.
+  ///
+  /// A document that lacks the field of any sum or average is left out of all figures, of a count too. The caller has
+  /// applied limit and cursors already, in the order that `Target.implyingOrder(of:)` gives.
+  package static func evaluate(
+    _ aggregations: [Aggregation], over documents: some Sequence<Document>
+  ) -> [String: Value] {
+    let paths = aggregations.compactMap(\.path)
+    var accumulators = aggregations.map { Accumulator(function: $0.function) }
+    for document in documents where document.exists && paths.allSatisfy({ document[$0] != nil }) {
+      for index in accumulators.indices { accumulators[index].add(document) }
+    }
+    var figures: [String: Value] = [:]
+    for (aggregation, accumulator) in zip(aggregations, accumulators) {
+      figures[aggregation.alias] = accumulator.figure
+    }
+    return figures
+  }
+}
+
+extension Target {
+  /// The target with the orderings that sums and averages imply: ascending by their fields, before `__name__`, which
+  /// decides what a limit lets through (PROTOCOL §3.9).
+  package func implyingOrder(of aggregations: [Aggregation]) -> Target {
+    var target = self
+    for path in aggregations.compactMap(\.path) where !target.orderBy.contains(where: { $0.path == path }) {
+      let end = target.orderBy.firstIndex { $0.path.isDocumentID } ?? target.orderBy.count
+      target.orderBy.insert(OrderBy(path), at: end)
+    }
+    return target
+  }
+}
+
+private struct Accumulator {
+  let function: Aggregation.Function
+  private var count: Int64 = 0
+  /// Wide enough for any number of 64-bit integers that memory holds, so that only the result can be too large.
+  private var integers: Int128 = 0
+  private var doubles: Double?
+
+  init(function: Aggregation.Function) { self.function = function }
+
+  mutating func add(_ document: Document) {
+    guard let path = function.path else {
+      count += 1
+      return
+    }
+    switch document[path] {
+    case .integer(let value)?:
+      count += 1
+      integers += Int128(value)
+    case .double(let value)?:
+      count += 1
+      doubles = (doubles ?? 0) + value
+    default: break
+    }
+  }
+
+  var figure: Value {
+    // Never -0.0, since the integers' part is 0 at least.
+    let sum = Double(integers) + (doubles ?? 0)
+    return switch function {
+    case .count: .integer(count)
+    case .sum: doubles == nil ? Int64(exactly: integers).map { .integer($0) } ?? .double(sum) : .double(sum)
+    case .average: count == 0 ? .null : .double(sum / Double(count))
+    }
+  }
+}
+
+extension Aggregation.Function {
+  fileprivate var path: FieldPath? {
+    switch self {
+    case .count: nil
+    case .sum(let path), .average(let path): path
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One difference between two snapshots of a view.
+package struct DocumentChange: Equatable, Sendable {
+  package enum Kind: Int, Hashable, Sendable {
+    case removed, added, modified
+    /// Only the pending-write flag changed.
+    case metadata
+  }
+
+  package var kind: Kind
+  /// As it is now; a removed document as it last was in the view.
+  package var document: Document
+
+  package init(kind: Kind, document: Document) {
+    self.kind = kind
+    self.document = document
+  }
+}
+
+/// The difference between two snapshots, by document. Two changes to one document merge into their sum, which is also
+/// how unread snapshots merge (SDK: DocumentViewChangeSet).
+package struct DocumentChangeSet: Sendable {
+  private var byKey: [DocumentKey: DocumentChange] = [:]
+
+  package init() {}
+
+  package init(_ changes: some Sequence<DocumentChange>) {
+    for change in changes { track(change) }
+  }
+
+  package var isEmpty: Bool { byKey.isEmpty }
+  package var count: Int { byKey.count }
+
+  package mutating func track(_ change: DocumentChange) {
+    let key = change.document.key
+    guard let earlier = byKey[key] else {
+      byKey[key] = change
+      return
+    }
+    switch (earlier.kind, change.kind) {
+    case (.added, .removed):
+      byKey[key] = nil
+    case (.added, _):
+      byKey[key] = DocumentChange(kind: .added, document: change.document)
+    case (.removed, .added):
+      byKey[key] = DocumentChange(kind: .modified, document: change.document)
+    case (_, .metadata):
+      byKey[key] = DocumentChange(kind: earlier.kind, document: change.document)
+    case (.modified, .removed), (.metadata, .removed):
+      byKey[key] = DocumentChange(kind: .removed, document: change.document)
+    default:
+      byKey[key] = DocumentChange(kind: .modified, document: change.document)
+    }
+  }
+
+  /// Removed, added, modified, metadata; each in query order.
+  package func changes(orderedBy query: Query) -> [DocumentChange] {
+    if byKey.count < 2 { return Array(byKey.values) }
+    let orderBy = query.orderBy
+    return byKey.values.sorted { left, right in
+      left.kind == right.kind
+        ? orderBy.compare(left.document, right.document) == .ascending
+        : left.kind.rawValue < right.kind.rawValue
+    }
+  }
+}

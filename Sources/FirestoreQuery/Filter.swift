@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A condition on a document.
+package indirect enum Filter: Hashable, Sendable {
+  case field(FieldFilter)
+  case and([Filter])
+  case or([Filter])
+
+  /// All conditions on single fields, in reading order.
+  package var fieldFilters: [FieldFilter] {
+    switch self {
+    case .field(let filter): [filter]
+    case .and(let filters), .or(let filters): filters.flatMap(\.fieldFilters)
+    }
+  }
+}
+
+/// A condition on one field.
+package struct FieldFilter: Hashable, Sendable {
+  package enum Operator: String, Hashable, Sendable, CaseIterable {
+    case lessThan = "<"
+    case lessThanOrEqual = "<="
+    case equal = "=="
+    case notEqual = "!="
+    case greaterThan = ">"
+    case greaterThanOrEqual = ">="
+    case arrayContains = "array-contains"
+    case arrayContainsAny = "array-contains-any"
+    case `in` = "in"
+    case notIn = "not-in"
+
+    /// Whether the operator implies an ordering by its field.
+    package var isInequality: Bool {
+      switch self {
+      case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual, .notEqual, .notIn: true
+      case .equal, .arrayContains, .arrayContainsAny, .in: false
+      }
+    }
+  }
+
+  package var path: FieldPath
+  package var op: Operator
+  /// An array for `in`, `not-in` and `array-contains-any`; a reference where `path` is `__name__`.
+  package var value: Value
+
+  package init(_ path: FieldPath, _ op: Operator, _ value: Value) {
+    self.path = path
+    self.op = op
+    self.value = value
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+extension Query {
+  /// Whether the document belongs to the result, the limit aside: path, filters, ordering fields and cursors. Works the
+  /// implied orderings out each time; for many documents keep the `target` and ask that.
+  package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
+    containsPath(of: document.key) && target.matches(document, equality: equality)
+  }
+
+  /// Whether the key lies where the query looks.
+  package func containsPath(of key: DocumentKey) -> Bool {
+    key.lies(in: path, collectionGroup: collectionGroup)
+  }
+}
+
+extension Target {
+  /// Whether the document belongs to the result, the limit aside. Encoded documents are not decoded for it.
+  package func matches(_ document: Document, equality: ElementEquality = .strict) -> Bool {
+    guard let data = document.data, containsPath(of: document.key) else { return false }
+    switch data.storage {
+    case .decoded(let fields): return matches(.decoded(fields), of: document.key, equality)
+    case .encoded(let bytes): return bytes.withView { matches(.encoded($0), of: document.key, equality) }
+    }
+  }
+
+  /// Whether the document with this key and these fields, read where they lie, belongs to the result, the limit aside.
+  package func matches(
+    _ fields: EncodedFieldsView, of key: DocumentKey, equality: ElementEquality = .strict
+  ) -> Bool {
+    containsPath(of: key) && matches(.encoded(fields), of: key, equality)
+  }
+
+  /// As `matches`, for a document that is known to lie where the target looks. The key matters only to conditions on
+  /// `__name__`.
+  package func matchesContent(_ fields: EncodedFieldsView, of key: DocumentKey) -> Bool {
+    matches(.encoded(fields), of: key, .strict)
+  }
+
+  private func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
+    filters.allSatisfy { $0.matches(fields, of: key, equality) }
+      && orderBy.allSatisfy { $0.path.isDocumentID || fields.find($0.path) != nil }
+      && (start.map { $0.admitsFollowing(fields, of: key, orderBy) } ?? true)
+      && (end.map { $0.admitsPreceding(fields, of: key, orderBy) } ?? true)
+  }
+
+  /// Whether the key lies where the target looks.
+  package func containsPath(of key: DocumentKey) -> Bool {
+    key.lies(in: path, collectionGroup: collectionGroup)
+  }
+}
+
+extension DocumentKey {
+  /// Whether the key is `path`, lies directly in the collection `path`, or in some collection of the group below it.
+  fileprivate func lies(in path: ResourcePath, collectionGroup: String?) -> Bool {
+    if let collectionGroup { return self.path.isInCollection(withID: collectionGroup) && path.isPrefix(of: self.path) }
+    return self.path == path || path.isParent(of: self.path)
+  }
+}

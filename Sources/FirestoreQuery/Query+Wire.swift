@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+// Queries and targets are stored as a relative path beside a `google.firestore.v1.StructuredQuery`.
+
+extension Query {
+  package func encoded() -> [UInt8] {
+    var writer = WireWriter()
+    writer.field(1, string: path.text)
+    writer.field(2) { writer in
+      writer.structuredQuery(
+        collectionGroup: collectionGroup, filters: filters, orderBy: explicitOrderBy, limit: limit, start: start,
+        end: end)
+    }
+    if limitType == .last { writer.field(3, boolean: true) }
+    return writer.bytes
+  }
+
+  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  package init(decoding bytes: [UInt8]) throws(ModelError) {
+    self = try decode(bytes, "query") { reader throws(WireError) in
+      var query = Query(path: .root)
+      var limitType = LimitType.first
+      var path = ResourcePath.root
+      while let tag = try reader.tag() {
+        switch (tag.field, tag.type) {
+        case (1, .lengthDelimited): path = ResourcePath(try reader.string())
+        case (2, .lengthDelimited):
+          var inner = try reader.message()
+          query = try inner.structuredQuery()
+        case (3, .varint): limitType = try reader.boolean() ? .last : .first
+        default: try reader.skip(tag.type)
+        }
+      }
+      query.path = path
+      query.limitType = limitType
+      return query
+    }
+  }
+
+  /// A stable text, the same for equal queries: orders events and names caches.
+  package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
+}
+
+extension Target {
+  package func encoded() -> [UInt8] { query.encoded() }
+
+  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  package init(decoding bytes: [UInt8]) throws(ModelError) { self = try Query(decoding: bytes).target }
+
+  /// A stable text, one per target: the key under which caches store it.
+  package var canonicalID: String {
+    var text = Self.escaped(path.text)
+    if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
+    if !filters.isEmpty { text += "|where:" + filters.map(\.canonicalText).joined(separator: ",") }
+    text += "|order:"
+    text += orderBy.map { order in
+      order.path.canonicalText + (order.direction == .ascending ? " asc" : " desc")
+    }
+    .joined(separator: ",")
+    if let limit { text += "|limit:\(limit)" }
+    if let start { text += "|start\(start.isInclusive ? "At" : "After"):" + start.values.canonicalText }
+    if let end { text += "|end\(end.isInclusive ? "At" : "Before"):" + end.values.canonicalText }
+    return text
+  }
+}
+
+extension Target {
+  /// Ids may hold the bar that separates the parts.
+  private static func escaped(_ text: String) -> String {
+    if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      if scalar == "|" || scalar == "\\" { escaped += "\\" }
+      escaped.unicodeScalars.append(scalar)
+    }
+    return escaped
+  }
+}
+
+extension Filter {
+  fileprivate var canonicalText: String {
+    switch self {
+    case .field(let filter): filter.path.canonicalText + " \(filter.op.rawValue) " + [filter.value].canonicalText
+    case .and(let filters): "and(" + filters.map(\.canonicalText).joined(separator: ",") + ")"
+    case .or(let filters): "or(" + filters.map(\.canonicalText).joined(separator: ",") + ")"
+    }
+  }
+}
+
+extension [Value] {
+  /// The wire bytes in hexadecimal: exact for every type.
+  fileprivate var canonicalText: String {
+    let digits = [UInt8]("0123456789abcdef".utf8)
+    var writer = WireWriter()
+    for value in self { writer.field(1) { $0.value(value) } }
+    var text: [UInt8] = []
+    for byte in writer.bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+  }
+}

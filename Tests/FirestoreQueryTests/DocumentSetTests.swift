@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import Testing
+
+@Suite("Document sets")
+struct DocumentSetTests {
+  private static let query = Query.c(order: order("-n"))
+
+  /// The simple version: an array that is sorted after every change.
+  private struct SortedArray {
+    var documents: [Document] = []
+
+    mutating func insert(_ document: Document) {
+      remove(document.key)
+      documents.append(document)
+      documents.sort { DocumentSetTests.query.compare($0, $1) == .ascending }
+    }
+
+    mutating func remove(_ key: DocumentKey) { documents.removeAll { $0.key == key } }
+  }
+
+  @Test(
+    "Any sequence of edits gives what a sorted array gives, and leaves copies alone", arguments: 0..<12 as Range<UInt64>
+  )
+  func edits(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var set = DocumentSet(comparing: Self.query)
+    var model = SortedArray()
+    var copies: [(set: DocumentSet, documents: [Document])] = []
+    // Enough of them for several chunks.
+    let idCount = random.pick([5, 60, 700])
+    for step in 0..<600 {
+      let id = "c/\(Int.random(in: 0..<idCount, using: &random))"
+      if Int.random(in: 0..<4, using: &random) == 0 {
+        let removed = set.remove(DocumentKey(unchecked: ResourcePath(id)))
+        #expect(removed == model.documents.first { $0.key.path.text == id })
+        model.remove(DocumentKey(unchecked: ResourcePath(id)))
+      } else {
+        let document = doc(
+          id, ["n": .integer(Int64.random(in: 0..<20, using: &random))], encoded: step.isMultiple(of: 2))
+        set.insert(document)
+        model.insert(document)
+      }
+      if step.isMultiple(of: 50) { copies.append((set, model.documents)) }
+    }
+    copies.append((set, model.documents))
+
+    for (set, documents) in copies {
+      #expect(set.documents == documents, "seed \(seed)")
+      #expect(set.keys == documents.map(\.key))
+      #expect(set.count == documents.count && set.isEmpty == documents.isEmpty)
+      #expect(set.first == documents.first && set.last == documents.last)
+      for (index, document) in documents.enumerated() {
+        #expect(set[index] == document && set[document.key] == document && set.index(of: document.key) == index)
+      }
+      #expect(set == DocumentSet(comparing: Self.query, documents: documents.shuffled(using: &random)))
+    }
+  }
+
+  @Test("A set made of many documents holds each key once, in order")
+  func construction() {
+    let documents = (0..<2000).map { doc("c/\($0 % 1500)", ["n": .integer(Int64($0 / 7))]) }
+    let set = DocumentSet(comparing: Self.query, documents: documents)
+
+    #expect(set.count == 1500)
+    #expect(set.documents.count == 1500)
+    #expect(zip(set.documents, set.documents.dropFirst()).allSatisfy { Self.query.compare($0, $1) == .ascending })
+    #expect(set[DocumentKey(unchecked: ResourcePath("c/3"))] == documents[1503])
+  }
+
+  @Test("What is not in the set is not found")
+  func absent() {
+    var set = DocumentSet(comparing: Self.query, documents: [doc("c/a", ["n": .integer(1)])])
+    let other = DocumentKey(unchecked: ResourcePath("c/b"))
+
+    #expect(set[other] == nil && set.index(of: other) == nil && set.remove(other) == nil && set.count == 1)
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// SplitMix64: the same seed gives the same choices on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &self)] }
+}
+
+func path(_ text: String) -> FieldPath { FieldPath(segments: text.split(separator: ".").map(String.init)) }
+
+func doc(_ key: String, _ fields: Fields, encoded: Bool = false) -> Document {
+  let data = encoded ? DocumentData(encoded: EncodedFields(fields)) : DocumentData(fields)
+  return Document(
+    key: DocumentKey(unchecked: ResourcePath(key)), version: SnapshotVersion(microseconds: 1), state: .found(data))
+}
+
+func reference(_ key: String) -> Value {
+  .reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath(key)))
+}
+
+func order(_ texts: String...) -> [OrderBy] {
+  texts.map { text in
+    text.hasPrefix("-") ? OrderBy(path(String(text.dropFirst())), .descending) : OrderBy(path(text))
+  }
+}
+
+extension Filter {
+  static func field(_ name: String, _ op: FieldFilter.Operator, _ value: Value) -> Filter {
+    .field(FieldFilter(path(name), op, value))
+  }
+}
+
+extension Query {
+  /// A query of the collection `c`.
+  static func c(
+    _ filters: Filter..., order: [OrderBy] = [], limit: Int? = nil, limitType: LimitType = .first, start: Bound? = nil,
+    end: Bound? = nil
+  ) -> Query {
+    Query(
+      path: ResourcePath("c"), filters: filters, explicitOrderBy: order, limit: limit, limitType: limitType,
+      start: start, end: end)
+  }
+}
