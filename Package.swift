@@ -26,9 +26,11 @@ let package = Package(
   targets: [
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
+    module("FirestoreJSON", ["FirestoreModel"]),
 
     tests("FirestoreModelTests", ["FirestoreModel"]),
     tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),
+    tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON"]),
   ],
   swiftLanguageModes: [.v6]
 )

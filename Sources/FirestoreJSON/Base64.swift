@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// RFC 4648 §4: the standard alphabet, padded.
+package enum Base64 {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+  private static let padding = UInt8(ascii: "=")
+
+  static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count + 2) / 3 * 4)
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var bits: UInt32 = 0
+      for byte in group { bits = bits << 8 | UInt32(byte) }
+      bits <<= UInt32(8 * (3 - group.count))
+      for index in 0..<4 {
+        text.append(index <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * index) & 63)] : padding)
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// - Returns: `nil` for other characters, missing padding, and left-over bits that are not zero.
+  package static func decode(_ text: String) -> [UInt8]? {
+    let characters = Array(text.utf8)
+    guard characters.count.isMultiple(of: 4) else { return nil }
+    let content = characters.reversed().drop { $0 == padding }.count
+    guard characters.count - content <= 2 else { return nil }
+
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(content * 3 / 4)
+    var bits: UInt32 = 0
+    var bitCount = 0
+    for character in characters[..<content] {
+      guard let sextet = sextet(character) else { return nil }
+      bits = bits << 6 | UInt32(sextet)
+      bitCount += 6
+      if bitCount >= 8 {
+        bitCount -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(bitCount)))
+        bits &= 1 << UInt32(bitCount) - 1
+      }
+    }
+    return bits == 0 ? bytes : nil
+  }
+
+  private static func sextet(_ character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Reads RFC 8259 by recursive descent over UTF-8 bytes.
+struct JSONParser {
+  /// Documents nest 20 levels; the type objects in them add a few.
+  static let depthLimit = 100
+
+  private let bytes: [UInt8]
+  private var position = 0
+  private var line = 1
+  /// Where the current line begins.
+  private var lineStart = 0
+  /// Bytes of this line that continue a scalar, and so do not count as a column.
+  private var continuationBytes = 0
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  mutating func document() throws(JSONError) -> JSONSyntax {
+    let value = try value(depth: 0)
+    skipWhitespace()
+    if position < bytes.count { throw error("Expected nothing more after the value, found \(found).") }
+    return value
+  }
+
+  // MARK: Values
+
+  private mutating func value(depth: Int) throws(JSONError) -> JSONSyntax {
+    skipWhitespace()
+    if depth > Self.depthLimit { throw error("The value is nested more than \(Self.depthLimit) levels deep.") }
+    var syntax = JSONSyntax(.null, line: line, column: column)
+    switch current {
+    case UInt8(ascii: "{"): syntax.kind = .object(try members(depth: depth + 1))
+    case UInt8(ascii: "["): syntax.kind = .array(try elements(depth: depth + 1))
+    case UInt8(ascii: "\""): syntax.kind = .string(try string())
+    case UInt8(ascii: "t"): syntax.kind = try keyword("true", .boolean(true))
+    case UInt8(ascii: "f"): syntax.kind = try keyword("false", .boolean(false))
+    case UInt8(ascii: "n"): syntax.kind = try keyword("null", .null)
+    case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: syntax.kind = try number()
+    default: throw error("Expected a value, found \(found).")
+    }
+    return syntax
+  }
+
+  private mutating func members(depth: Int) throws(JSONError) -> [JSONSyntax.Member] {
+    position += 1
+    var members: [JSONSyntax.Member] = []
+    var places: [(line: Int, column: Int)] = []
+    skipWhitespace()
+    if take(UInt8(ascii: "}")) { return [] }
+    while true {
+      skipWhitespace()
+      guard current == UInt8(ascii: "\"") else { throw error("Expected a name in double quotes, found \(found).") }
+      places.append((line, column))
+      let name = try string()
+      skipWhitespace()
+      guard take(UInt8(ascii: ":")) else { throw error("Expected \":\" after the name \"\(name)\", found \(found).") }
+      members.append(JSONSyntax.Member(name, try value(depth: depth)))
+      skipWhitespace()
+      if take(UInt8(ascii: "}")) { break }
+      guard take(UInt8(ascii: ",")) else { throw error("Expected \",\" or \"}\", found \(found).") }
+    }
+    try refuseDuplicates(members, places)
+    return members
+  }
+
+  /// Sorts instead of looking each name up, because names are the same only if their bytes are.
+  private func refuseDuplicates(
+    _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
+  ) throws(JSONError) {
+    let sorted = members.indices.sorted { left, right in
+      members[left].name.compareUTF8(members[right].name).then(Ordering(left, right)) == .ascending
+    }
+    for (first, second) in zip(sorted, sorted.dropFirst())
+    where members[first].name.equalsUTF8(members[second].name) {
+      let place = places[second]
+      throw JSONError(
+        line: place.line, column: place.column,
+        reason: "The name \"\(members[second].name)\" is already used in this object.")
+    }
+  }
+
+  private mutating func elements(depth: Int) throws(JSONError) -> [JSONSyntax] {
+    position += 1
+    var elements: [JSONSyntax] = []
+    skipWhitespace()
+    if take(UInt8(ascii: "]")) { return [] }
+    while true {
+      elements.append(try value(depth: depth))
+      skipWhitespace()
+      if take(UInt8(ascii: "]")) { return elements }
+      guard take(UInt8(ascii: ",")) else { throw error("Expected \",\" or \"]\", found \(found).") }
+    }
+  }
+
+  private mutating func keyword(_ word: String, _ kind: JSONSyntax.Kind) throws(JSONError) -> JSONSyntax.Kind {
+    guard bytes[position...].starts(with: word.utf8) else { throw error("Expected a value, found \(found).") }
+    position += word.utf8.count
+    if let next = current, next.isLetter {
+      position -= word.utf8.count
+      throw error("Expected a value, found \(found).")
+    }
+    return kind
+  }
+
+  // MARK: Numbers
+
+  private mutating func number() throws(JSONError) -> JSONSyntax.Kind {
+    let start = position
+    let here = error("")
+    func fail(_ reason: String) -> JSONError { JSONError(line: here.line, column: here.column, reason: reason) }
+
+    _ = take(UInt8(ascii: "-"))
+    let integerStart = position
+    takeDigits()
+    if position == integerStart { throw error("Expected a digit after \"-\", found \(found).") }
+    if bytes[integerStart] == UInt8(ascii: "0"), position - integerStart > 1 {
+      throw fail("A number must not begin with 0.")
+    }
+    var isInteger = true
+    if take(UInt8(ascii: ".")) {
+      isInteger = false
+      try takeDigits(after: ".")
+    }
+    if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+      isInteger = false
+      _ = take(UInt8(ascii: "+")) || take(UInt8(ascii: "-"))
+      try takeDigits(after: "the exponent's sign")
+    }
+    if let next = current, next.isLetter { throw error("Expected the number to end here, found \(found).") }
+
+    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    if isInteger {
+      guard let integer = Int64(text) else {
+        throw fail("The integer \(text) does not fit into 64 bits. Write \(text).0 for a double.")
+      }
+      return .integer(integer)
+    }
+    guard let double = Double(text), double.isFinite else {
+      throw fail("The number \(text) is too large for a double.")
+    }
+    return .double(double)
+  }
+
+  private mutating func takeDigits() {
+    while let byte = current, byte.isDigit { position += 1 }
+  }
+
+  private mutating func takeDigits(after what: String) throws(JSONError) {
+    let start = position
+    takeDigits()
+    if position == start { throw error("Expected a digit after \(what == "." ? "\".\"" : what), found \(found).") }
+  }
+
+  // MARK: Strings
+
+  private mutating func string() throws(JSONError) -> String {
+    position += 1
+    var content: [UInt8] = []
+    while let byte = current {
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return String(decoding: content, as: UTF8.self)
+      case UInt8(ascii: "\\"): try escape(into: &content)
+      case 0..<0x20:
+        throw error("A control character in a string must be written as an escape, such as \\n or \\u0007.")
+      default:
+        if byte & 0xc0 == 0x80 { continuationBytes += 1 }
+        content.append(byte)
+        position += 1
+      }
+    }
+    throw error("Expected a closing quote, found the end of the text.")
+  }
+
+  private mutating func escape(into content: inout [UInt8]) throws(JSONError) {
+    let here = error("")
+    position += 1
+    guard let byte = current else { throw error("Expected an escape after \"\\\", found the end of the text.") }
+    position += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): content.append(byte)
+    case UInt8(ascii: "b"): content.append(0x08)
+    case UInt8(ascii: "f"): content.append(0x0c)
+    case UInt8(ascii: "n"): content.append(0x0a)
+    case UInt8(ascii: "r"): content.append(0x0d)
+    case UInt8(ascii: "t"): content.append(0x09)
+    case UInt8(ascii: "u"): content.append(contentsOf: try escapedScalar(at: here))
+    default:
+      position = position - 1
+      throw JSONError(
+        line: here.line, column: here.column,
+        reason: "\"\\\" must be followed by one of \" \\ / b f n r t u.")
+    }
+  }
+
+  /// The UTF-8 of `\uXXXX`, or of two of them that form a surrogate pair; the first `\u` is already read.
+  private mutating func escapedScalar(at here: JSONError) throws(JSONError) -> String.UTF8View {
+    func unpaired() -> JSONError {
+      JSONError(
+        line: here.line, column: here.column,
+        reason: "The escape is half of a surrogate pair; the other half is missing.")
+    }
+
+    var code = UInt32(try fourHexDigits())
+    if 0xd800...0xdbff ~= code {
+      guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw unpaired() }
+      let low = UInt32(try fourHexDigits())
+      guard 0xdc00...0xdfff ~= low else { throw unpaired() }
+      code = 0x10000 + (code - 0xd800) << 10 + (low - 0xdc00)
+    }
+    guard let scalar = Unicode.Scalar(code) else { throw unpaired() }
+    return String(scalar).utf8
+  }
+
+  private mutating func fourHexDigits() throws(JSONError) -> UInt16 {
+    var code: UInt16 = 0
+    for _ in 0..<4 {
+      guard let byte = current, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else {
+        throw error("Expected four hexadecimal digits after \"\\u\", found \(found).")
+      }
+      code = code << 4 | UInt16(digit)
+      position += 1
+    }
+    return code
+  }
+
+  // MARK: Position
+
+  private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private var column: Int { position - lineStart - continuationBytes + 1 }
+
+  private func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
+
+  /// What stands at the current place, for messages.
+  private var found: String {
+    guard let byte = current else { return "the end of the text" }
+    if byte.isLetter {
+      let word = bytes[position...].prefix { $0.isLetter }.prefix(20)
+      return "\"\(String(decoding: word, as: UTF8.self))\""
+    }
+    if byte < 0x20 { return "a control character" }
+    let scalar = String(decoding: bytes[position...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "?"
+    return "\"\(scalar)\""
+  }
+
+  private mutating func take(_ byte: UInt8) -> Bool {
+    guard current == byte else { return false }
+    position += 1
+    return true
+  }
+
+  /// Lines end with a line feed, which may follow a carriage return.
+  private mutating func skipWhitespace() {
+    while let byte = current {
+      switch byte {
+      case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): position += 1
+      case UInt8(ascii: "\n"):
+        position += 1
+        line += 1
+        lineStart = position
+        continuationBytes = 0
+      default: return
+      }
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  fileprivate var isLetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self)
+  }
+}
