@@ -27,6 +27,7 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
+    module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
 
     tests("FirestoreModelTests", ["FirestoreModel"]),
     tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),

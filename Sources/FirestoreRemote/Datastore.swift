@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// The one seam to a backend: the embedded one, any google.firestore.v1 server, or a wrapper that injects faults.
+///
+/// A stream runs inside the call: it ends when the caller's task is cancelled (then it has stopped reading and
+/// delivering when the call returns), when `requests` ends, or with the status the backend gave.
+package protocol Datastore: Sendable {
+  /// Runs one watch stream.
+  /// - Parameters:
+  ///   - requests: pulled one at a time, in order.
+  ///   - deliver: awaited for each message before the next is read, so a slow consumer pushes back.
+  /// - Throws: `RPCStatus`; also for an end without error (`unavailable`), since a watch stream never ends by itself.
+  func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus)
+
+  /// Runs one write stream: handshake, then one response per request, in order.
+  func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus)
+
+  /// Applies mutations atomically, outside of the stream.
+  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
+  /// Reads documents at one version; a document that does not exist comes as `missing`. Order as asked.
+  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document]
+  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document]
+  func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
+  /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
+  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
+}
+
+package enum WatchEvent: Sendable {
+  /// The stream is open: requests are accepted. Says nothing about being online (only a message does).
+  case opened
+  case change(WatchChange)
+}
+
+package enum WriteEvent: Sendable {
+  /// The handshake is answered; batches may be sent.
+  case opened(streamToken: [UInt8])
+  case committed(streamToken: [UInt8], CommitResponse)
+}
+
+/// One batch on its way out.
+package struct WriteRequest: Sendable {
+  package var streamToken: [UInt8]
+  package var mutations: [Mutation]
+  /// Lets a backend that keeps its answers recognise a batch that is sent again because its answer was lost.
+  package var requestID: WriteRequestID?
+
+  package init(streamToken: [UInt8], mutations: [Mutation], requestID: WriteRequestID? = nil) {
+    self.streamToken = streamToken
+    self.mutations = mutations
+    self.requestID = requestID
+  }
+}
+
+/// Names one batch for ever. Stream tokens cannot: a new stream starts without one and pipelined batches share theirs.
+package struct WriteRequestID: Hashable, Sendable {
+  /// Random, made with the cache and stored in it: a cache that numbers its batches anew needs a new id.
+  package var clientID: [UInt8]
+  package var batchID: BatchID
+
+  package init(clientID: [UInt8], batchID: BatchID) {
+    self.clientID = clientID
+    self.batchID = batchID
+  }
+}
+
+package struct CommitResponse: Sendable {
+  package var commitTime: SnapshotVersion
+  /// One per mutation.
+  package var results: [MutationResult]
+
+  package init(commitTime: SnapshotVersion, results: [MutationResult]) {
+    self.commitTime = commitTime
+    self.results = results
+  }
+}
+
+/// What is to be sent on a stream, pulled when there is room. Ends with `nil`, also on cancellation.
+package struct StreamRequests<Element: Sendable>: AsyncSequence, Sendable {
+  package struct Iterator: AsyncIteratorProtocol {
+    fileprivate let pull: @Sendable () async -> Element?
+    package func next() async -> Element? { await pull() }
+    package func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? { await pull() }
+  }
+
+  private let pull: @Sendable () async -> Element?
+  package init(_ pull: @escaping @Sendable () async -> Element?) { self.pull = pull }
+  package func makeAsyncIterator() -> Iterator { Iterator(pull: pull) }
+}

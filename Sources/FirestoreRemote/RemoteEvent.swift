@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Everything that changed between two consistent snapshots of the watch stream, for all targets.
+package struct RemoteEvent: Sendable {
+  package var version: SnapshotVersion?
+  package var targetChanges: [TargetID: TargetChange]
+  /// Targets whose documents do not add up: to be re-sent without a token, for the given purpose.
+  package var targetMismatches: [TargetID: TargetPurpose]
+  /// `found` or `missing`, as the backend said.
+  package var documents: [DocumentKey: Document]
+  /// Documents that limbo look-ups resolved.
+  package var resolvedLimboDocuments: Set<DocumentKey>
+  /// Targets whose existence filter did not fit, whether or not a bloom filter explained it.
+  package var filteredTargets: Set<TargetID>
+
+  package init(
+    version: SnapshotVersion?, targetChanges: [TargetID: TargetChange] = [:],
+    targetMismatches: [TargetID: TargetPurpose] = [:], documents: [DocumentKey: Document] = [:],
+    resolvedLimboDocuments: Set<DocumentKey> = [], filteredTargets: Set<TargetID> = []
+  ) {
+    self.version = version
+    self.targetChanges = targetChanges
+    self.targetMismatches = targetMismatches
+    self.documents = documents
+    self.resolvedLimboDocuments = resolvedLimboDocuments
+    self.filteredTargets = filteredTargets
+  }
+}
+
+/// What a remote event says about one target.
+package struct TargetChange: Sendable {
+  package var resumeToken: ResumeToken?
+  /// The target was up to date with the backend at the event's version.
+  package var isCurrent: Bool
+  package var added: Set<DocumentKey>
+  package var modified: Set<DocumentKey>
+  package var removed: Set<DocumentKey>
+
+  package init(
+    resumeToken: ResumeToken? = nil, isCurrent: Bool = false, added: Set<DocumentKey> = [],
+    modified: Set<DocumentKey> = [], removed: Set<DocumentKey> = []
+  ) {
+    self.resumeToken = resumeToken
+    self.isCurrent = isCurrent
+    self.added = added
+    self.modified = modified
+    self.removed = removed
+  }
+}

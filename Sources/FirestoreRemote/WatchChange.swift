@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// Names a target on a watch stream and in the cache. User targets are even, limbo look-ups odd.
+package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package let rawValue: Int32
+  package init(_ rawValue: Int32) { self.rawValue = rawValue }
+  package static func < (left: TargetID, right: TargetID) -> Bool { left.rawValue < right.rawValue }
+  package var description: String { String(rawValue) }
+}
+
+/// An opaque position of the backend; never empty.
+package struct ResumeToken: Hashable, Sendable {
+  package let bytes: [UInt8]
+  /// - Returns: `nil` for no bytes, which is how the protocol says "no token".
+  package init?(_ bytes: [UInt8]) {
+    if bytes.isEmpty { return nil }
+    self.bytes = bytes
+  }
+}
+
+/// Why a target is watched; sent as the request label `goog-listen-tags`.
+package enum TargetPurpose: Hashable, Sendable {
+  case listen
+  case existenceFilterMismatch
+  case existenceFilterMismatchBloom
+  case limboResolution
+}
+
+/// What the client asks of a watch stream.
+package enum WatchRequest: Sendable {
+  case add(WatchTarget)
+  case remove(TargetID)
+}
+
+/// One target as it is sent.
+package struct WatchTarget: Sendable {
+  package enum Resume: Hashable, Sendable {
+    case token(ResumeToken)
+    case readTime(SnapshotVersion)
+  }
+
+  package var id: TargetID
+  package var target: Target
+  package var purpose: TargetPurpose
+  package var resume: Resume?
+  /// How many documents the client holds for the target; only with `resume`.
+  package var expectedCount: Int?
+
+  package init(
+    id: TargetID, target: Target, purpose: TargetPurpose = .listen, resume: Resume? = nil, expectedCount: Int? = nil
+  ) {
+    self.id = id
+    self.target = target
+    self.purpose = purpose
+    self.resume = resume
+    self.expectedCount = expectedCount
+  }
+}
+
+/// One message of the watch stream (PROTOCOL §2.3).
+package enum WatchChange: Sendable {
+  case added([TargetID])
+  /// Without a cause the acknowledgement of a removal, with one the failure of a listen.
+  case removed([TargetID], cause: RPCStatus?)
+  case current([TargetID], ResumeToken?)
+  case reset([TargetID], ResumeToken?)
+  /// A new position for some targets; no targets means all of them.
+  case token([TargetID], ResumeToken?)
+  /// A consistent point: what was said so far is complete up to this version, for all targets.
+  case snapshot(SnapshotVersion, ResumeToken?)
+  /// The document exists (`found`) or is deleted (`missing`), and belongs or no longer belongs to these targets.
+  case document(Document, updated: [TargetID], removed: [TargetID])
+  /// The document left these targets; nothing is known about its content.
+  case documentRemoved(DocumentKey, removed: [TargetID])
+  case filter(TargetID, ExistenceFilter)
+}
+
+/// How many documents a target has at the backend, and possibly which.
+package struct ExistenceFilter: Sendable {
+  package var count: Int
+  package var unchangedNames: BloomFilterBits?
+
+  package init(count: Int, unchangedNames: BloomFilterBits? = nil) {
+    self.count = count
+    self.unchangedNames = unchangedNames
+  }
+}
+
+/// A bloom filter as received, not checked yet.
+package struct BloomFilterBits: Hashable, Sendable {
+  package var bitmap: [UInt8]
+  package var padding: Int
+  package var hashCount: Int
+
+  package init(bitmap: [UInt8], padding: Int, hashCount: Int) {
+    self.bitmap = bitmap
+    self.padding = padding
+    self.hashCount = hashCount
+  }
+}

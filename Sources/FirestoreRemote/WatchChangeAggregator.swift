@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
+///
+/// It owns what the stream said since the last snapshot. What it must know about targets comes with each call:
+/// `targets` answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the keys
+/// of the last raised snapshot otherwise (S2).
+package struct WatchChangeAggregator: Sendable {
+  package typealias Targets = (TargetID) -> WatchedTarget?
+
+  private let database: DatabaseID
+  private var states: [TargetID: WatchTargetState] = [:]
+  private var documents: [DocumentKey: Document] = [:]
+  /// Which targets each changed document was mentioned for.
+  private var mentions: [DocumentKey: Set<TargetID>] = [:]
+  private var mismatches: [TargetID: TargetPurpose] = [:]
+  private var filtered: Set<TargetID> = []
+
+  package init(database: DatabaseID) { self.database = database }
+
+  // MARK: Requests
+
+  /// A request for the target is being handed to the stream, which owes a confirmation from now on (S5).
+  package mutating func requestHandedOut(_ id: TargetID) { states[id, default: WatchTargetState()].responsesOwed += 1 }
+
+  /// The backend ended the target with an error; nothing is owed any more.
+  package mutating func forget(_ id: TargetID) { states[id] = nil }
+
+  package func responsesOwed(_ id: TargetID) -> Int { states[id]?.responsesOwed ?? 0 }
+
+  // MARK: Messages
+
+  /// - Throws: `internal` for a message that breaks the protocol; the stream has to be given up.
+  package mutating func receive(_ change: WatchChange, targets: Targets) throws(RPCStatus) {
+    switch change {
+    case .added(let ids): for id in ids { confirmAddition(of: id) }
+    case .removed(let ids, cause: _): for id in ids { confirmRemoval(of: id) }
+    case .current(let ids, let token):
+      for id in concerned(ids, targets) {
+        states[id]?.markCurrent()
+        states[id]?.update(token)
+      }
+    case .reset(let ids, let token):
+      for id in concerned(ids, targets) {
+        reset(id, targets)
+        states[id]?.update(token)
+      }
+    case .token(let ids, let token): for id in concerned(ids, targets) { states[id]?.update(token) }
+    case .snapshot(_, let token): for id in concerned([], targets) { states[id]?.update(token) }
+    case .document(let document, let updated, let removed):
+      for id in updated where document.exists { add(document, to: id, targets) }
+      for id in updated where !document.exists { remove(document.key, from: id, targets, as: document) }
+      for id in removed { remove(document.key, from: id, targets, as: document) }
+    case .documentRemoved(let key, let removed): for id in removed { remove(key, from: id, targets, as: nil) }
+    case .filter(let id, let filter): try apply(filter, to: id, targets)
+    }
+  }
+
+  /// Targets that a message is about: the named ones, or all for none, as far as they are active.
+  private func concerned(_ ids: [TargetID], _ targets: Targets) -> [TargetID] {
+    (ids.isEmpty ? Array(states.keys) : ids).filter { active($0, targets) != nil }
+  }
+
+  private func active(_ id: TargetID, _ targets: Targets) -> WatchedTarget? {
+    guard let state = states[id], !state.isPending else { return nil }
+    return targets(id)
+  }
+
+  private mutating func confirmAddition(of id: TargetID) {
+    guard var state = states[id], state.isPending else { return }
+    state.responsesOwed -= 1
+    if !state.isPending {
+      // A freshly added target starts from nothing (what came before belongs to an earlier listen), and there is
+      // nothing to report about it yet: its view keeps what it knows.
+      state = WatchTargetState()
+      state.clearPendingChanges()
+    }
+    states[id] = state
+  }
+
+  private mutating func confirmRemoval(of id: TargetID) {
+    guard let state = states[id] else { return }
+    if state.responsesOwed > 1 {
+      states[id]?.responsesOwed -= 1
+    } else {
+      states[id] = nil
+    }
+  }
+
+  private mutating func add(_ document: Document, to id: TargetID, _ targets: Targets) {
+    guard let target = active(id, targets) else { return }
+    states[id]?.record(target.contains(document.key) ? .modified : .added, of: document.key)
+    documents[document.key] = document
+    mentions[document.key, default: []].insert(id)
+  }
+
+  private mutating func remove(
+    _ key: DocumentKey, from id: TargetID, _ targets: Targets, as document: Document?
+  ) {
+    guard let target = active(id, targets) else { return }
+    if target.contains(key) { states[id]?.record(.removed, of: key) } else { states[id]?.forget(key) }
+    mentions[key, default: []].insert(id)
+    if let document { documents[key] = document }
+  }
+
+  /// Starts the target over: all its documents count as removed unless they are sent again before the next snapshot.
+  private mutating func reset(_ id: TargetID, _ targets: Targets) {
+    states[id] = WatchTargetState()
+    guard let target = active(id, targets) else { return }
+    for key in target.syncedKeys.joined() { remove(key, from: id, targets, as: nil) }
+  }
+
+  // MARK: Existence filters
+
+  private mutating func apply(_ filter: ExistenceFilter, to id: TargetID, _ targets: Targets) throws(RPCStatus) {
+    guard let target = active(id, targets) else { return }
+    if let key = target.document {
+      switch filter.count {
+      case 0: remove(key, from: id, targets, as: Document(key: key, version: nil, state: .missing))
+      case 1: break
+      default:
+        throw RPCStatus(.internal, "existence filter counts \(filter.count) for target \(id), which names one document")
+      }
+      return
+    }
+    let held = target.count + (states[id]?.netCount ?? 0)
+    guard held != filter.count else { return }
+    filtered.insert(id)
+    let usable = filter.unchangedNames.flatMap { try? BloomFilter($0) }  // An invalid filter counts as absent.
+    guard let bloom = usable, !bloom.isEmpty else {
+      mismatch(id, .existenceFilterMismatch, targets)
+      return
+    }
+    var removed = 0
+    for key in Set(target.syncedKeys.joined()) where !bloom.mightContain(database.name(of: key)) {
+      remove(key, from: id, targets, as: nil)
+      removed += 1
+    }
+    if held - removed != filter.count { mismatch(id, .existenceFilterMismatchBloom, targets) }
+  }
+
+  private mutating func mismatch(_ id: TargetID, _ purpose: TargetPurpose, _ targets: Targets) {
+    reset(id, targets)
+    mismatches[id] = purpose
+  }
+
+  // MARK: Snapshots
+
+  /// Whether the stream has said since the last snapshot that the document is deleted, or belongs to some target.
+  private func isKnown(_ key: DocumentKey) -> Bool {
+    guard let document = documents[key] else { return false }
+    return !document.exists || (mentions[key] ?? []).contains { states[$0]?.shows(key) ?? false }
+  }
+
+  /// Everything since the last event, as one consistent change.
+  package mutating func takeEvent(at version: SnapshotVersion, targets: Targets) -> RemoteEvent {
+    var changes: [TargetID: TargetChange] = [:]
+    for id in states.keys.sorted() {
+      guard let target = active(id, targets) else { continue }
+      // A document target that is current without its document says that the document does not exist, unless another
+      // target was just sent it.
+      if let key = target.document, states[id]?.isCurrent == true, !target.contains(key), !isKnown(key) {
+        remove(key, from: id, targets, as: Document(key: key, version: version, state: .missing))
+      }
+      if let change = states[id]?.takeChange() { changes[id] = change }
+    }
+    let listening = Set(states.keys.filter { id in active(id, targets).map { $0.purpose != .limboResolution } ?? false })
+    let resolved = mentions.filter { _, ids in ids.isDisjoint(with: listening) }
+    let event = RemoteEvent(
+      version: version, targetChanges: changes, targetMismatches: mismatches, documents: documents,
+      resolvedLimboDocuments: Set(resolved.keys), filteredTargets: filtered)
+    (documents, mentions, mismatches, filtered) = ([:], [:], [:], [])
+    return event
+  }
+}
