@@ -17,21 +17,27 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
   .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swift)
 }
 
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
   dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
   ],
   targets: [
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
+    module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
 
     tests("FirestoreModelTests", ["FirestoreModel"]),
     tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON"]),
+    tests("FirestoreLocalTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
   ],
   swiftLanguageModes: [.v6]
 )

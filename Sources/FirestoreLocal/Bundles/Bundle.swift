@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// Query results that were packed at the backend, to fill caches without asking it.
+package struct Bundle: Sendable {
+  package struct NamedQuery: Sendable {
+    package var name: String
+    package var query: Query
+    /// The version that the query's result reflects.
+    package var readTime: SnapshotVersion
+
+    package init(name: String, query: Query, readTime: SnapshotVersion) {
+      self.name = name
+      self.query = query
+      self.readTime = readTime
+    }
+  }
+
+  package struct Entry: Sendable {
+    /// `found`, or `missing` at the time when it was read.
+    package var document: Document
+    /// The named queries whose result contains the document.
+    package var queries: [String]
+
+    package init(document: Document, queries: [String]) {
+      self.document = document
+      self.queries = queries
+    }
+  }
+
+  package var id: String
+  /// A bundle replaces one of the same id that was created earlier.
+  package var createTime: SnapshotVersion
+  package var queries: [NamedQuery]
+  package var entries: [Entry]
+
+  package init(id: String, createTime: SnapshotVersion, queries: [NamedQuery] = [], entries: [Entry] = []) {
+    self.id = id
+    self.createTime = createTime
+    self.queries = queries
+    self.entries = entries
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+
+/// Forgets documents as soon as nothing refers to them: no target, no view, no look-up and nobody's pending write.
+struct EagerCollector {
+  let database: CacheDatabase
+  let pins: [TargetID: Set<DocumentKey>]
+  let limboReferences: [TargetID: Set<DocumentKey>]
+  /// Documents that lost a reference before this transaction.
+  let unreferenced: Set<DocumentKey>
+
+  /// Removes those of the documents that nothing refers to.
+  /// - Precondition: inside a transaction.
+  func collect(_ candidates: Set<DocumentKey>) throws(LocalStoreError) {
+    for key in candidates.union(unreferenced) {
+      guard let collection = try database.collections.number(of: key.collection),
+        let header = try database.documents.header(collection, key.documentID)
+      else { continue }
+      try removeUnlessReferenced(key, collection, header.number)
+    }
+  }
+
+  func collect(_ candidates: [DocumentTable.Number]) throws(LocalStoreError) {
+    for number in candidates {
+      let collection = number >> 32
+      guard let name = try database.documents.name(number) else { continue }
+      try removeUnlessReferenced(try database.collections.key(collection, name), collection, number)
+    }
+  }
+
+  private func removeUnlessReferenced(
+    _ key: DocumentKey, _ collection: CollectionTable.Number, _ number: DocumentTable.Number
+  ) throws(LocalStoreError) {
+    if isPinned(key) { return }
+    if try database.targets.anyContains(number) { return }
+    if try database.mutations.affects(collection, key.documentID, of: nil) { return }
+    try database.documents.remove(number)
+  }
+
+  private func isPinned(_ key: DocumentKey) -> Bool {
+    pins.values.contains { $0.contains(key) } || limboReferences.values.contains { $0.contains(key) }
+  }
+}
+
+extension LocalStore {
+  /// - Returns: `nil` unless the policy is eager.
+  var eagerCollector: EagerCollector? {
+    guard policy == .eager else { return nil }
+    return EagerCollector(
+      database: database, pins: pins, limboReferences: limboReferences, unreferenced: unreferenced)
+  }
+}

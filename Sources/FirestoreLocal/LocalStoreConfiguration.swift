@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+package enum StorageLocation: Hashable, Sendable {
+  case memory
+  /// A directory that one store may hold at a time (0700, made if absent).
+  case directory(String)
+}
+
+package enum CollectionPolicy: Hashable, Sendable {
+  /// Forget a document as soon as no target, view or pending write refers to it.
+  case eager
+  /// Keep until the cache exceeds this many bytes, then collect the least recently used tenth.
+  case leastRecentlyUsed(thresholdBytes: Int64)
+  case never
+}
+
+/// The named transactions of the store; faults are injected by name (spec tests' `failDatabase`).
+package enum StoreAction: String, Hashable, Sendable, CaseIterable {
+  case allocateTarget = "Allocate target"
+  case getTargetData = "Get target data"
+  case releaseTarget = "Release target"
+  case writeLocally = "Locally write mutations"
+  case acknowledgeBatch = "Acknowledge batch"
+  case rejectBatch = "Reject batch"
+  case handleUserChange = "Handle user change"
+  case getLastRemoteSnapshotVersion = "Get last remote snapshot version"
+  case applyRemoteEvent = "Apply remote event"
+  case notifyLocalViewChanges = "notifyLocalViewChanges"
+}
+
+package struct LocalStoreConfiguration: Sendable {
+  package var location: StorageLocation
+  package var policy: CollectionPolicy
+  package var database: DatabaseID
+
+  package init(location: StorageLocation, policy: CollectionPolicy, database: DatabaseID) {
+    self.location = location
+    self.policy = policy
+    self.database = database
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Why the cache could not do what it was asked. Nothing of the failed call has been stored.
+package struct LocalStoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Kind: Hashable, Sendable {
+    /// Another process, or another store in this one, holds the directory.
+    case locked
+    case notWritable
+    case corrupt
+    /// Written by a newer version of this program.
+    case newerSchema
+    case diskFull
+    /// Asked for with `LocalStore.faults`.
+    case injected
+    /// Any other failure of SQLite.
+    case sqlite
+  }
+
+  package var kind: Kind
+  package var message: String
+
+  package init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  /// The Firestore code under which a user sees this error.
+  package var code: StatusCode {
+    switch kind {
+    case .locked, .newerSchema: .failedPrecondition
+    case .notWritable: .unimplemented
+    case .corrupt: .dataLoss
+    case .diskFull: .resourceExhausted
+    case .injected: .unavailable
+    case .sqlite: .internal
+    }
+  }
+
+  package var description: String { message }
+}

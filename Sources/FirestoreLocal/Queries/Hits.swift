@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// Collects the documents that match a query. With a limit it keeps the first documents in the query's order (the last
+/// ones for limit-to-last) and never more than about twice as many.
+final class Hits {
+  /// For limit-to-last the target is reversed: its first documents are the query's last.
+  private let target: Target
+  private let limit: Int?
+  private let matcher: StoredMatcher
+  private var nearest: [Candidate] = []
+  /// The last of a full set; what comes after it is dropped at once.
+  private var last: Candidate?
+  private var unlimited: [DocumentKey: Document] = [:]
+  private var remote: RemoteKeys
+
+  /// A document with the values by which it is ordered, so that they are looked up once; `nil` for `__name__`.
+  private struct Candidate {
+    let values: [Value?]
+    let document: Document
+  }
+
+  /// - Parameter remote: the members of the query's target, told the keys of the documents that are met.
+  init(_ query: Query, _ remote: RemoteKeys = RemoteKeys([])) {
+    target = query.target
+    limit = query.limit
+    matcher = StoredMatcher(target)
+    self.remote = remote
+    if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
+  }
+
+  /// The documents, and the members whose keys are known now.
+  func finish() -> (documents: [DocumentKey: Document], remote: RemoteKeys) {
+    for candidate in best { unlimited[candidate.document.key] = candidate.document }
+    return (unlimited, remote)
+  }
+
+  /// Whether a row with these fields matches and may be within the limit; `nil` where it takes the key to tell, or
+  /// where every row is wanted. What it rejects depends on what was kept so far.
+  var filter: RowFilter.Admits? {
+    if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
+    return { bytes in
+      let fields = EncodedFieldsView(bytes)
+      return self.matcher.matches(fields) && !self.comesAfterLast(fields)
+    }
+  }
+
+  /// Adds the row's document if it matches and is within the limit.
+  /// - Parameter isAdmitted: whether `filter` has already let it through.
+  func consider(
+    _ row: DocumentTable.Row, in collection: ResourcePath, isAdmitted: Bool
+  ) throws(LocalStoreError) {
+    guard isAdmitted || matcher.matches(row, in: collection) else { return }
+    let key = row.key(in: collection)
+    guard let limit else {
+      unlimited[key] = try row.document(key)
+      remote.note(key, row.number)
+      return
+    }
+    let fields = EncodedFieldsView(row.fieldBytes)
+    let values = target.orderBy.map { $0.path.isDocumentID ? nil : fields[$0.path] }
+    if let last, compare(values, key, last) != .ascending { return }
+    guard let document = try row.document(key) else { return }
+    nearest.append(Candidate(values: values, document: document))
+    if nearest.count >= max(2 * limit, 64) {
+      nearest = best
+      last = nearest.last
+    }
+  }
+
+  /// Adds a document if it matches, whatever the limit.
+  func insert(_ document: Document) {
+    if target.matches(document) { unlimited[document.key] = document }
+  }
+
+  // MARK: Order
+
+  private var best: [Candidate] {
+    guard let limit, nearest.count > limit else { return nearest }
+    let sorted = nearest.sorted { compare($0.values, $0.document.key, $1) == .ascending }
+    return Array(sorted.prefix(limit))
+  }
+
+  /// Compared where the fields lie. A tie that the key would break is none after the last.
+  private func comesAfterLast(_ fields: EncodedFieldsView) -> Bool {
+    guard let last else { return false }
+    for (order, value) in zip(target.orderBy, last.values) {
+      guard let value, let ordering = fields.compare(order.path, with: value) else { return false }
+      if ordering != .equal { return ordering == (order.direction == .ascending ? .descending : .ascending) }
+    }
+    return false
+  }
+
+  private func compare(_ values: [Value?], _ key: DocumentKey, _ other: Candidate) -> Ordering {
+    for (index, order) in target.orderBy.enumerated() {
+      let ordering =
+        if let left = values[index], let right = other.values[index] {
+          left.compare(right)
+        } else {
+          key.path.compare(other.document.key.path)
+        }
+      if ordering != .equal { return order.direction == .descending ? ordering.reversed : ordering }
+    }
+    return .equal
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// How a query was answered.
+package enum QueryPlan: Hashable, Sendable {
+  /// The query names its one document.
+  case document
+  /// From the documents of the synced target and what changed since.
+  case syncedResult
+  /// From all documents of the collection or group.
+  case scan
+}
+
+/// Answers queries from the tables: previous results where they can be trusted, else the whole collection.
+struct QueryEngine {
+  let local: LocalDocuments
+
+  private var database: CacheDatabase { local.database }
+
+  func execute(
+    _ query: Query, _ target: TargetData?, usingPreviousResults: Bool
+  ) throws(LocalStoreError) -> QueryResult {
+    if query.isDocumentQuery { return try documentQuery(query, target) }
+    if usingPreviousResults, let target, let result = try fromSyncedResult(query, target) { return result }
+    return try scanning(query, target)
+  }
+
+  private func documentQuery(_ query: Query, _ target: TargetData?) throws(LocalStoreError) -> QueryResult {
+    let key = DocumentKey(unchecked: query.path)
+    var documents: [DocumentKey: Document] = [:]
+    if let document = try local.document(key), document.exists { documents[key] = document }
+    return QueryResult(documents: documents, remoteKeys: try resolve(try members(of: target)), plan: .document)
+  }
+
+  private func scanning(_ query: Query, _ target: TargetData?) throws(LocalStoreError) -> QueryResult {
+    let hits = Hits(query, try members(of: target))
+    for collection in try collections(of: query) {
+      let overlaid = try considerOverlaid(collection, hits)
+      let path = try database.collections.path(of: collection)
+      let filter = hits.filter
+      try database.documents.scan(collection, where: filter) { row throws(LocalStoreError) in
+        guard row.isFound, !overlaid.contains(row.number) else { return }
+        try hits.consider(row, in: path, isAdmitted: filter != nil)
+      }
+    }
+    let (documents, remote) = hits.finish()
+    return QueryResult(documents: documents, remoteKeys: try resolve(remote), plan: .scan)
+  }
+
+  private func members(of target: TargetData?) throws(LocalStoreError) -> RemoteKeys {
+    RemoteKeys(try target.map { data throws(LocalStoreError) in try database.targets.members(of: data.id) } ?? [])
+  }
+
+  private func resolve(_ remote: consuming RemoteKeys) throws(LocalStoreError) -> Set<DocumentKey> {
+    try remote.resolved { number throws(LocalStoreError) in
+      try database.documents.name(number).map { name throws(LocalStoreError) in
+        try database.collections.key(number >> 32, name)
+      }
+    }
+  }
+
+  // MARK: Previous results
+
+  /// The target's documents that still match, and what changed since no document was in limbo.
+  /// - Returns: `nil` when an older document might have come into the result, so that all must be read.
+  private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(LocalStoreError) -> QueryResult? {
+    guard !query.matchesAllDocuments, let limboFree = target.lastLimboFreeSnapshotVersion else { return nil }
+    let matcher = query.target
+    var documents: [DocumentKey: Document] = [:]
+    var remoteKeys: Set<DocumentKey> = []
+    try database.documents.scan(target: Int64(target.id.rawValue)) { row throws(LocalStoreError) in
+      let key = row.key(in: try database.collections.path(of: row.collection))
+      remoteKeys.insert(key)
+      let remote = try row.document(key)
+      let view =
+        local.hasBatches
+        ? LocalDocuments.view(of: key, over: remote, try local.overlay(of: key)) : remote
+      if let view, matcher.matches(view) { documents[key] = view }
+    }
+    if needsRefill(query, documents.values, remoteKeys.count, limboFree) { return nil }
+
+    for collection in try collections(of: query) {
+      let hits = Hits(query)
+      let overlaid = try considerOverlaid(collection, hits)
+      let path = try database.collections.path(of: collection)
+      try database.documents.scan(collection, changedSince: limboFree) { row throws(LocalStoreError) in
+        guard row.isFound, !overlaid.contains(row.number) else { return }
+        try hits.consider(row, in: path, isAdmitted: false)
+      }
+      documents.merge(hits.finish().documents) { _, newer in newer }
+    }
+    return QueryResult(documents: documents, remoteKeys: remoteKeys, plan: .syncedResult)
+  }
+
+  /// Whether a document outside of the previous result may now be within the limit (SDK: needsRefill).
+  private func needsRefill(
+    _ query: Query, _ previous: some Collection<Document>, _ remoteCount: Int, _ limboFree: SnapshotVersion
+  ) -> Bool {
+    guard query.limit != nil else { return false }
+    // One that matched no longer does, and leaves a place.
+    if previous.count != remoteCount { return true }
+    let target = query.target
+    let edge = previous.max { target.compare($0, $1) == .ascending }
+    // The document at the limit has changed: another may now come before it.
+    guard let edge else { return false }
+    return edge.hasPendingWrites || edge.version.map { $0 > limboFree } ?? true
+  }
+
+  // MARK: Scanning
+
+  private func collections(of query: Query) throws(LocalStoreError) -> [CollectionTable.Number] {
+    if let id = query.collectionGroup { return try database.collections.group(id, below: query.path) }
+    return try database.collections.number(of: query.path).map { [$0] } ?? []
+  }
+
+  /// Documents with pending writes are few: their views are made one by one.
+  /// - Returns: where their remote documents are, which a scan then passes over.
+  private func considerOverlaid(
+    _ collection: CollectionTable.Number, _ hits: Hits
+  ) throws(LocalStoreError) -> Set<DocumentTable.Number> {
+    guard local.hasBatches else { return [] }
+    var overlaid: Set<DocumentTable.Number> = []
+    for overlay in try database.overlays.overlays(in: collection, of: local.user) {
+      if let header = try database.documents.header(collection, overlay.key.documentID) {
+        overlaid.insert(header.number)
+      }
+      let remote = try database.documents.document(overlay.key, in: collection)
+      hits.insert(LocalDocuments.view(of: overlay.key, over: remote, overlay))
+    }
+    return overlaid
+  }
+}

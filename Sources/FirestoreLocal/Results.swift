@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+/// A stored batch and the local views of the documents it names.
+package struct LocalWriteResult: Sendable {
+  package var batchID: BatchID
+  package var changes: [DocumentKey: Document]
+}
+
+package struct QueryResult: Sendable {
+  /// Local views that match. For a limit query at least the first `limit` of them, perhaps more.
+  package var documents: [DocumentKey: Document]
+  /// What the backend last said belongs to the query's target.
+  package var remoteKeys: Set<DocumentKey>
+  /// How the documents were found.
+  package var plan: QueryPlan
+}
+
+/// What changed in one view when it raised a snapshot.
+package struct LocalViewChanges: Sendable {
+  package var targetID: TargetID
+  package var isFromCache: Bool
+  package var added: Set<DocumentKey>
+  package var removed: Set<DocumentKey>
+
+  package init(targetID: TargetID, isFromCache: Bool, added: Set<DocumentKey>, removed: Set<DocumentKey>) {
+    self.targetID = targetID
+    self.isFromCache = isFromCache
+    self.added = added
+    self.removed = removed
+  }
+}
+
+package struct UserChangeResult: Sendable {
+  /// Documents whose local view may have changed because another mutation queue applies.
+  package var affected: [DocumentKey: Document]
+  package var removedBatches: [BatchID]
+  package var addedBatches: [BatchID]
+}
+
+/// What one run of the collector did.
+package struct CollectionResult: Hashable, Sendable {
+  package var didRun: Bool
+  package var sequenceNumbersCollected: Int
+  package var targetsRemoved: Int
+  package var documentsRemoved: Int
+
+  package init(didRun: Bool, sequenceNumbersCollected: Int, targetsRemoved: Int, documentsRemoved: Int) {
+    self.didRun = didRun
+    self.sequenceNumbersCollected = sequenceNumbersCollected
+    self.targetsRemoved = targetsRemoved
+    self.documentsRemoved = documentsRemoved
+  }
+
+  package static let skipped = CollectionResult(
+    didRun: false, sequenceNumbersCollected: 0, targetsRemoved: 0, documentsRemoved: 0)
+}

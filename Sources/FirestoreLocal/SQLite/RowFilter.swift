@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import GRDBSQLite
+
+/// The SQL function `admits(blob)`: lets a scan drop rows before SQLite copies them out.
+///
+/// Rejecting inside of the scan costs about a third of stepping to the row, because SQLite passes a function the bytes
+/// where they are in the page.
+final class RowFilter {
+  /// Whether the row with these bytes may be wanted; valid for the call only.
+  typealias Admits = (UnsafeRawBufferPointer) -> Bool
+
+  private var admits: Admits = { _ in true }
+
+  /// Makes the function known to a connection.
+  /// - Parameter connection: closed before this object goes, since it holds an unowned reference to it.
+  /// - Returns: SQLite's result code.
+  func install(in connection: OpaquePointer) -> Int32 {
+    sqlite3_create_function_v2(
+      connection, "admits", 1, SQLITE_UTF8, Unmanaged.passUnretained(self).toOpaque(),
+      { context, _, values in
+        guard let data = sqlite3_user_data(context) else { return }
+        let value = values?[0]
+        let start = sqlite3_value_blob(value)
+        let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
+        let filter = Unmanaged<RowFilter>.fromOpaque(data).takeUnretainedValue()
+        sqlite3_result_int(context, filter.admits(bytes) ? 1 : 0)
+      }, nil, nil, nil)
+  }
+
+  /// Runs a scan whose statement calls `admits`.
+  func with<R>(
+    _ admits: @escaping Admits, _ scan: () throws(LocalStoreError) -> R
+  ) throws(LocalStoreError) -> R {
+    self.admits = admits
+    defer { self.admits = { _ in true } }
+    return try scan()
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tables of the cache.
+///
+/// Documents are numbered `collection << 32 | n` and stored by that number, so that a collection is one range of the
+/// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
+/// Times are microseconds since the epoch, NULL where there is none.
+enum Schema {
+  static let version: Int64 = 1
+
+  /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
+  static func check(_ found: Int64) throws(LocalStoreError) {
+    if found <= version { return }
+    throw LocalStoreError(
+      .newerSchema,
+      "The cache has schema version \(found), this program knows versions up to \(version): "
+        + "use the newer program, or another cache directory.")
+  }
+
+  /// Creates the tables in an empty database.
+  static func prepare(_ connection: Connection) throws(LocalStoreError) {
+    if try connection.integer("PRAGMA user_version") == version { return }
+    try connection.transaction { () throws(LocalStoreError) in
+      try connection.execute(tables)
+      try connection.execute(BundleTable.schema)
+      try connection.execute("PRAGMA user_version = \(version)")
+    }
+  }
+
+  private static let tables = """
+    CREATE TABLE globals (
+      name TEXT PRIMARY KEY,
+      value ANY
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE users (
+      id INTEGER PRIMARY KEY,
+      name TEXT UNIQUE            -- NULL: signed out
+    ) STRICT;
+
+    CREATE TABLE collection_parents (
+      id INTEGER PRIMARY KEY,
+      path TEXT NOT NULL UNIQUE,
+      parent TEXT NOT NULL,       -- the document or root above
+      collection_id TEXT NOT NULL -- last segment, what a collection group query matches
+    ) STRICT;
+    CREATE INDEX collection_parents_by_parent ON collection_parents (parent, collection_id);
+    CREATE INDEX collection_parents_by_id ON collection_parents (collection_id);
+
+    CREATE TABLE documents (
+      id INTEGER PRIMARY KEY,
+      collection INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      version INTEGER,
+      create_time INTEGER,
+      read_time INTEGER NOT NULL,
+      sequence_number INTEGER NOT NULL,
+      state INTEGER NOT NULL,     -- DocumentTable.State
+      fields BLOB,                -- canonical protobuf entries
+      checksum INTEGER            -- of `fields`
+    ) STRICT;
+    CREATE UNIQUE INDEX documents_by_key ON documents (collection, name);
+    -- The sequence number spares the collector the table.
+    CREATE INDEX documents_by_read_time ON documents (collection, read_time, sequence_number);
+
+    CREATE TABLE mutation_batches (
+      id INTEGER PRIMARY KEY,
+      user INTEGER NOT NULL,
+      batch BLOB NOT NULL
+    ) STRICT;
+
+    CREATE TABLE batch_documents (
+      collection INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      user INTEGER NOT NULL,
+      batch INTEGER NOT NULL,
+      PRIMARY KEY (collection, name, user, batch)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE overlays (
+      user INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      largest_batch INTEGER NOT NULL,
+      mutation BLOB NOT NULL,
+      PRIMARY KEY (user, collection, name)
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE targets (
+      id INTEGER PRIMARY KEY,
+      canonical_id TEXT NOT NULL UNIQUE,
+      target BLOB NOT NULL,
+      sequence_number INTEGER NOT NULL,
+      snapshot_version INTEGER,
+      limbo_free_version INTEGER,
+      resume_token BLOB
+    ) STRICT;
+
+    CREATE TABLE target_documents (
+      target INTEGER NOT NULL,
+      document INTEGER NOT NULL,
+      PRIMARY KEY (target, document)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX target_documents_by_document ON target_documents (document);
+    """
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+extension LocalStore {
+  /// Runs a query over the local views of the cached documents.
+  /// - Parameter usingPreviousResults: allows starting from the documents the query's target had when it was last in
+  ///   sync, instead of reading the whole collection.
+  package func execute(_ query: Query, usingPreviousResults: Bool) throws(LocalStoreError) -> QueryResult {
+    let target = try knownTarget(query.target)
+    return try database.read { () throws(LocalStoreError) in
+      let engine = QueryEngine(local: localDocuments)
+      return try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
+    }
+  }
+
+  /// The local view of one document; `nil` when the cache knows nothing about it.
+  package func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+    try database.read { () throws(LocalStoreError) in try localDocuments.document(key) }
+  }
+
+  /// The remote version, without overlays.
+  package func remoteDocument(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+    try database.read { () throws(LocalStoreError) in try database.documents.document(key) }
+  }
+
+  /// The mutation that makes the local view out of the remote document.
+  package func overlay(of key: DocumentKey) throws(LocalStoreError) -> Mutation? {
+    try database.read { () throws(LocalStoreError) in try localDocuments.overlay(of: key) }
+  }
+
+  /// Ids of the collections directly below a document or the root that the cache has seen; sorted by UTF-8.
+  package func collectionIDs(below parent: ResourcePath) throws(LocalStoreError) -> [String] {
+    try database.read { () throws(LocalStoreError) in try database.collections.ids(below: parent) }
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+
+extension LocalStore {
+  /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).
+  package mutating func allocateTarget(_ target: Target) throws(LocalStoreError) -> TargetData {
+    try check(.allocateTarget)
+    if let id = activeIDs[target], let active = activeTargets[id] { return active.data }
+    let database = database
+    let data = try database.transaction { () throws(LocalStoreError) in
+      try database.targets.allocate(target, database)
+    }
+    activeTargets[data.id] = ActiveTarget(stored: data)
+    activeIDs[target] = data.id
+    return data
+  }
+
+  /// Ends listening. Stores the newest token and when the target was used; with eager collection the target is
+  /// forgotten together with the documents that only it held.
+  ///
+  /// The target is inactive afterwards even if this throws; then the stored token stays the older one.
+  package mutating func releaseTarget(_ id: TargetID) throws(LocalStoreError) {
+    guard let active = activeTargets.removeValue(forKey: id) else { return }
+    activeIDs[active.data.target] = nil
+    let shown = pins.removeValue(forKey: id) ?? []
+    try check(.releaseTarget)
+    let database = database
+    let collector = eagerCollector
+    try database.transaction { () throws(LocalStoreError) in
+      let sequenceNumber = try database.sequenceNumbers.next()
+      if let collector {
+        let members = try database.targets.members(of: id)
+        try database.targets.remove(id)
+        try collector.collect(shown)
+        try collector.collect(members)
+        return
+      }
+      var data = active.data
+      data.sequenceNumber = sequenceNumber
+      try database.targets.set(data)
+      // Practically all documents of a large view belong to its target, and need no place of their own.
+      guard shown.count <= Self.individuallyTouched else { return }
+      for key in shown { try Self.touchIfOrphaned(key, sequenceNumber, database) }
+    }
+    unreferenced = []
+  }
+
+  /// What the cache knows about a target, active or not.
+  package func targetData(for target: Target) throws(LocalStoreError) -> TargetData? {
+    try check(.getTargetData)
+    return try knownTarget(target)
+  }
+
+  func knownTarget(_ target: Target) throws(LocalStoreError) -> TargetData? {
+    if let id = activeIDs[target], let active = activeTargets[id] { return active.data }
+    return try database.read { () throws(LocalStoreError) in try database.targets.data(for: target) }
+  }
+
+  /// An active target's data with the newest token, whether or not that is stored yet.
+  package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
+
+  /// The documents that belong to a target as far as the backend has said.
+  package func remoteKeys(of target: TargetID) throws(LocalStoreError) -> Set<DocumentKey> {
+    try database.read { () throws(LocalStoreError) in
+      var keys: Set<DocumentKey> = []
+      try database.documents.scan(target: Int64(target.rawValue)) { row throws(LocalStoreError) in
+        keys.insert(try database.collections.key(row.collection, row.name))
+      }
+      return keys
+    }
+  }
+
+  /// Records what views show: pinned documents are not collected, and a view without documents in limbo lets its
+  /// query start from the target's documents next time. What is shown is known even if storing fails.
+  package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(LocalStoreError) {
+    try check(.notifyLocalViewChanges)
+    let database = database
+    var targets = activeTargets
+    var removed: Set<DocumentKey> = []
+    var stale: [TargetID] = []
+    for change in changes {
+      pin(change)
+      removed.formUnion(change.removed)
+      guard !change.isFromCache, var target = targets[change.targetID] else { continue }
+      target.data.lastLimboFreeSnapshotVersion = target.data.snapshotVersion
+      targets[change.targetID] = target
+      if target.limboFreeVersionIsDue(viewChanged: !change.added.isEmpty || !change.removed.isEmpty) {
+        stale.append(change.targetID)
+      }
+    }
+    let collector = eagerCollector
+    if !removed.isEmpty || !stale.isEmpty {
+      try database.transaction { () throws(LocalStoreError) in
+        let sequenceNumber = try database.sequenceNumbers.next()
+        for id in stale { targets[id] = try targets[id]?.storing(in: database) }
+        if let collector {
+          try collector.collect(removed)
+        } else {
+          for key in removed { try Self.touchIfOrphaned(key, sequenceNumber, database) }
+        }
+      }
+      unreferenced = []
+    }
+    activeTargets = targets
+  }
+
+  private mutating func pin(_ change: LocalViewChanges) {
+    if pins[change.targetID] == nil {
+      pins[change.targetID] = change.added
+    } else {
+      pins[change.targetID]?.formUnion(change.added)
+    }
+    if !change.removed.isEmpty { pins[change.targetID]?.subtract(change.removed) }
+  }
+
+  private static var individuallyTouched: Int { 1000 }
+
+  /// Gives a document that belongs to no target a new place in the order of collection.
+  private static func touchIfOrphaned(
+    _ key: DocumentKey, _ sequenceNumber: Int64, _ database: CacheDatabase
+  ) throws(LocalStoreError) {
+    guard let collection = try database.collections.number(of: key.collection),
+      let header = try database.documents.header(collection, key.documentID),
+      try !database.targets.anyContains(header.number)
+    else { return }
+    try database.documents.touch(header.number, sequenceNumber: sequenceNumber)
+  }
+
+  /// Keeps a document that is being looked up from being collected.
+  package mutating func addLimboReference(_ key: DocumentKey, _ target: TargetID) {
+    limboReferences[target, default: []].insert(key)
+  }
+
+  package mutating func removeLimboReferences(_ target: TargetID) {
+    guard let keys = limboReferences.removeValue(forKey: target) else { return }
+    if policy == .eager { unreferenced.formUnion(keys) }
+  }
+}
+
+extension LocalStore.ActiveTarget {
+  /// How old a stored token or limbo-free version may get (SDK: RESUME_TOKEN_MAX_AGE).
+  static let maximumAgeMicroseconds: Int64 = 5 * 60 * 1_000_000
+
+  /// Whether the snapshot version of `data` is far enough ahead of the stored one to be stored for that alone.
+  var snapshotVersionIsDue: Bool { Self.isDue(data.snapshotVersion, storedSnapshotVersion) }
+
+  func limboFreeVersionIsDue(viewChanged: Bool) -> Bool {
+    guard let current = data.lastLimboFreeSnapshotVersion, current != storedLimboFreeVersion else { return false }
+    return viewChanged || storedLimboFreeVersion == nil || Self.isDue(current, storedLimboFreeVersion)
+  }
+
+  private static func isDue(_ current: SnapshotVersion?, _ stored: SnapshotVersion?) -> Bool {
+    (current?.microseconds ?? 0) - (stored?.microseconds ?? 0) >= maximumAgeMicroseconds
+  }
+
+  func storing(in database: CacheDatabase) throws(LocalStoreError) -> LocalStore.ActiveTarget {
+    try database.targets.set(data)
+    return LocalStore.ActiveTarget(stored: data)
+  }
+}
+
+extension TargetCache {
+  /// The known target, or a new one under the next even id (SPEC-FORMAT §10).
+  /// - Precondition: inside a transaction.
+  func allocate(_ target: Target, _ database: CacheDatabase) throws(LocalStoreError) -> TargetData {
+    if let known = try data(for: target) { return known }
+    let highest = try database.globals.value(.highestTargetID) ?? 0
+    guard let id = Int32(exactly: highest + 2) else {
+      throw LocalStoreError(.sqlite, "The cache has run out of target ids; use a new cache directory.")
+    }
+    try database.globals.set(.highestTargetID, highest + 2)
+    let data = TargetData(id: TargetID(id), target: target, sequenceNumber: try database.sequenceNumbers.next())
+    try set(data)
+    return data
+  }
+}

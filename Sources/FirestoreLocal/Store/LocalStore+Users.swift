@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+extension LocalStore {
+  /// Takes up the queue of a user; `nil` is the signed-out one. Nobody listens yet.
+  package mutating func start(user name: String?) throws(LocalStoreError) {
+    let database = database
+    let user = try database.transaction { () throws(LocalStoreError) in try Self.activate(name, database) }
+    batchCount = try database.read { () throws(LocalStoreError) in try database.mutations.count(of: user) }
+    self.user = user
+  }
+
+  /// Swaps the queue of pending writes. Batches of the old user stay stored and wait.
+  package mutating func changeUser(to name: String?) throws(LocalStoreError) -> UserChangeResult {
+    try check(.handleUserChange)
+    let database = database
+    let old = user
+    let (user, count, result) = try database.transaction { () throws(LocalStoreError) in
+      let removed = try database.mutations.batches(of: old)
+      let user = try Self.activate(name, database)
+      let added = try database.mutations.batches(of: user)
+      let documents = LocalDocuments(database: database, user: user, hasBatches: !added.isEmpty)
+      var affected: [DocumentKey: Document] = [:]
+      for batch in removed + added {
+        for key in batch.keys where affected[key] == nil { affected[key] = try documents.view(of: key) }
+      }
+      let result = UserChangeResult(
+        affected: affected, removedBatches: removed.map(\.id), addedBatches: added.map(\.id))
+      return (user, added.count, result)
+    }
+    self.user = user
+    batchCount = count
+    return result
+  }
+
+  /// Brings the overlays of a user up to date with documents that changed while another user was active.
+  private static func activate(_ name: String?, _ database: CacheDatabase) throws(LocalStoreError) -> MutationQueue.User
+  {
+    let user = try database.mutations.number(ofUser: name)
+    if try database.globals.value(.currentUser) == user { return user }
+    try database.globals.set(.currentUser, user)
+    let documents = LocalDocuments(database: database, user: user, hasBatches: true)
+    for key in try database.mutations.keys(of: user) {
+      try documents.recompute(key, over: try database.documents.document(key))
+    }
+    return user
+  }
+}

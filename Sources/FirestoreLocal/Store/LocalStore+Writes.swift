@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+extension LocalStore {
+  /// Queues mutations as one batch.
+  /// - Returns: the batch's number and the local views of all documents it names.
+  package mutating func write(
+    _ mutations: [Mutation], at localWriteTime: Timestamp
+  ) throws(LocalStoreError) -> LocalWriteResult {
+    try check(.writeLocally)
+    let database = database
+    let user = user
+    let documents = localDocuments
+    let result = try database.transaction { () throws(LocalStoreError) in
+      var views: [DocumentKey: Document] = [:]
+      var withoutRemote: Set<DocumentKey> = []
+      for mutation in mutations where views[mutation.key] == nil {
+        let key = mutation.key
+        let remote = try database.documents.document(key)
+        if remote == nil { withoutRemote.insert(key) }
+        views[key] = LocalDocuments.view(of: key, over: remote, try documents.overlay(of: key))
+      }
+      let base = mutations.compactMap { mutation in
+        views[mutation.key].flatMap { mutation.baseMutation(for: $0) }
+      }
+      let batch = try database.mutations.add(mutations, base: base, at: localWriteTime, for: user)
+      let changes = try documents.add(batch, to: views, withoutRemote: withoutRemote)
+      return LocalWriteResult(batchID: batch.id, changes: changes)
+    }
+    batchCount += 1
+    return result
+  }
+
+  /// Removes an acknowledged batch and advances its documents to their committed state.
+  /// - Parameter response: one result per mutation of the batch.
+  /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
+  package mutating func acknowledge(
+    _ id: BatchID, _ response: CommitResponse
+  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+    try check(.acknowledgeBatch)
+    return try settle(id, response)
+  }
+
+  /// Removes a refused batch, which restores the views as if it had not been written.
+  /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
+  package mutating func reject(_ id: BatchID) throws(LocalStoreError) -> [DocumentKey: Document] {
+    try check(.rejectBatch)
+    return try settle(id, nil)
+  }
+
+  /// - Parameter response: `nil` when the batch was refused.
+  private mutating func settle(
+    _ id: BatchID, _ response: CommitResponse?
+  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+    let database = database
+    let user = user
+    let documents = localDocuments
+    let collector = eagerCollector
+    let views = try database.transaction { () throws(LocalStoreError) -> [DocumentKey: Document]? in
+      guard let batch = try database.mutations.batch(id, of: user) else { return nil }
+      try database.mutations.remove(batch, of: user)
+      var views: [DocumentKey: Document] = [:]
+      for key in batch.keys {
+        var step = Settlement(key, batch, response)
+        views[key] = try step.perform(documents)
+      }
+      try collector?.collect(batch.keys)
+      return views
+    }
+    guard let views else { return [:] }
+    batchCount -= 1
+    unreferenced = []
+    return views
+  }
+
+  /// The first batch after the given one, or the first of all.
+  package func nextBatch(after id: BatchID?) throws(LocalStoreError) -> MutationBatch? {
+    try database.read { () throws(LocalStoreError) in try database.mutations.next(after: id, of: user) }
+  }
+
+  /// All batches of the current user that wait, in order.
+  package func pendingBatches() throws(LocalStoreError) -> [MutationBatch] {
+    try database.read { () throws(LocalStoreError) in try database.mutations.batches(of: user) }
+  }
+
+  package func highestPendingBatch() throws(LocalStoreError) -> BatchID? {
+    try database.read { () throws(LocalStoreError) in try database.mutations.highestID(of: user) }
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
+///
+/// Synchronous and owned by one caller. Each function that changes something is one transaction: it is stored
+/// completely or, when it throws, not at all, and then nothing in memory has changed either.
+/// The database is in a directory of its own, or in memory; there is no other difference between the two.
+package struct LocalStore: ~Copyable {
+  /// A target that is listened to.
+  struct ActiveTarget {
+    var data: TargetData
+    /// What the database holds; `data` may be newer.
+    var storedSnapshotVersion: SnapshotVersion?
+    var storedLimboFreeVersion: SnapshotVersion?
+
+    init(stored data: TargetData) {
+      self.data = data
+      storedSnapshotVersion = data.snapshotVersion
+      storedLimboFreeVersion = data.lastLimboFreeSnapshotVersion
+    }
+  }
+
+  let database: CacheDatabase
+  let policy: CollectionPolicy
+
+  /// The actions that fail until they are taken out again, before they do anything.
+  package var faults: Set<StoreAction> = []
+  /// Why the store is not the one that was asked for.
+  package let fallback: LocalStoreError?
+  /// Where a damaged database was moved.
+  package let movedAside: String?
+
+  var user: MutationQueue.User
+  /// Batches of the current user.
+  var batchCount: Int
+  var activeTargets: [TargetID: ActiveTarget] = [:]
+  var activeIDs: [Target: TargetID] = [:]
+  /// The documents shown by each active target's view.
+  var pins: [TargetID: Set<DocumentKey>] = [:]
+  var limboReferences: [TargetID: Set<DocumentKey>] = [:]
+  /// Documents that lost a reference outside of a transaction; the eager collector looks at them in the next one.
+  var unreferenced: Set<DocumentKey> = []
+
+  package init(_ configuration: LocalStoreConfiguration) throws(LocalStoreError) {
+    let database =
+      switch configuration.location {
+      case .memory: try CacheDatabase()
+      case .directory(let path): try CacheDatabase.open(in: path)
+      }
+    self.init(try Opening(database), configuration.policy)
+  }
+
+  /// Opens what the configuration names. A damaged database is moved aside, never deleted, and a new one begun; one
+  /// that is locked, not writable or newer is left alone, and the store is in memory. `fallback` says so.
+  package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
+    let opening: Opening
+    do throws(LocalStoreError) {
+      opening = try Opening(orMovingAside: configuration.location)
+    } catch let reason {
+      do throws(LocalStoreError) {
+        opening = try Opening(CacheDatabase(), fallback: reason)
+      } catch {
+        preconditionFailure("SQLite cannot even open a database in memory: \(error.message)")
+      }
+    }
+    self.init(opening, configuration.policy)
+  }
+
+  private init(_ opening: Opening, _ policy: CollectionPolicy) {
+    database = opening.database
+    self.policy = policy
+    fallback = opening.fallback
+    movedAside = opening.movedAside
+    user = opening.user
+    batchCount = opening.batchCount
+  }
+
+  /// What opening a database yields.
+  private struct Opening {
+    let database: CacheDatabase
+    let fallback: LocalStoreError?
+    let movedAside: String?
+    let user: MutationQueue.User
+    let batchCount: Int
+
+    init(
+      _ database: CacheDatabase, fallback: LocalStoreError? = nil, movedAside: String? = nil
+    ) throws(LocalStoreError) {
+      self.database = database
+      self.fallback = fallback
+      self.movedAside = movedAside
+      user = database.signedOutUser
+      batchCount = try database.mutations.count(of: user)
+    }
+
+    init(orMovingAside location: StorageLocation) throws(LocalStoreError) {
+      switch location {
+      case .memory: try self.init(CacheDatabase())
+      case .directory(let path):
+        let (database, damage, movedAside) = try CacheDatabase.openRecovering(in: path)
+        try self.init(database, fallback: damage, movedAside: movedAside)
+      }
+    }
+  }
+
+  /// Names this cache for ever: with a batch id it names a batch (`WriteRequestID`).
+  package var clientID: [UInt8] { withUnsafeBytes(of: database.identity.bigEndian) { Array($0) } }
+
+  /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
+  package consuming func close() { database.close() }
+
+  var localDocuments: LocalDocuments {
+    LocalDocuments(database: database, user: user, hasBatches: batchCount > 0)
+  }
+
+  func check(_ action: StoreAction) throws(LocalStoreError) {
+    if faults.contains(action) { throw LocalStoreError(.injected, "Injected failure: \(action.rawValue)") }
+  }
+}

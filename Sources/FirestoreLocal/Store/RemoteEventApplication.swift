@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+
+/// One remote event on its way into the tables (SDK: applyRemoteEvent).
+struct RemoteEventApplication {
+  private let event: RemoteEvent
+  private let local: LocalDocuments
+  private let database: CacheDatabase
+  private let collector: EagerCollector?
+  private var sequenceNumber: Int64 = 0
+  private(set) var targets: [TargetID: LocalStore.ActiveTarget]
+  /// Where the event's documents are stored.
+  private var numbers: [DocumentKey: DocumentTable.Number] = [:]
+  /// Documents to be forgotten, since access to them was lost.
+  private var lost: [DocumentTable.Number] = []
+  private var unreferenced: [DocumentTable.Number] = []
+  private var lastCollection: (path: ResourcePath, number: CollectionTable.Number)?
+
+  init(
+    _ event: RemoteEvent, _ local: LocalDocuments, _ targets: [TargetID: LocalStore.ActiveTarget],
+    _ collector: EagerCollector?
+  ) {
+    self.event = event
+    self.local = local
+    database = local.database
+    self.targets = targets
+    self.collector = collector
+  }
+
+  /// - Precondition: inside a transaction.
+  mutating func perform() throws(LocalStoreError) -> [DocumentKey: Document] {
+    sequenceNumber = try database.sequenceNumbers.next()
+    var changed: [DocumentKey: Document] = [:]
+    changed.reserveCapacity(event.documents.count)
+    numbers.reserveCapacity(event.documents.count)
+    for (key, document) in event.documents {
+      if let view = try store(document, key) { changed[key] = view }
+    }
+    for id in Set(event.targetChanges.keys).union(event.targetMismatches.keys) { try update(id) }
+    try forgetLost()
+    try advanceVersion()
+    if let collector {
+      try collector.collect(event.resolvedLimboDocuments)
+      try collector.collect(unreferenced)
+    }
+    return changed
+  }
+
+  // MARK: Documents
+
+  /// - Returns: the document's local view if it changed.
+  private mutating func store(_ document: Document, _ key: DocumentKey) throws(LocalStoreError) -> Document? {
+    let collection = try number(of: key)
+    let name = key.documentID
+    let header = try database.documents.header(collection, name)
+    numbers[key] = header?.number
+    var remote: Document? = document
+    if document.version == nil, case .missing = document.state {
+      // No version: not a deletion the backend reported, but a document that may no longer be read.
+      remote = nil
+      if let header { lost.append(header.number) }
+    } else if isNewer(document, than: header) {
+      numbers[key] = try database.documents.store(
+        document, over: header, in: collection, readTime: event.version ?? document.version,
+        sequenceNumber: sequenceNumber)
+    } else {
+      if let header, event.resolvedLimboDocuments.contains(key) {
+        try database.documents.touch(header.number, sequenceNumber: sequenceNumber)
+      }
+      return nil
+    }
+    if local.hasBatches, try database.mutations.affects(collection, name, of: local.user) {
+      return try local.recompute(key, over: remote)
+    }
+    return document
+  }
+
+  private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
+    guard let header, header.state != .placeholder, let stored = header.version else { return true }
+    let version = document.version?.microseconds ?? .min
+    return version > stored || (version == stored && header.state.isCommitted)
+  }
+
+  private func forgetLost() throws(LocalStoreError) {
+    for number in lost {
+      if try database.targets.anyContains(number) {
+        try database.documents.clear(number, sequenceNumber: sequenceNumber)
+      } else {
+        try database.documents.remove(number)
+      }
+    }
+  }
+
+  // MARK: Targets
+
+  private mutating func update(_ id: TargetID) throws(LocalStoreError) {
+    guard var target = targets[id] else { return }
+    let change = event.targetChanges[id] ?? TargetChange()
+    let isMismatch = event.targetMismatches[id] != nil
+    if isMismatch {
+      // What the cache believed about the target is wrong: it starts again from what this event says.
+      unreferenced += collector == nil ? [] : try database.targets.members(of: id)
+      try database.targets.removeMembers(of: id)
+      for key in change.modified { try database.targets.add(try memberNumber(key), to: id) }
+    }
+    for key in change.removed { try removeMember(key, from: id) }
+    for key in change.added { try database.targets.add(try memberNumber(key), to: id) }
+
+    let hadToken = target.data.resumeToken != nil
+    target.data.sequenceNumber = sequenceNumber
+    if isMismatch {
+      target.data.resumeToken = nil
+      target.data.snapshotVersion = nil
+      target.data.lastLimboFreeSnapshotVersion = nil
+    } else if let token = change.resumeToken {
+      target.data.resumeToken = token
+      target.data.snapshotVersion = event.version ?? target.data.snapshotVersion
+    }
+    let changesDocuments = !(change.added.isEmpty && change.modified.isEmpty && change.removed.isEmpty)
+    if isMismatch || changesDocuments || !hadToken || target.snapshotVersionIsDue {
+      target = try target.storing(in: database)
+    }
+    targets[id] = target
+  }
+
+  private mutating func memberNumber(_ key: DocumentKey) throws(LocalStoreError) -> DocumentTable.Number {
+    if let number = numbers[key] { return number }
+    let collection = try number(of: key)
+    let name = key.documentID
+    let number: DocumentTable.Number
+    if let header = try database.documents.header(collection, name) {
+      number = header.number
+    } else {
+      number = try database.documents.storePlaceholder(collection, name, sequenceNumber: sequenceNumber)
+    }
+    numbers[key] = number
+    return number
+  }
+
+  private mutating func removeMember(_ key: DocumentKey, from id: TargetID) throws(LocalStoreError) {
+    var number = numbers[key]
+    if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
+    guard let number else { return }
+    try database.targets.remove(number, from: id)
+    if collector != nil {
+      unreferenced.append(number)
+    } else if event.documents[key] == nil {
+      // Storing a document also renews its place in the order of collection.
+      try database.documents.touch(number, sequenceNumber: sequenceNumber)
+    }
+  }
+
+  private func advanceVersion() throws(LocalStoreError) {
+    guard let version = event.version?.microseconds else { return }
+    let last = try database.globals.value(.lastRemoteSnapshotVersion)
+    if version > last ?? .min { try database.globals.set(.lastRemoteSnapshotVersion, version) }
+  }
+
+  /// Most events are about one collection.
+  private mutating func number(of key: DocumentKey) throws(LocalStoreError) -> CollectionTable.Number {
+    let path = key.collection
+    if let lastCollection, lastCollection.path == path { return lastCollection.number }
+    let number = try database.collections.numberAdding(path)
+    lastCollection = (path, number)
+    return number
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+
+/// What the answer to a batch does to one of its documents, after the batch has left the queue.
+struct Settlement {
+  private let key: DocumentKey
+  private let batch: MutationBatch
+  private let response: CommitResponse?
+  private var hasTransformResults = false
+
+  init(_ key: DocumentKey, _ batch: MutationBatch, _ response: CommitResponse?) {
+    self.key = key
+    self.batch = batch
+    self.response = response
+  }
+
+  /// - Returns: the document's local view.
+  mutating func perform(_ documents: LocalDocuments) throws(LocalStoreError) -> Document {
+    let database = documents.database
+    let collection = try database.collections.numberAdding(key.collection)
+    let name = key.documentID
+    var remote = try database.documents.document(key, in: collection)
+    var wasApplied = false
+    if let response, let advanced = advance(remote, response) {
+      try database.documents.store(
+        advanced, over: try database.documents.header(collection, name), in: collection,
+        readTime: response.commitTime, sequenceNumber: try database.sequenceNumbers.next())
+      remote = advanced
+      wasApplied = true
+    }
+    guard try database.mutations.affects(collection, name, of: documents.user) else {
+      try database.overlays.remove(collection, name, of: documents.user)
+      return LocalDocuments.view(of: key, over: remote, nil)
+    }
+    // If the commit did what the local view already showed, the overlay still holds: the later batches see the same
+    // document as before. This keeps acknowledging independent of the length of the queue.
+    if wasApplied, !hasTransformResults, remote?.exists == true,
+      let overlay = try database.overlays.overlay(collection, name, of: documents.user)
+    {
+      return LocalDocuments.view(of: key, over: remote, overlay)
+    }
+    return try documents.recompute(key, over: remote)
+  }
+
+  /// The remote document after the commit; `nil` if the cache already has that version or a newer one.
+  private mutating func advance(_ remote: Document?, _ response: CommitResponse) -> Document? {
+    var results: [(Mutation, MutationResult)] = []
+    for (index, mutation) in batch.mutations.enumerated() where mutation.key == key {
+      let result =
+        index < response.results.count
+        ? response.results[index] : MutationResult(version: response.commitTime)
+      results.append((mutation, result))
+      if !mutation.transforms.isEmpty { hasTransformResults = true }
+    }
+    guard let version = results.last?.1.version else { return nil }
+    if let stored = remote?.version, stored >= version { return nil }
+    var document = remote ?? Document(key: key, version: nil, state: .missing)
+    for (mutation, result) in results { mutation.applyAcknowledged(result, to: &document) }
+    return document
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The tables on their connection, and the transaction around them.
+final class CacheDatabase {
+  let connection: Connection
+  let collections: CollectionTable
+  let documents: DocumentTable
+  let mutations: MutationQueue
+  let overlays: OverlayCache
+  let targets: TargetCache
+  let bundles: BundleTable
+  let globals: Globals
+  let sequenceNumbers: SequenceNumbers
+  let signedOutUser: MutationQueue.User
+  /// See `Globals.Name.clientIdentity`.
+  let identity: Int64
+  /// Held as long as the database is open.
+  private var directory: StoreDirectory?
+
+  /// A database in memory.
+  convenience init() throws(LocalStoreError) { try self.init(path: nil) }
+
+  private init(path: String?) throws(LocalStoreError) {
+    connection = try Connection(path: path)
+    try Schema.prepare(connection)
+    collections = try CollectionTable(connection)
+    documents = try DocumentTable(connection, collections)
+    globals = try Globals(connection)
+    mutations = try MutationQueue(connection, collections, globals)
+    overlays = try OverlayCache(connection)
+    targets = try TargetCache(connection)
+    bundles = try BundleTable(connection)
+    sequenceNumbers = try SequenceNumbers(globals)
+    let (mutations, globals, connection) = (mutations, globals, connection)
+    (signedOutUser, identity) = try connection.transaction { () throws(LocalStoreError) in
+      try globals.establishIdentity(connection)
+      return (try mutations.number(ofUser: nil), try globals.value(.clientIdentity) ?? 0)
+    }
+  }
+
+  deinit { close() }
+
+  /// Opens the database of a directory, which is locked until `close`.
+  static func open(in path: String) throws(LocalStoreError) -> CacheDatabase {
+    let directory = try StoreDirectory(path)
+    let database = try open(directory)
+    database.directory = consume directory
+    return database
+  }
+
+  /// As `open`, but a damaged database is renamed and a new one begun.
+  /// - Returns: also what was wrong and where the damaged database is now.
+  static func openRecovering(
+    in path: String
+  ) throws(LocalStoreError) -> (database: CacheDatabase, damage: LocalStoreError?, movedAside: String?) {
+    let directory = try StoreDirectory(path)
+    var damage: LocalStoreError?
+    var movedAside: String?
+    let database: CacheDatabase
+    do throws(LocalStoreError) {
+      database = try open(directory)
+    } catch {
+      guard error.kind == .corrupt else { throw error }
+      let aside = try directory.moveAside()
+      database = try open(directory)
+      movedAside = aside
+      damage = LocalStoreError(
+        .corrupt, "The cache was damaged and has been moved to \(aside); a new one was begun. (\(error.message))")
+    }
+    database.directory = consume directory
+    return (database, damage, movedAside)
+  }
+
+  private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {
+    let database = try CacheDatabase(path: directory.databasePath)
+    // What every start reads must be readable, or the database is not the one to go on with.
+    _ = try database.mutations.count(of: database.signedOutUser)
+    if directory.isMarkedDamaged {
+      try database.verify()
+      directory.clearDamage()
+    }
+    return database
+  }
+
+  func close() {
+    connection.close()
+    directory = nil
+  }
+
+  /// Runs `body` in one transaction; what tables remember is dropped when it fails.
+  func transaction<R>(_ body: () throws(LocalStoreError) -> R) throws(LocalStoreError) -> R {
+    do throws(LocalStoreError) {
+      return try connection.transaction(body)
+    } catch {
+      collections.forget()
+      documents.forget()
+      sequenceNumbers.forget()
+      throw noting(error)
+    }
+  }
+
+  /// Runs `body` without a transaction of its own: one statement, or several that need not agree.
+  func read<R>(_ body: () throws(LocalStoreError) -> R) throws(LocalStoreError) -> R {
+    do throws(LocalStoreError) {
+      return try body()
+    } catch {
+      throw noting(error)
+    }
+  }
+
+  private func noting(_ error: LocalStoreError) -> LocalStoreError {
+    if error.kind == .corrupt { directory?.markDamaged() }
+    return error
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The remote documents: what the backend last said, without local writes.
+///
+/// A row in state `placeholder` only gives a key its number, for a target that names a document without content here.
+final class DocumentTable {
+  /// `collection << 32 | n`.
+  typealias Number = Int64
+
+  /// What deciding about a change needs to know of a stored document.
+  struct Header {
+    var number: Number
+    var version: Int64?
+    var state: State
+  }
+
+  private let collections: CollectionTable
+  /// The next free number of a collection, once asked for.
+  private var nextNumbers: [CollectionTable.Number: Number] = [:]
+  private let findHeader: Statement
+  private let findByName: Statement
+  private let findByNumber: Statement
+  private let findName: Statement
+  private let findLast: Statement
+  private let insert: Statement
+  private let update: Statement
+  private let touch: Statement
+  private let delete: Statement
+  private let inCollection: Statement
+  private let inCollectionFiltered: Statement
+  private let rowFilter: RowFilter
+  private let changedSince: Statement
+  private let inTarget: Statement
+
+  private static let columns = "id, collection, name, version, create_time, state, fields, checksum"
+
+  init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
+    self.collections = collections
+    let columns = Self.columns
+    findHeader = try connection.prepare("SELECT id, version, state FROM documents WHERE collection = ? AND name = ?")
+    findByName = try connection.prepare("SELECT \(columns) FROM documents WHERE collection = ? AND name = ?")
+    findByNumber = try connection.prepare("SELECT \(columns) FROM documents WHERE id = ?")
+    findName = try connection.prepare("SELECT name FROM documents WHERE id = ?")
+    findLast = try connection.prepare("SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?")
+    insert = try connection.prepare(
+      """
+      INSERT INTO documents
+        (version, create_time, read_time, sequence_number, state, fields, checksum, id, collection, name)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    update = try connection.prepare(
+      """
+      UPDATE documents SET
+        version = ?, create_time = ?, read_time = ?, sequence_number = ?, state = ?, fields = ?, checksum = ?
+      WHERE id = ?
+      """)
+    touch = try connection.prepare("UPDATE documents SET sequence_number = ? WHERE id = ?")
+    delete = try connection.prepare("DELETE FROM documents WHERE id = ?")
+    inCollection = try connection.prepare("SELECT \(columns) FROM documents WHERE id BETWEEN ? AND ?")
+    inCollectionFiltered = try connection.prepare(
+      "SELECT \(columns) FROM documents WHERE id BETWEEN ? AND ? AND admits(fields)")
+    rowFilter = connection.rowFilter
+    changedSince = try connection.prepare(
+      "SELECT \(columns) FROM documents WHERE collection = ? AND read_time > ?")
+    inTarget = try connection.prepare(
+      """
+      SELECT \(columns)
+      FROM target_documents JOIN documents ON id = document WHERE target = ? ORDER BY document
+      """)
+  }
+
+  // MARK: Reading
+
+  func header(_ collection: CollectionTable.Number, _ name: String) throws(LocalStoreError) -> Header? {
+    try findHeader.bind(collection, at: 1).bind(name, at: 2).first { row throws(LocalStoreError) in
+      Header(number: row.integer(0), version: row.optionalInteger(1), state: try Self.state(row.integer(2)))
+    }
+  }
+
+  /// - Returns: `nil` when the cache holds nothing about the document.
+  func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+    guard let collection = try collections.number(of: key.collection) else { return nil }
+    return try document(key, in: collection)
+  }
+
+  func document(_ key: DocumentKey, in collection: CollectionTable.Number) throws(LocalStoreError) -> Document? {
+    try findByName.bind(collection, at: 1).bind(key.documentID, at: 2).first { row throws(LocalStoreError) in
+      try Row(row).document(key)
+    } ?? nil
+  }
+
+  func document(_ number: Number) throws(LocalStoreError) -> Document? {
+    try findByNumber.bind(number, at: 1).first { row throws(LocalStoreError) in
+      let row = Row(row)
+      return try row.document(try collections.key(row.collection, row.name))
+    } ?? nil
+  }
+
+  func name(_ number: Number) throws(LocalStoreError) -> String? {
+    try findName.bind(number, at: 1).first { $0.text(0) }
+  }
+
+  /// Calls `body` for the rows of a collection in the order in which they were first stored, placeholders included.
+  /// - Parameter admits: from their fields, whether rows may be wanted; `nil` for all rows.
+  func scan(
+    _ collection: CollectionTable.Number, where admits: RowFilter.Admits?,
+    _ body: (Row) throws(LocalStoreError) -> Void
+  ) throws(LocalStoreError) {
+    let statement = admits == nil ? inCollection : inCollectionFiltered
+    statement.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
+    try rowFilter.with(admits ?? { _ in true }) { () throws(LocalStoreError) in
+      try statement.forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
+    }
+  }
+
+  /// Calls `body` for the rows of a collection that were stored with a later read time.
+  func scan(
+    _ collection: CollectionTable.Number, changedSince time: SnapshotVersion,
+    _ body: (Row) throws(LocalStoreError) -> Void
+  ) throws(LocalStoreError) {
+    try changedSince.bind(collection, at: 1).bind(time.microseconds, at: 2)
+      .forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
+  }
+
+  /// Calls `body` for the documents that belong to a target.
+  func scan(target: Int64, _ body: (Row) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+    try inTarget.bind(target, at: 1).forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
+  }
+
+  // MARK: Writing
+
+  /// Stores a document over `header`, or as a new row.
+  @discardableResult
+  func store(
+    _ document: Document, over header: Header?, in collection: CollectionTable.Number, readTime: SnapshotVersion?,
+    sequenceNumber: Int64
+  ) throws(LocalStoreError) -> Number {
+    let statement = header == nil ? insert : update
+    statement.bind(document.version?.microseconds, at: 1).bind(document.createTime?.microseconds, at: 2)
+      .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4)
+      .bind(State(of: document).rawValue, at: 5)
+    let fields = document.data?.encoded.bytes
+    statement.bind(fields, at: 6).bind(fields?.withUnsafeBytes(StoredFields.checksum), at: 7)
+    let number = if let header { header.number } else { try takeNumber(collection) }
+    statement.bind(number, at: 8)
+    if header == nil { statement.bind(collection, at: 9).bind(document.key.documentID, at: 10) }
+    try statement.run()
+    return number
+  }
+
+  /// Gives a key a number without knowing anything about its document.
+  func storePlaceholder(
+    _ collection: CollectionTable.Number, _ name: String, sequenceNumber: Int64
+  ) throws(LocalStoreError) -> Number {
+    let number = try takeNumber(collection)
+    bindPlaceholder(insert, number, sequenceNumber)
+    try insert.bind(collection, at: 9).bind(name, at: 10).run()
+    return number
+  }
+
+  /// Forgets the content of a document that a target still names.
+  func clear(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
+    bindPlaceholder(update, number, sequenceNumber)
+    try update.run()
+  }
+
+  private func bindPlaceholder(_ statement: Statement, _ number: Number, _ sequenceNumber: Int64) {
+    let none: Int64? = nil
+    statement.bind(none, at: 1).bind(none, at: 2).bind(0, at: 3).bind(sequenceNumber, at: 4)
+      .bind(State.placeholder.rawValue, at: 5).bind(none, at: 6).bind(none, at: 7).bind(number, at: 8)
+  }
+
+  func touch(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
+    try touch.bind(sequenceNumber, at: 1).bind(number, at: 2).run()
+  }
+
+  /// - Precondition: no target names the document.
+  func remove(_ number: Number) throws(LocalStoreError) {
+    try delete.bind(number, at: 1).run()
+  }
+
+  /// Drops the remembered numbers, because the transaction that took them may have been undone.
+  func forget() { nextNumbers = [:] }
+
+  // MARK: Numbers
+
+  private static func first(_ collection: CollectionTable.Number) -> Number { collection << 32 }
+  private static func last(_ collection: CollectionTable.Number) -> Number { collection << 32 | 0xffff_ffff }
+
+  private func takeNumber(_ collection: CollectionTable.Number) throws(LocalStoreError) -> Number {
+    var number = nextNumbers[collection]
+    if number == nil {
+      findLast.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
+      number = try findLast.first { $0.optionalInteger(0) }.flatMap { $0 }.map { $0 + 1 } ?? Self.first(collection)
+    }
+    guard let number, number < Self.last(collection) else {
+      throw LocalStoreError(.sqlite, "A collection of the cache has more documents than can be numbered.")
+    }
+    nextNumbers[collection] = number + 1
+    return number
+  }
+}

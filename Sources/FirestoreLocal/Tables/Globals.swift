@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Numbers that the cache keeps once.
+struct Globals {
+  enum Name: String {
+    /// Microseconds.
+    case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
+    /// Target ids are not used twice, also after their target was collected.
+    case highestTargetID = "highest_target_id"
+    /// Batches up to this number have left the queue; their numbers are not used again.
+    case highestSettledBatch = "highest_settled_batch"
+    /// Sequence numbers up to here may have been used.
+    case reservedSequenceNumber = "reserved_sequence_number"
+    /// The user whose overlays are up to date with the documents.
+    case currentUser = "current_user"
+    /// Tells this cache's batches from those of every other cache; drawn when the cache is made.
+    case clientIdentity = "client_identity"
+  }
+
+  private let find: Statement
+  private let store: Statement
+
+  init(_ connection: Connection) throws(LocalStoreError) {
+    find = try connection.prepare("SELECT value FROM globals WHERE name = ?")
+    store = try connection.prepare(
+      "INSERT INTO globals (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
+  }
+
+  /// Draws the cache's identity if it has none yet.
+  func establishIdentity(_ connection: Connection) throws(LocalStoreError) {
+    try connection.prepare("INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING")
+      .bind(Name.clientIdentity.rawValue, at: 1).run()
+  }
+
+  func value(_ name: Name) throws(LocalStoreError) -> Int64? {
+    try find.bind(name.rawValue, at: 1).first { $0.integer(0) }
+  }
+
+  func set(_ name: Name, _ value: Int64) throws(LocalStoreError) {
+    try store.bind(name.rawValue, at: 1).bind(value, at: 2).run()
+  }
+}

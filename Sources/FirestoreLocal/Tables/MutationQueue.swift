@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The batches that wait to be sent, per user. Numbers grow across users and restarts and are never used twice (S4).
+struct MutationQueue {
+  typealias User = Int64
+
+  private let collections: CollectionTable
+  private let globals: Globals
+  private let findUser: Statement
+  private let insertUser: Statement
+  private let insert: Statement
+  private let insertDocument: Statement
+  private let find: Statement
+  private let delete: Statement
+  private let deleteDocument: Statement
+  private let next: Statement
+  private let all: Statement
+  private let highest: Statement
+  private let highestOfAll: Statement
+  private let counted: Statement
+  private let affecting: Statement
+  private let isAffected: Statement
+  private let isAffectedByAnyone: Statement
+  private let documents: Statement
+
+  init(_ connection: Connection, _ collections: CollectionTable, _ globals: Globals) throws(LocalStoreError) {
+    self.collections = collections
+    self.globals = globals
+    findUser = try connection.prepare("SELECT id FROM users WHERE name IS ?")
+    insertUser = try connection.prepare("INSERT INTO users (name) VALUES (?) RETURNING id")
+    insert = try connection.prepare("INSERT INTO mutation_batches (id, user, batch) VALUES (?, ?, ?)")
+    highestOfAll = try connection.prepare("SELECT max(id) FROM mutation_batches")
+    insertDocument = try connection.prepare(
+      "INSERT OR IGNORE INTO batch_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)")
+    find = try connection.prepare("SELECT batch FROM mutation_batches WHERE id = ? AND user = ?")
+    delete = try connection.prepare("DELETE FROM mutation_batches WHERE id = ?")
+    deleteDocument = try connection.prepare(
+      "DELETE FROM batch_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?")
+    next = try connection.prepare(
+      "SELECT batch FROM mutation_batches WHERE user = ? AND id > ? ORDER BY id LIMIT 1")
+    all = try connection.prepare("SELECT batch FROM mutation_batches WHERE user = ? ORDER BY id")
+    highest = try connection.prepare(
+      "SELECT id FROM mutation_batches WHERE user = ? ORDER BY id DESC LIMIT 1")
+    counted = try connection.prepare("SELECT count(*) FROM mutation_batches WHERE user = ?")
+    affecting = try connection.prepare(
+      """
+      SELECT mutation_batches.batch FROM batch_documents
+      JOIN mutation_batches ON mutation_batches.id = batch_documents.batch
+      WHERE batch_documents.collection = ? AND batch_documents.name = ? AND batch_documents.user = ?
+      ORDER BY batch_documents.batch
+      """)
+    isAffected = try connection.prepare(
+      "SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? AND user = ? LIMIT 1")
+    isAffectedByAnyone = try connection.prepare(
+      "SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1")
+    documents = try connection.prepare("SELECT DISTINCT collection, name FROM batch_documents WHERE user = ?")
+  }
+
+  /// The number of a user, given on first use; `nil` is the signed-out user.
+  func number(ofUser name: String?) throws(LocalStoreError) -> User {
+    if let number = try findUser.bind(name, at: 1).first({ $0.integer(0) }) { return number }
+    guard let number = try insertUser.bind(name, at: 1).first({ $0.integer(0) }) else {
+      throw LocalStoreError(.sqlite, "The cache did not number a new user.")
+    }
+    return number
+  }
+
+  /// - Returns: the batch under its new number.
+  func add(
+    _ mutations: [Mutation], base: [Mutation], at localWriteTime: Timestamp, for user: User
+  ) throws(LocalStoreError) -> MutationBatch {
+    let number = try max(highestWaiting(), globals.value(.highestSettledBatch) ?? 0) + 1
+    let batch = MutationBatch(
+      id: BatchID(number), localWriteTime: localWriteTime, baseMutations: base, mutations: mutations)
+    try insert.bind(number, at: 1).bind(user, at: 2).bind(batch.encoded(), at: 3).run()
+    for mutation in mutations {
+      let collection = try collections.numberAdding(mutation.key.collection)
+      insertDocument.bind(collection, at: 1).bind(mutation.key.documentID, at: 2)
+      try insertDocument.bind(user, at: 3).bind(number, at: 4).run()
+    }
+    return batch
+  }
+
+  private func highestWaiting() throws(LocalStoreError) -> Int64 {
+    try highestOfAll.first { $0.integer(0) } ?? 0
+  }
+
+  func batch(_ id: BatchID, of user: User) throws(LocalStoreError) -> MutationBatch? {
+    try find.bind(id.rawValue, at: 1).bind(user, at: 2).first { row throws(LocalStoreError) in try Self.decode(row) }
+  }
+
+  func remove(_ batch: MutationBatch, of user: User) throws(LocalStoreError) {
+    let number = batch.id.rawValue
+    // As long as a later batch waits, its number tells which have been used.
+    if try highestWaiting() == number { try globals.set(.highestSettledBatch, number) }
+    try delete.bind(number, at: 1).run()
+    for key in batch.keys {
+      let collection = try collections.numberAdding(key.collection)
+      deleteDocument.bind(collection, at: 1).bind(key.documentID, at: 2)
+      try deleteDocument.bind(user, at: 3).bind(number, at: 4).run()
+    }
+  }
+
+  func next(after id: BatchID?, of user: User) throws(LocalStoreError) -> MutationBatch? {
+    try next.bind(user, at: 1).bind(id?.rawValue ?? 0, at: 2).first { row throws(LocalStoreError) in
+      try Self.decode(row)
+    }
+  }
+
+  func batches(of user: User) throws(LocalStoreError) -> [MutationBatch] {
+    var batches: [MutationBatch] = []
+    try all.bind(user, at: 1).forEachRow { row throws(LocalStoreError) in batches.append(try Self.decode(row)) }
+    return batches
+  }
+
+  func highestID(of user: User) throws(LocalStoreError) -> BatchID? {
+    try highest.bind(user, at: 1).first { BatchID($0.integer(0)) }
+  }
+
+  func count(of user: User) throws(LocalStoreError) -> Int {
+    try counted.bind(user, at: 1).first { Int($0.integer(0)) } ?? 0
+  }
+
+  /// A user's batches that change one document, in order.
+  func batches(
+    affecting collection: CollectionTable.Number, _ name: String, of user: User
+  ) throws(LocalStoreError) -> [MutationBatch] {
+    var batches: [MutationBatch] = []
+    try affecting.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3)
+      .forEachRow { row throws(LocalStoreError) in batches.append(try Self.decode(row)) }
+    return batches
+  }
+
+  /// Whether a batch waits that changes the document.
+  /// - Parameter user: `nil` for anyone's.
+  func affects(
+    _ collection: CollectionTable.Number, _ name: String, of user: User?
+  ) throws(LocalStoreError) -> Bool {
+    guard let user else {
+      return try isAffectedByAnyone.bind(collection, at: 1).bind(name, at: 2).first { _ in true } ?? false
+    }
+    return try isAffected.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).first { _ in true } ?? false
+  }
+
+  /// The documents that a user's batches change.
+  func keys(of user: User) throws(LocalStoreError) -> [DocumentKey] {
+    var keys: [DocumentKey] = []
+    try documents.bind(user, at: 1).forEachRow { row throws(LocalStoreError) in
+      keys.append(try collections.key(row.integer(0), row.text(1)))
+    }
+    return keys
+  }
+
+  private static func decode(_ row: Statement) throws(LocalStoreError) -> MutationBatch {
+    do throws(ModelError) {
+      return try MutationBatch(decoding: row.blob(0))
+    } catch {
+      throw LocalStoreError(.corrupt, "The cache is damaged: a pending write cannot be read (\(error.message)).")
+    }
+  }
+}

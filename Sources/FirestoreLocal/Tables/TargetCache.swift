@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// The targets the cache knows, and which documents belong to each according to the backend.
+struct TargetCache {
+  private let find: Statement
+  private let store: Statement
+  private let delete: Statement
+  private let upTo: Statement
+  private let allSequenceNumbers: Statement
+  private let addDocument: Statement
+  private let removeDocument: Statement
+  private let removeAll: Statement
+  private let members: Statement
+  private let contains: Statement
+
+  init(_ connection: Connection) throws(LocalStoreError) {
+    find = try connection.prepare(
+      """
+      SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token
+      FROM targets WHERE canonical_id = ?
+      """)
+    store = try connection.prepare(
+      """
+      INSERT INTO targets
+        (id, canonical_id, target, sequence_number, snapshot_version, limbo_free_version, resume_token)
+      VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET
+        sequence_number = excluded.sequence_number, snapshot_version = excluded.snapshot_version,
+        limbo_free_version = excluded.limbo_free_version, resume_token = excluded.resume_token
+      """)
+    delete = try connection.prepare("DELETE FROM targets WHERE id = ?")
+    upTo = try connection.prepare("SELECT id FROM targets WHERE sequence_number <= ? ORDER BY id")
+    allSequenceNumbers = try connection.prepare("SELECT sequence_number FROM targets")
+    addDocument = try connection.prepare("INSERT OR IGNORE INTO target_documents (target, document) VALUES (?, ?)")
+    removeDocument = try connection.prepare("DELETE FROM target_documents WHERE target = ? AND document = ?")
+    removeAll = try connection.prepare("DELETE FROM target_documents WHERE target = ?")
+    members = try connection.prepare("SELECT document FROM target_documents WHERE target = ? ORDER BY document")
+    contains = try connection.prepare("SELECT 1 FROM target_documents WHERE document = ? LIMIT 1")
+  }
+
+  func data(for target: Target) throws(LocalStoreError) -> TargetData? {
+    try find.bind(target.canonicalID, at: 1).first { row throws(LocalStoreError) in
+      let stored: Target
+      do throws(ModelError) {
+        stored = try Target(decoding: row.blob(1))
+      } catch {
+        throw LocalStoreError(.corrupt, "The cache is damaged: a target cannot be read (\(error.message)).")
+      }
+      return TargetData(
+        id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: stored, sequenceNumber: row.integer(2),
+        snapshotVersion: row.optionalInteger(3).map(SnapshotVersion.init(microseconds:)),
+        lastLimboFreeSnapshotVersion: row.optionalInteger(4).map(SnapshotVersion.init(microseconds:)),
+        resumeToken: ResumeToken(row.blob(5)))
+    }
+  }
+
+  func set(_ data: TargetData) throws(LocalStoreError) {
+    store.bind(Int64(data.id.rawValue), at: 1).bind(data.target.canonicalID, at: 2).bind(data.target.encoded(), at: 3)
+    store.bind(data.sequenceNumber, at: 4).bind(data.snapshotVersion?.microseconds, at: 5)
+    try store.bind(data.lastLimboFreeSnapshotVersion?.microseconds, at: 6).bind(data.resumeToken?.bytes, at: 7).run()
+  }
+
+  /// Removes a target and its membership.
+  func remove(_ id: TargetID) throws(LocalStoreError) {
+    try delete.bind(Int64(id.rawValue), at: 1).run()
+    try removeMembers(of: id)
+  }
+
+  func ids(upToSequenceNumber bound: Int64) throws(LocalStoreError) -> [TargetID] {
+    var ids: [TargetID] = []
+    try upTo.bind(bound, at: 1).forEachRow { ids.append(TargetID(Int32(truncatingIfNeeded: $0.integer(0)))) }
+    return ids
+  }
+
+  func sequenceNumbers() throws(LocalStoreError) -> [Int64] {
+    var numbers: [Int64] = []
+    try allSequenceNumbers.forEachRow { numbers.append($0.integer(0)) }
+    return numbers
+  }
+
+  // MARK: Membership
+
+  func add(_ document: DocumentTable.Number, to id: TargetID) throws(LocalStoreError) {
+    try addDocument.bind(Int64(id.rawValue), at: 1).bind(document, at: 2).run()
+  }
+
+  func remove(_ document: DocumentTable.Number, from id: TargetID) throws(LocalStoreError) {
+    try removeDocument.bind(Int64(id.rawValue), at: 1).bind(document, at: 2).run()
+  }
+
+  func removeMembers(of id: TargetID) throws(LocalStoreError) {
+    try removeAll.bind(Int64(id.rawValue), at: 1).run()
+  }
+
+  /// Ascending.
+  func members(of id: TargetID) throws(LocalStoreError) -> [DocumentTable.Number] {
+    var numbers: [DocumentTable.Number] = []
+    try members.bind(Int64(id.rawValue), at: 1).forEachRow { numbers.append($0.integer(0)) }
+    return numbers
+  }
+
+  func anyContains(_ document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
+    try contains.bind(document, at: 1).first { _ in true } ?? false
+  }
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Foundation
+import Testing
+
+@Suite("Opening a durable cache")
+struct OpeningTests {
+  private func failure(_ place: Place) -> LocalStoreError? {
+    do {
+      _ = try LocalStore(place.configuration())
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("Documents, pending writes and overlays survive a restart (S10)")
+  func restart() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    try store.start(user: "ada")
+    let target = try store.allocateTarget(collection("rooms").target).id
+    _ = try store.apply(event(at: 5, [doc("rooms/a", at: 5, ["x": .integer(0)])], addedTo: target))
+    let batch = try store.write([patch("rooms/a", ["y": .integer(1)])], at: now).batchID
+    let view = try store.document(key("rooms/a"))
+    store.close()
+
+    store = try place.open()
+    try store.start(user: "ada")
+
+    let read = try store.document(key("rooms/a"))
+    let pending = try store.pendingBatches()
+    let last = try store.lastRemoteSnapshotVersion()
+    #expect(read == view)
+    #expect(read?.hasLocalMutations == true)
+    #expect(pending.map(\.id) == [batch])
+    #expect(last == version(5))
+    _ = try store.reject(batch)
+    let later = try store.write([set("rooms/b", [:])], at: now).batchID
+    #expect(later > batch)
+  }
+
+  @Test("What was written is on disk before the call returns, as after a kill (S10)")
+  func crash() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    let target = try store.allocateTarget(collection("rooms").target).id
+    _ = try store.apply(event(at: 5, [doc("rooms/a", at: 5)], addedTo: target, token: token("t")))
+    let batch = try store.write([set("rooms/b", ["x": .integer(1)])], at: now).batchID
+
+    // The files as the kernel has them while the store is still open.
+    let copy = Place(.durable)
+    try FileManager.default.copyItem(atPath: place.path, toPath: copy.path)
+    let survivor = try copy.open()
+
+    let pending = try survivor.pendingBatches()
+    let view = try survivor.document(key("rooms/b"))
+    let known = try survivor.targetData(for: collection("rooms").target)
+    let members = try survivor.remoteKeys(of: target)
+    #expect(pending.map(\.id) == [batch])
+    #expect(view?.hasLocalMutations == true)
+    #expect(known?.resumeToken == token("t"))
+    #expect(members == [key("rooms/a")])
+    store.close()
+  }
+
+  @Test("A store can be handed to an actor")
+  func actor() async throws {
+    actor Owner {
+      private var store: LocalStore
+      init(_ store: consuming sending LocalStore) { self.store = store }
+      func write() throws -> BatchID { try store.write([set("rooms/a", [:])], at: now).batchID }
+    }
+    let place = Place(.durable)
+    let owner = Owner(LocalStore(openingOrFallingBack: place.configuration()))
+
+    let batch = try await owner.write()
+
+    #expect(batch == BatchID(1))
+  }
+
+  @Test("A batch number is not used again after a restart")
+  func batchNumbers() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    let first = try store.write([set("rooms/a", [:])], at: now).batchID
+    _ = try store.acknowledge(first, commit(at: 1))
+    store.close()
+
+    store = try place.open()
+    let second = try store.write([set("rooms/a", [:])], at: now).batchID
+
+    #expect(second > first)
+  }
+
+  @Test("The directory is private")
+  func permissions() throws {
+    let place = Place(.durable)
+    let store = try place.open()
+
+    let attributes = try FileManager.default.attributesOfItem(atPath: place.path)
+
+    #expect(attributes[.posixPermissions] as? Int == 0o700)
+    store.close()
+  }
+
+  @Test("A second store on the same directory is refused, and works in memory if asked to fall back")
+  func locked() throws {
+    let place = Place(.durable)
+    let store = try place.open()
+
+    let error = failure(place)
+    var other = LocalStore(openingOrFallingBack: place.configuration())
+
+    #expect(error?.kind == .locked)
+    #expect(error?.code == .failedPrecondition)
+    #expect(error?.message.contains(place.path) == true)
+    #expect(other.fallback == error)
+    #expect(other.movedAside == nil)
+    let written = try other.write([set("rooms/a", [:])], at: now)
+    #expect(written.changes.count == 1)
+    store.close()
+    #expect(failure(place) == nil)
+  }
+
+  @Test("A file that is no database is moved aside and a new one begun")
+  func garbage() throws {
+    let place = Place(.durable)
+    try FileManager.default.createDirectory(atPath: place.path, withIntermediateDirectories: true)
+    let garbage = Data("this is not a database, but long enough to be looked at".utf8)
+    try garbage.write(to: URL(fileURLWithPath: place.databasePath))
+
+    let error = failure(place)
+    var store = LocalStore(openingOrFallingBack: place.configuration())
+    let batch = try store.write([set("rooms/a", [:])], at: now).batchID
+    let aside = store.movedAside
+    let fallback = store.fallback
+    store.close()
+    let reopened = try place.open()
+    let pending = try reopened.highestPendingBatch()
+
+    #expect(error?.kind == .corrupt)
+    #expect(error?.code == .dataLoss)
+    #expect(aside == place.databasePath + ".corrupt-1")
+    #expect(fallback?.kind == .corrupt)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: place.databasePath + ".corrupt-1")) == garbage)
+    #expect(pending == batch)
+  }
+
+  @Test("Bytes that changed on disk are noticed when read, and the file moved aside at the next start")
+  func flippedByte() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    let marker = "a text that is easily found again"
+    _ = try store.apply(event(at: 1, [doc("rooms/a", at: 1, ["x": .string(marker)])]))
+    store.close()
+    let url = URL(fileURLWithPath: place.databasePath)
+    var bytes = try Data(contentsOf: url)
+    let range = try #require(bytes.range(of: Data(marker.utf8)))
+    bytes[range.lowerBound] ^= 0x20
+    try bytes.write(to: url)
+
+    store = try place.open()
+    var kind: LocalStoreError.Kind?
+    do { _ = try store.document(key("rooms/a")) } catch { kind = error.kind }
+    store.close()
+    let next = LocalStore(openingOrFallingBack: place.configuration())
+
+    #expect(kind == .corrupt)
+    #expect(next.movedAside == place.databasePath + ".corrupt-1")
+  }
+
+  @Test("A database with random bytes changed never crashes the store", arguments: 1...40)
+  func fuzzedFile(_ number: Int) throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    let target = try store.allocateTarget(collection("rooms").target).id
+    _ = try store.apply(
+      event(at: 1, (0..<50).map { doc("rooms/\($0)", at: 1, ["x": .integer(Int64($0))]) }, addedTo: target))
+    _ = try store.write([patch("rooms/1", ["y": .integer(1)]), set("halls/2", ["z": .null])], at: now)
+    store.close()
+    let url = URL(fileURLWithPath: place.databasePath)
+    var bytes = try Data(contentsOf: url)
+    let seed = UInt64(number)
+    var random = SplitMix(seed)
+    for _ in 0..<40 {
+      bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+    }
+    try bytes.write(to: url)
+
+    // Any typed error will do; what must not happen is a trap.
+    store = LocalStore(openingOrFallingBack: place.configuration())
+    var failures = 0
+    do { _ = try store.execute(collection("rooms"), usingPreviousResults: false) } catch { failures += 1 }
+    do { _ = try store.allocateTarget(collection("rooms").target) } catch { failures += 1 }
+    do { _ = try store.remoteKeys(of: target) } catch { failures += 1 }
+    do { _ = try store.pendingBatches() } catch { failures += 1 }
+    do { _ = try store.document(key("rooms/1")) } catch { failures += 1 }
+    do { _ = try store.changeUser(to: "other") } catch { failures += 1 }
+    do { _ = try store.write([set("rooms/1", [:])], at: now) } catch { failures += 1 }
+    store.close()
+    let next = LocalStore(openingOrFallingBack: place.configuration())
+    #expect(
+      next.fallback == nil || next.fallback?.kind == .corrupt,
+      "seed \(seed), \(failures) failures, \(String(describing: next.fallback))")
+  }
+
+  @Test("A database of a newer program is left alone")
+  func newerSchema() throws {
+    let place = Place(.durable)
+    let store = try place.open()
+    store.close()
+    let url = URL(fileURLWithPath: place.databasePath)
+    var bytes = try Data(contentsOf: url)
+    // The user version: bytes 60 to 63 of the header, big-endian.
+    bytes[63] = 99
+    try bytes.write(to: url)
+
+    let error = failure(place)
+    let other = LocalStore(openingOrFallingBack: place.configuration())
+
+    #expect(error?.kind == .newerSchema)
+    #expect(error?.code == .failedPrecondition)
+    #expect(other.fallback == error)
+    #expect(try Data(contentsOf: url) == bytes)
+  }
+
+  @Test("A path that cannot be a directory is refused")
+  func notWritable() throws {
+    let place = Place(.durable)
+    try Data().write(to: URL(fileURLWithPath: place.path))
+
+    let error = failure(place)
+    let other = LocalStore(openingOrFallingBack: place.configuration())
+
+    #expect(error?.kind == .notWritable)
+    #expect(error?.message.contains(place.path) == true)
+    #expect(other.fallback?.kind == .notWritable)
+  }
+}
