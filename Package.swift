@@ -33,11 +33,13 @@ let package = Package(
     module("FirestoreJSON", ["FirestoreModel"]),
     module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
+    module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
 
     tests("FirestoreModelTests", ["FirestoreModel"]),
     tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON"]),
     tests("FirestoreLocalTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
+    tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Applies the mutations of one commit in order, each seeing the ones before it, without storing anything
+/// (PROTOCOL §3.2). Per mutation: precondition, operation, transforms.
+struct CommitEvaluation {
+  /// A document while the commit is evaluated.
+  struct WorkingDocument {
+    enum Content {
+      case missing
+      /// As stored, not decoded: a replaced document never is.
+      case stored(EncodedFields)
+      case fields(Fields)
+    }
+
+    let stored: StoredDocument?
+    var content: Content
+    /// Made by this commit where none was, or after a deletion in this commit: it gets a new create time.
+    var isNew: Bool
+
+    fileprivate init(_ stored: StoredDocument?) {
+      self.stored = stored
+      content = stored.map { .stored($0.fields) } ?? .missing
+      isNew = stored == nil
+    }
+
+    var exists: Bool { if case .missing = content { false } else { true } }
+
+    var fields: Fields? {
+      switch content {
+      case .missing: nil
+      case .stored(let encoded): encoded.decoded()
+      case .fields(let fields): fields
+      }
+    }
+
+    var encoded: EncodedFields? {
+      switch content {
+      case .missing: nil
+      case .stored(let encoded): encoded
+      case .fields(let fields): EncodedFields(fields)
+      }
+    }
+  }
+
+  let database: DatabaseID
+  let commitTime: SnapshotVersion
+  private(set) var documents: [DocumentKey: WorkingDocument] = [:]
+  /// The keys of `documents` in the order of first mention.
+  private(set) var order: [DocumentKey] = []
+  private var touched: Set<DocumentKey> = []
+  private var inserted: Set<DocumentKey> = []
+  private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
+
+  init(database: DatabaseID, commitTime: SnapshotVersion) {
+    self.database = database
+    self.commitTime = commitTime
+  }
+
+  /// - Parameter read: the document before the commit; asked once per key.
+  mutating func apply(
+    _ mutation: Mutation, read: (DocumentKey) throws(BackendError) -> StoredDocument?
+  ) throws(BackendError) {
+    try WriteValidation.check(mutation)
+    let key = mutation.key
+    if documents[key] == nil {
+      documents[key] = WorkingDocument(try read(key))
+      order.append(key)
+    }
+    try check(mutation.precondition, of: mutation)
+
+    var transformResults: [Value] = []
+    switch mutation.operation {
+    case .set(let new):
+      try finish(mutation, with: WriteValidation.truncatingTimestamps(new), &transformResults)
+    case .patch(let new, let mask):
+      let new = WriteValidation.truncatingTimestamps(new)
+      var patched = documents[key]?.fields ?? Fields()
+      for path in mask.paths.sorted() where !path.isDocumentID { patched[path] = new[path] }
+      try finish(mutation, with: patched, &transformResults)
+    case .delete:
+      documents[key]?.content = .missing
+      documents[key]?.isNew = true
+      touched.insert(key)
+    case .verify: break
+    }
+    pendingResults.append((key, mutation.operation.isDelete, transformResults))
+  }
+
+  private mutating func finish(
+    _ mutation: Mutation, with fields: Fields, _ transformResults: inout [Value]
+  ) throws(BackendError) {
+    var fields = fields
+    for transform in mutation.transforms {
+      transformResults.append(try transform.apply(to: &fields, at: commitTime.timestamp))
+    }
+    documents[mutation.key]?.content = .fields(fields)
+    touched.insert(mutation.key)
+    if mutation.precondition == .exists(false) { inserted.insert(mutation.key) }
+  }
+
+  private func check(_ precondition: Precondition, of mutation: Mutation) throws(BackendError) {
+    let name = database.name(of: mutation.key)
+    let working = documents[mutation.key]
+    let exists = working?.exists ?? false
+    switch precondition {
+    case .none: break
+    case .exists(true) where !exists: throw .refused(.notFound, "No document to update: \(name)")
+    case .exists(false) where exists:
+      if inserted.contains(mutation.key) {
+        throw .refused(.invalidArgument, "Cannot insert then insert an entity in the same request.")
+      }
+      throw .refused(.alreadyExists, "Document already exists: \(name)")
+    case .exists: break
+    case .updateTime(let required):
+      guard required.timestamp.nanoseconds % 1000 == 0 else {
+        throw .refused(.invalidArgument, "timestamp cannot have more than microseconds precision")
+      }
+      let stored = exists ? (touched.contains(mutation.key) ? commitTime.microseconds : working?.stored?.version ?? 0) : 0
+      if required.microseconds == stored { break }
+      if exists, required.microseconds > stored {
+        throw .refused(
+          .invalidArgument,
+          "Invalid base version, it is greater than the stored version: \(required.microseconds) > \(stored): \(name)")
+      }
+      throw .refused(
+        .failedPrecondition,
+        "the stored version (\(stored)) does not match the required base version (\(required.microseconds)): \(name)")
+    }
+  }
+
+  /// Encodes the results, checks their sizes and drops documents that end as they began.
+  /// - Returns: one result per mutation, and the documents to store.
+  mutating func finish() throws(BackendError) -> (results: [MutationResult], changed: [WorkingDocument.Change]) {
+    var changed: [WorkingDocument.Change] = []
+    var versions: [DocumentKey: Int64] = [:]
+    for key in order {
+      guard let working = documents[key] else { continue }
+      let encoded = working.encoded
+      if let encoded, case .fields(let fields) = working.content {
+        try WriteValidation.checkSize(of: key, encoded, fields, in: database)
+      }
+      let isUnchanged =
+        working.stored == nil
+        ? encoded == nil : !working.isNew && encoded?.bytes == working.stored?.fields.bytes
+      if isUnchanged {
+        versions[key] = working.stored?.version
+        continue
+      }
+      let created = working.isNew ? commitTime.microseconds : working.stored?.created ?? commitTime.microseconds
+      let new = encoded.map {
+        StoredDocument(key: key, version: commitTime.microseconds, created: created, fields: $0)
+      }
+      changed.append(WorkingDocument.Change(key: key, before: working.stored, after: new))
+    }
+    let results = pendingResults.map { pending in
+      let version = pending.isDelete ? nil : versions[pending.key]
+      return MutationResult(
+        version: version.map { SnapshotVersion(microseconds: $0) } ?? commitTime,
+        transformResults: pending.transformResults)
+    }
+    return (results, changed)
+  }
+}
+
+extension CommitEvaluation.WorkingDocument {
+  /// A document that differs after the commit; `nil` where it does not exist.
+  struct Change {
+    let key: DocumentKey
+    let before: StoredDocument?
+    let after: StoredDocument?
+  }
+}
+
+extension Mutation.Operation {
+  fileprivate var isDelete: Bool { if case .delete = self { true } else { false } }
+}

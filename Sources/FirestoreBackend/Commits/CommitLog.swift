@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+
+/// The authoritative documents of all databases and what happened to them, version by version.
+///
+/// Versions are commit times in microseconds. Per database each is greater than every one before, across restarts and
+/// whatever the clock does. A read happens at the version of the last commit, so a commit is always newer than any read
+/// time handed out. A commit that changes nothing consumes a version all the same.
+struct CommitLog: ~Copyable {
+  /// The changes kept for resuming watches; older positions get a reset and the full state.
+  static let keptChanges = 100_000
+  /// Pruning removes at least so many changes at once, so that its cost is spread.
+  static let pruningSlack = 1_000
+
+  /// The identity of the stored data; a token of another data set is recognised by it.
+  let instance: [UInt8]
+  let file: BackendFile
+  private let now: @Sendable () -> Timestamp
+  private let keptChanges: Int
+  private var databases: [DatabaseID: DatabaseState] = [:]
+  private var collections: [CollectionName: Int64] = [:]
+
+  init(_ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges) throws(BackendError) {
+    let file = try BackendFile(configuration.location)
+    instance = try file.access { connection throws(BackendError) in
+      try connection.first("SELECT instance FROM backend") { $0.bytes(0) } ?? []
+    }
+    self.file = file
+    now = configuration.now
+    self.keptChanges = keptChanges
+  }
+
+  /// The state of a database, which comes into being when it is first asked for.
+  mutating func state(of database: DatabaseID) throws(BackendError) -> DatabaseState {
+    if let state = databases[database] { return state }
+    let time = now().microseconds
+    let state = try file.transaction { connection throws(BackendError) in
+      try DatabaseState.load(database, creatingAt: time, connection)
+    }
+    databases[database] = state
+    return state
+  }
+
+  /// Applies mutations atomically and durably.
+  /// - Parameter request: when this request was applied before, its answer is given again and nothing is applied.
+  /// - Throws: `refused` for the mutations' fault; then, as after any error, nothing was applied.
+  mutating func commit(
+    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
+  ) throws(BackendError) -> CommitOutcome {
+    var state = try state(of: database)
+    let version = max(state.version + 1, now().microseconds)
+    let (kept, keptChanges) = (collections, keptChanges)
+    // A rolled back commit may have named collections that do not exist: then the memory starts anew.
+    collections = [:]
+    var writer = CommitWriter(database: database, state: state, version: version, collections: kept)
+    let outcome = try file.transaction { connection throws(BackendError) in
+      if let request, let answer = try AppliedRequests(connection, state.id).answer(to: request) {
+        return CommitOutcome(response: answer, transitions: [])
+      }
+      let outcome = try writer.apply(mutations, connection)
+      try writer.finish(keeping: keptChanges, connection)
+      if let request { try AppliedRequests(connection, state.id).record(outcome.response, for: request) }
+      return outcome
+    }
+    collections = writer.collections
+    if outcome.response.commitTime.microseconds == version { state = writer.state }
+    databases[database] = state
+    return outcome
+  }
+
+  /// Reads at the version of the database's last commit.
+  mutating func read<Result>(
+    _ database: DatabaseID, _ body: (DocumentReader) throws(BackendError) -> Result
+  ) throws(BackendError) -> Result {
+    let state = try state(of: database)
+    return try file.access { connection throws(BackendError) in
+      try body(DocumentReader(connection: connection, database: database, state: state))
+    }
+  }
+}
+
+extension CommitLog {
+  /// Stores whole documents in large transactions, replacing what was there; for demos, tests and imports. Not recorded
+  /// change by change: every position handed out before is too old afterwards.
+  mutating func seed(
+    _ documents: some Sequence<(key: DocumentKey, fields: Fields)>, in database: DatabaseID
+  ) throws(BackendError) -> DatabaseState {
+    var state = try state(of: database)
+    collections = [:]
+    try file.access { connection throws(BackendError) in
+      // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
+      try connection.run("PRAGMA cache_size = -131072")
+      defer { try? connection.run("PRAGMA cache_size = -16384") }
+      var iterator = documents.makeIterator()
+      var next = iterator.next()
+      while next != nil {
+        let version = max(state.version + 1, now().microseconds)
+        var writer = CommitWriter(database: database, state: state, version: version, collections: [:])
+        try connection.transaction { () throws(BackendError) in
+          var count = 0
+          while let document = next, count < 50_000 {
+            try writer.seed(document.key, document.fields, connection)
+            next = iterator.next()
+            count += 1
+          }
+          try writer.finishSeeding(connection)
+        }
+        state = writer.state
+      }
+    }
+    databases[database] = state
+    return state
+  }
+
+  /// Removes every document of a database as one commit.
+  /// - Returns: the version of that commit.
+  mutating func deleteAllDocuments(in database: DatabaseID) throws(BackendError) -> Int64 {
+    let state = try state(of: database)
+    let version = max(state.version + 1, now().microseconds)
+    let cleared = try file.transaction { connection throws(BackendError) in
+      try connection.run(
+        "DELETE FROM documents WHERE collection IN (SELECT id FROM collections WHERE database = ?)",
+        .integer(state.id))
+      try connection.run("UPDATE collections SET count = 0 WHERE database = ?", .integer(state.id))
+      return try state.withoutHistory(at: version, connection)
+    }
+    databases[database] = cleared
+    return version
+  }
+}
+
+/// What a commit did.
+struct CommitOutcome: Sendable {
+  var response: CommitResponse
+  /// One per document that changed; empty for a replayed request.
+  var transitions: [DocumentTransition]
+}
+
+/// A collection of a database, by bytes.
+struct CollectionName: Hashable {
+  let database: Int64
+  let path: ResourcePath
+}

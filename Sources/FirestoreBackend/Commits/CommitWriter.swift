@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+
+/// Writes one commit inside its transaction. What it remembers is valid only once that has ended well.
+struct CommitWriter {
+  let database: DatabaseID
+  private(set) var state: DatabaseState
+  let version: Int64
+  private(set) var collections: [CollectionName: Int64]
+  private var counts: [Int64: Int64] = [:]
+
+  /// The memory of collection ids is dropped when it grows beyond this.
+  private static let rememberedCollections = 4_096
+
+  init(database: DatabaseID, state: DatabaseState, version: Int64, collections: [CollectionName: Int64]) {
+    self.database = database
+    self.state = state
+    self.version = version
+    self.collections = collections.count > Self.rememberedCollections ? [:] : collections
+  }
+
+  mutating func apply(_ mutations: [Mutation], _ connection: Connection) throws(BackendError) -> CommitOutcome {
+    let commitTime = SnapshotVersion(microseconds: version)
+    var evaluation = CommitEvaluation(database: database, commitTime: commitTime)
+    for mutation in mutations {
+      try evaluation.apply(mutation) { key throws(BackendError) in
+        guard let collection = try collection(of: key, making: false, connection) else { return nil }
+        return try DocumentReader.read(key, in: collection, connection)
+      }
+    }
+    let (results, changed) = try evaluation.finish()
+    var transitions: [DocumentTransition] = []
+    transitions.reserveCapacity(changed.count)
+    for change in changed { transitions.append(try store(change, connection)) }
+    return CommitOutcome(
+      response: CommitResponse(commitTime: commitTime, results: results), transitions: transitions)
+  }
+
+  /// Writes the counters and the database's new version.
+  mutating func finish(keeping keptChanges: Int, _ connection: Connection) throws(BackendError) {
+    try writeCounts(connection)
+    state.version = version
+    try state.prune(keeping: keptChanges, connection)
+    try state.store(connection)
+  }
+
+  private mutating func store(
+    _ change: CommitEvaluation.WorkingDocument.Change, _ connection: Connection
+  ) throws(BackendError) -> DocumentTransition {
+    guard let collection = try collection(of: change.key, making: true, connection) else {
+      throw BackendError(.sqlite, "A collection could not be made.")
+    }
+    let name = DocumentName(change.key.documentID)
+    switch (change.before, change.after) {
+    case (nil, let after?):
+      try connection.run(
+        "INSERT INTO documents (collection, name, version, created, fields) VALUES (?, ?, ?, ?, ?)",
+        .integer(collection), .bytes(name.bytes), .integer(after.version), .integer(after.created),
+        .bytes(after.fields.bytes))
+      counts[collection, default: 0] += 1
+    case (_?, let after?):
+      try connection.run(
+        "UPDATE documents SET version = ?, created = ?, fields = ? WHERE collection = ? AND name = ?",
+        .integer(after.version), .integer(after.created), .bytes(after.fields.bytes),
+        .integer(collection), .bytes(name.bytes))
+    case (_?, nil):
+      try connection.run(
+        "DELETE FROM documents WHERE collection = ? AND name = ?", .integer(collection), .bytes(name.bytes))
+      counts[collection, default: 0] -= 1
+    case (nil, nil): break
+    }
+    try connection.run(
+      "INSERT INTO changes (database, version, collection, name, deleted) VALUES (?, ?, ?, ?, ?)",
+      .integer(state.id), .integer(version), .integer(collection), .bytes(name.bytes),
+      .integer(change.after == nil ? 1 : 0))
+    state.changes += 1
+    let missing = Document(key: change.key, version: SnapshotVersion(microseconds: version), state: .missing)
+    return DocumentTransition(
+      key: change.key, position: DocumentPosition(collection: collection, name: name),
+      before: change.before?.document, after: change.after?.document ?? missing)
+  }
+
+  private mutating func collection(
+    of key: DocumentKey, making: Bool, _ connection: Connection
+  ) throws(BackendError) -> Int64? {
+    let name = CollectionName(database: state.id, path: key.collection)
+    if let id = collections[name] { return id }
+    var id = try DocumentReader.collection(name, connection)
+    if id == nil, making {
+      try connection.run(
+        "INSERT INTO collections (database, path, name) VALUES (?, ?, ?)",
+        .integer(state.id), .bytes(Array(name.path.text.utf8)), .bytes(Array(name.path.last.utf8)))
+      id = connection.insertedRowID
+    }
+    collections[name] = id
+    return id
+  }
+
+  private mutating func writeCounts(_ connection: Connection) throws(BackendError) {
+    for (collection, count) in counts where count != 0 {
+      try connection.run(
+        "UPDATE collections SET count = count + ? WHERE id = ?", .integer(count), .integer(collection))
+    }
+    counts = [:]
+  }
+}
+
+extension CommitWriter {
+  /// Stores a document without evaluation, record or validation of limits beyond its name and values.
+  mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(BackendError) {
+    try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
+    guard let collection = try collection(of: key, making: true, connection) else { return }
+    let name = Argument.bytes(DocumentName(key.documentID).bytes)
+    let encoded = Argument.bytes(EncodedFields(WriteValidation.truncatingTimestamps(fields)).bytes)
+    try connection.run(
+      """
+      INSERT INTO documents (collection, name, version, created, fields) VALUES (?1, ?2, ?3, ?3, ?4)
+      ON CONFLICT DO NOTHING
+      """, .integer(collection), name, .integer(version), encoded)
+    if connection.changedRows == 1 {
+      counts[collection, default: 0] += 1
+    } else {
+      try connection.run(
+        "UPDATE documents SET version = ?, fields = ? WHERE collection = ? AND name = ?",
+        .integer(version), encoded, .integer(collection), name)
+    }
+  }
+
+  mutating func finishSeeding(_ connection: Connection) throws(BackendError) {
+    try writeCounts(connection)
+    state = try state.withoutHistory(at: version, connection)
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What is remembered about one database besides its documents.
+struct DatabaseState: Sendable {
+  let id: Int64
+  /// The last version handed out, in microseconds; also the time at which reads happen.
+  var version: Int64
+  /// Changes up to this version are no longer on record.
+  var pruned: Int64
+  /// How many changes are on record.
+  var changes: Int
+
+  static func load(
+    _ database: DatabaseID, creatingAt time: Int64, _ connection: Connection
+  ) throws(BackendError) -> DatabaseState {
+    let name = Array(database.name.utf8)
+    try connection.run(
+      "INSERT INTO databases (name, version, pruned) VALUES (?1, ?2, ?2) ON CONFLICT DO NOTHING",
+      .bytes(name), .integer(time))
+    let state = try connection.first("SELECT id, version, pruned FROM databases WHERE name = ?", .bytes(name)) { row in
+      DatabaseState(id: row.integer(0), version: row.integer(1), pruned: row.integer(2), changes: 0)
+    }
+    guard var state else { throw BackendError(.sqlite, "A database that was just made is gone.") }
+    state.changes = try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(state.id)) { row in
+      Int(row.integer(0))
+    } ?? 0
+    return state
+  }
+
+  func store(_ connection: Connection) throws(BackendError) {
+    try connection.run(
+      "UPDATE databases SET version = ?, pruned = ? WHERE id = ?", .integer(version), .integer(pruned), .integer(id))
+  }
+
+  /// Forgets the oldest changes when there are more than `kept` and some; whole versions only.
+  mutating func prune(keeping kept: Int, _ connection: Connection) throws(BackendError) {
+    let excess = changes - kept
+    guard excess > min(CommitLog.pruningSlack, kept) else { return }
+    let cutoff = try connection.first(
+      "SELECT version FROM changes WHERE database = ? ORDER BY version LIMIT 1 OFFSET ?",
+      .integer(id), .integer(Int64(excess - 1))
+    ) { $0.integer(0) }
+    guard let cutoff else { return }
+    try connection.run("DELETE FROM changes WHERE database = ? AND version <= ?", .integer(id), .integer(cutoff))
+    pruned = cutoff
+    changes = try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(id)) {
+      Int($0.integer(0))
+    } ?? 0
+  }
+
+  /// The state after a change that is not recorded document by document; stored as well.
+  func withoutHistory(at version: Int64, _ connection: Connection) throws(BackendError) -> DatabaseState {
+    try connection.run("DELETE FROM changes WHERE database = ?", .integer(id))
+    let state = DatabaseState(id: id, version: version, pruned: version, changes: 0)
+    try state.store(connection)
+    return state
+  }
+}

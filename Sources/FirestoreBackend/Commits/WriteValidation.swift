@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The limits of names, values and documents, with the real backend's texts (PROTOCOL §3.2, §3.10). Everything refused
+/// here is `invalid-argument`.
+enum WriteValidation {
+  static func check(_ mutation: Mutation) throws(BackendError) {
+    try checkName(mutation.key)
+    switch mutation.operation {
+    case .set(let fields): try checkFields(fields)
+    case .patch(let fields, let mask):
+      try checkFields(fields)
+      for path in mask.paths { try checkPath(path) }
+    case .delete:
+      if !mutation.transforms.isEmpty { throw refused("a delete must not have transforms.") }
+    case .verify:
+      if mutation.precondition == .none { throw refused("a verify must contain a precondition") }
+    }
+    for transform in mutation.transforms {
+      try checkPath(transform.path)
+      if transform.path.isDocumentID { throw refused("Invalid reserved name in field path __name__") }
+      switch transform.operation {
+      case .arrayUnion(let values), .arrayRemove(let values):
+        for value in values { try ValueCheck(property: transform.path.first).check(value, depth: 2, inArray: true) }
+      default: break
+      }
+    }
+  }
+
+  private static func checkName(_ key: DocumentKey) throws(BackendError) {
+    let segments = key.path.segments
+    if segments.count > 200 { throw refused("Document name \"\(key)\" is deeper than 100 collections.") }
+    if key.path.text.utf8.count > 6144 { throw refused("The document name is longer than 6144 bytes.") }
+    for (index, segment) in segments.enumerated() {
+      let kind = index.isMultiple(of: 2) ? "Collection" : "Resource"
+      if segment.isEmpty {
+        throw refused("Document name \"\(key)\" lacks a \(kind.lowercased()) id at index \(index).")
+      }
+      if segment == "." || segment == ".." {
+        throw refused("Document name \"\(key)\" contains a \(kind.lowercased()) id \"\(segment)\" at index \(index).")
+      }
+      if segment.utf8.count > 1500 { throw refused("The key path element name is longer than 1500 bytes.") }
+      let isNumeric = kind == "Resource" && DocumentName(segment).bytes.first == 0
+      if isReserved(segment), !isNumeric {
+        throw refused("\(kind) id \"\(segment)\" is invalid because it is reserved.")
+      }
+    }
+  }
+
+  /// `__.+__`: so `__` and `____` are legal.
+  private static func isReserved(_ name: some StringProtocol) -> Bool {
+    name.utf8.count > 4 && name.utf8.starts(with: "__".utf8) && name.utf8.suffix(2).elementsEqual("__".utf8)
+  }
+
+  private static func checkPath(_ path: FieldPath) throws(BackendError) {
+    if path.isDocumentID { return }
+    for segment in path.segments {
+      if segment.isEmpty { throw refused("Invalid empty property path string.") }
+      if isReserved(segment) { throw refused("Invalid reserved name in field path \(segment)") }
+      if segment.utf8.count > 1500 { throw refused("The property.name is longer than 1500 bytes.") }
+    }
+  }
+
+  private static func checkFields(_ fields: Fields) throws(BackendError) {
+    for entry in fields.entries {
+      if entry.name.isEmpty { throw refused("The property.name is the empty string.") }
+      if isReserved(entry.name) { throw refused("field name \(entry.name) is reserved") }
+      if entry.name.utf8.count > 1500 { throw refused("The property.name is longer than 1500 bytes.") }
+      try ValueCheck(property: entry.name).check(entry.value, depth: 1, inArray: false)
+    }
+  }
+
+  static func refused(_ message: String) -> BackendError { .refused(.invalidArgument, message) }
+}
+
+extension WriteValidation {
+  private static let maximumDocumentSize = 1_048_576
+
+  /// - Parameter fields: the decoded form of `encoded`, walked only when the encoding is large enough to matter.
+  static func checkSize(
+    of key: DocumentKey, _ encoded: EncodedFields, _ fields: Fields, in database: DatabaseID
+  ) throws(BackendError) {
+    // The accounting counts at most 8 bytes where the encoding needs at least 2.
+    guard encoded.bytes.count > maximumDocumentSize / 8 else { return }
+    let size = nameSize(key.path) + size(of: fields) + 32
+    guard size > maximumDocumentSize else { return }
+    throw refused(
+      "Document '\(database.name(of: key))' cannot be written because its size (\(size) bytes) exceeds the maximum "
+        + "allowed size of 1,048,576 bytes.")
+  }
+
+  private static func nameSize(_ path: ResourcePath) -> Int { path.text.utf8.count + 1 + 16 }
+
+  private static func size(of fields: Fields) -> Int {
+    fields.entries.reduce(0) { $0 + $1.name.utf8.count + 1 + size(of: $1.value) }
+  }
+
+  private static func size(of value: Value) -> Int {
+    switch value {
+    case .null, .boolean: 1
+    case .integer, .double, .timestamp, .serverTimestamp: 8
+    case .string(let text): text.utf8.count + 1
+    case .bytes(let bytes): bytes.count
+    case .reference(_, let key): nameSize(key.path)
+    case .geoPoint: 16
+    case .array(let elements): elements.reduce(0) { $0 + size(of: $1) }
+    case .vector(let elements): elements.count * 8
+    case .map(let fields): size(of: fields)
+    }
+  }
+}
+
+extension WriteValidation {
+  /// The fields with every timestamp cut to microseconds, which is what the backend keeps.
+  static func truncatingTimestamps(_ fields: Fields) -> Fields {
+    var fields = fields
+    for entry in fields.entries {
+      if let value = truncated(entry.value) { fields[entry.name] = value }
+    }
+    return fields
+  }
+
+  /// - Returns: `nil` when nothing is to be cut.
+  private static func truncated(_ value: Value) -> Value? {
+    switch value {
+    case .timestamp(let time):
+      return time.nanoseconds % 1000 == 0
+        ? nil : .timestamp(Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000))
+    case .array(let elements):
+      let cut = elements.map(truncated)
+      guard cut.contains(where: { $0 != nil }) else { return nil }
+      return .array(zip(elements, cut).map { $1 ?? $0 })
+    case .map(var fields):
+      var isCut = false
+      for entry in fields.entries {
+        guard let value = truncated(entry.value) else { continue }
+        fields[entry.name] = value
+        isCut = true
+      }
+      return isCut ? .map(fields) : nil
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import Synchronization
+
+/// The network between a client and its backend, to be broken by hand or by chance. Shared by those who pull the plug
+/// and the datastores that feel it; seeded, so a run can be repeated.
+package final class FaultInjector: Sendable {
+  package struct Settings: Hashable, Sendable {
+    /// Nothing can be opened, and what was open ends.
+    package var isOffline = false
+    /// Nothing gets through, but nobody notices: requests and messages vanish until this ends, which breaks the streams.
+    package var isHalfOpen = false
+    /// Before each request, answer and snapshot; the documents of a snapshot travel with it.
+    package var latency: Duration = .zero
+    /// Added to the latency, uniformly between zero and this.
+    package var jitter: Duration = .zero
+    /// The share of applied writes, 0…1, whose answer is lost.
+    package var acknowledgementLoss = 0.0
+
+    package init() {}
+  }
+
+  /// Something that happens to one write.
+  package enum WriteFault: Hashable, Sendable {
+    /// The connection breaks before the backend has seen the write.
+    case dropRequest
+    /// The backend applies the write; the connection breaks before its answer arrives.
+    case dropAcknowledgement
+    /// The write is refused without having been applied.
+    case reject(StatusCode)
+  }
+
+  private struct State {
+    var settings = Settings()
+    var writeFaults: [WriteFault] = []
+    var randomness: UInt64
+    var calls: [Int: AsyncStream<RPCStatus>.Continuation] = [:]
+    var lastCall = 0
+  }
+
+  private let state: Mutex<State>
+
+  package init(seed: UInt64 = 0) { state = Mutex(State(randomness: seed)) }
+
+  package var settings: Settings { state.withLock { $0.settings } }
+
+  /// Changes the settings; going offline, or ending a half-open time, breaks everything that is open.
+  package func update(_ change: (inout Settings) -> Void) {
+    let broken = state.withLock { state -> [AsyncStream<RPCStatus>.Continuation] in
+      let before = state.settings
+      change(&state.settings)
+      let breaks = state.settings.isOffline && !before.isOffline || before.isHalfOpen && !state.settings.isHalfOpen
+      guard breaks else { return [] }
+      // From here on nothing passes them, also what is on its way already.
+      defer { state.calls = [:] }
+      return Array(state.calls.values)
+    }
+    for call in broken { call.yield(Self.broken) }
+  }
+
+  /// Lets a fault happen to the next write that has none waiting before it.
+  package func inject(_ fault: WriteFault) { state.withLock { $0.writeFaults.append(fault) } }
+
+  static let broken = RPCStatus(.unavailable, "The connection to the backend broke.")
+  static let offline = RPCStatus(.unavailable, "The backend cannot be reached: the network is off.")
+
+  /// Registers a stream or call that can be broken.
+  /// - Returns: its number, and the status with which it is broken, if it is.
+  func open() throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
+    let (stream, continuation) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
+    let call = state.withLock { state -> Int? in
+      if state.settings.isOffline { return nil }
+      state.lastCall += 1
+      state.calls[state.lastCall] = continuation
+      return state.lastCall
+    }
+    guard let call else { throw Self.offline }
+    return (call, stream)
+  }
+
+  func close(_ call: Int) { state.withLock { $0.calls.removeValue(forKey: call) }?.finish() }
+
+  /// Whether a registered call has been neither broken from outside nor closed.
+  func isOpen(_ call: Int) -> Bool { state.withLock { $0.calls[call] != nil } }
+
+  func fail(_ call: Int, with status: RPCStatus) { _ = state.withLock { $0.calls[call] }?.yield(status) }
+
+  /// The fault of the next write: the first injected one, else by chance.
+  func takeWriteFault() -> WriteFault? {
+    state.withLock { state in
+      if !state.writeFaults.isEmpty { return state.writeFaults.removeFirst() }
+      guard state.settings.acknowledgementLoss > 0 else { return nil }
+      return Self.draw(&state.randomness) < state.settings.acknowledgementLoss ? .dropAcknowledgement : nil
+    }
+  }
+
+  func delay() -> Duration {
+    state.withLock { state in
+      let jitter = state.settings.jitter == .zero ? .zero : state.settings.jitter * Self.draw(&state.randomness)
+      return state.settings.latency + jitter
+    }
+  }
+
+  /// The next of a sequence of numbers in 0..<1 (splitmix64).
+  private static func draw(_ state: inout UInt64) -> Double {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return Double((mixed ^ (mixed >> 31)) >> 11) / Double(1 << 53)
+  }
+}

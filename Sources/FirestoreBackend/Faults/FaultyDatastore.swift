@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+import Synchronization
+
+/// Any datastore behind a network that can be broken.
+package struct FaultyDatastore: Datastore {
+  private let base: any Datastore
+  private let faults: FaultInjector
+  private let clock: any Clock<Duration>
+
+  package init(_ base: any Datastore, faults: FaultInjector, clock: any Clock<Duration>) {
+    self.base = base
+    self.faults = faults
+    self.clock = clock
+  }
+
+  package func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) {
+    try await stream(deliver) { line, deliver throws(RPCStatus) in
+      try await base.watch(
+        requests: line.pass(requests) { _ in nil },
+        deliver: { event in
+          if case .change(let change) = event, !change.isSnapshot {
+            if await line.letsThrough(after: .zero) { await deliver(event) }
+          } else if await line.letsThrough(after: faults.delay()) {
+            await deliver(event)
+          }
+        })
+    }
+  }
+
+  package func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) {
+    try await stream(deliver) { line, deliver throws(RPCStatus) in
+      let losses = Losses()
+      try await base.write(
+        requests: line.pass(requests) { _ in
+          let fault = faults.takeWriteFault()
+          losses.record(isLost: fault == .dropAcknowledgement)
+          return fault?.statusBeforeCommit
+        },
+        deliver: { event in
+          if case .committed = event, losses.takeFirst() {
+            line.fail(FaultInjector.broken)
+          } else if await line.letsThrough(after: faults.delay()) {
+            await deliver(event)
+          }
+        })
+    }
+  }
+
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
+    let fault = faults.takeWriteFault()
+    if let status = fault?.statusBeforeCommit { throw status }
+    return try await call { () async throws(RPCStatus) in
+      let response = try await base.commit(mutations)
+      if fault == .dropAcknowledgement { throw FaultInjector.broken }
+      return response
+    }
+  }
+
+  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
+    try await call { () async throws(RPCStatus) in try await base.lookup(keys) }
+  }
+
+  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
+    try await call { () async throws(RPCStatus) in try await base.runQuery(target) }
+  }
+
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation]
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await call { () async throws(RPCStatus) in try await base.aggregate(target, aggregations) }
+  }
+
+  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent) }
+  }
+
+  /// Runs a stream until it ends or is broken; then nothing of it runs any more.
+  private func stream<Event: Sendable>(
+    _ deliver: @Sendable (Event) async -> Void,
+    _ body: @escaping @Sendable (FaultyLine, @escaping @Sendable (Event) async -> Void) async throws(RPCStatus) -> Void
+  ) async throws(RPCStatus) {
+    try await withoutActuallyEscaping(deliver) { deliver async throws(RPCStatus) in
+      _ = try await call { line async throws(RPCStatus) in try await body(line, deliver) }
+    }
+  }
+
+  private func call<Result: Sendable>(
+    _ body: @escaping @Sendable () async throws(RPCStatus) -> Result
+  ) async throws(RPCStatus) -> Result {
+    try await call { line async throws(RPCStatus) in
+      guard await line.letsThrough(after: faults.delay()) else { throw FaultInjector.broken }
+      return try await body()
+    }
+  }
+
+  private func call<Result: Sendable>(
+    _ body: @escaping @Sendable (FaultyLine) async throws(RPCStatus) -> Result
+  ) async throws(RPCStatus) -> Result {
+    let (call, breaks) = try faults.open()
+    defer { faults.close(call) }
+    let line = FaultyLine(call: call, faults: faults, clock: clock)
+    let result = await withTaskGroup(of: Swift.Result<Result, RPCStatus>.self) { group in
+      group.addTask {
+        do throws(RPCStatus) { return .success(try await body(line)) } catch { return .failure(error) }
+      }
+      group.addTask {
+        for await status in breaks { return .failure(status) }
+        return .failure(RPCStatus(.cancelled, "The call was cancelled."))
+      }
+      let first = await group.next()
+      group.cancelAll()
+      return first
+    }
+    // A line that was broken from within may look to the base like one that ended well.
+    if let failure = line.failure { throw failure }
+    switch result {
+    case .success(let value)?: return value
+    case .failure(let status)?: throw status
+    case nil: throw FaultInjector.broken
+    }
+  }
+}
+
+/// Which of the writes under way will lose their answers, in order.
+private final class Losses: Sendable {
+  private let pending = Mutex<[Bool]>([])
+  func record(isLost: Bool) { pending.withLock { $0.append(isLost) } }
+  func takeFirst() -> Bool { pending.withLock { $0.isEmpty ? false : $0.removeFirst() } }
+}
+
+extension FaultInjector.WriteFault {
+  fileprivate var statusBeforeCommit: RPCStatus? {
+    switch self {
+    case .dropRequest: FaultInjector.broken
+    case .dropAcknowledgement: nil
+    case .reject(let code): RPCStatus(code, "The write was refused by an injected fault.")
+    }
+  }
+}
+
+extension WatchChange {
+  fileprivate var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+
+/// One database of the embedded backend, as a client sees it.
+package struct InProcessDatastore: Datastore {
+  private let backend: LocalBackend
+  private let database: DatabaseID
+
+  package init(backend: LocalBackend, database: DatabaseID) {
+    self.backend = backend
+    self.database = database
+  }
+
+  package func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) {
+    let (session, signals) = await backend.openWatch(in: database)
+    await deliver(.opened)
+    let backend = backend
+    let failure = await withTaskGroup(of: RPCStatus?.self) { group in
+      group.addTask {
+        let failure = await Self.forward(requests, to: session, of: backend)
+        // The signal ends, and with it the delivery below.
+        await backend.closeWatch(session)
+        return failure
+      }
+      let failure = await Self.deliverAll(signals, of: session, backend, to: deliver)
+      group.cancelAll()
+      let requestFailure = await group.next() ?? nil
+      return failure ?? requestFailure
+    }
+    await backend.closeWatch(session)
+    if Task.isCancelled { throw RPCStatus(.cancelled, "The watch stream was cancelled.") }
+    throw failure ?? RPCStatus(.unavailable, "The watch stream ended.")
+  }
+
+  private static func forward(
+    _ requests: StreamRequests<WatchRequest>, to session: WatchSessionID, of backend: LocalBackend
+  ) async -> RPCStatus? {
+    for await request in requests {
+      do throws(RPCStatus) { try await backend.request(request, on: session) } catch { return error }
+    }
+    return nil
+  }
+
+  private static func deliverAll(
+    _ signals: AsyncStream<Void>, of session: WatchSessionID, _ backend: LocalBackend,
+    to deliver: @Sendable (WatchEvent) async -> Void
+  ) async -> RPCStatus? {
+    for await _ in signals {
+      var hasMore = true
+      while hasMore, !Task.isCancelled {
+        let delivery: WatchDelivery
+        do throws(RPCStatus) { delivery = try await backend.take(from: session) } catch { return error }
+        for change in delivery.changes {
+          if Task.isCancelled { return nil }
+          await deliver(.change(change))
+        }
+        hasMore = delivery.hasMore
+      }
+    }
+    return nil
+  }
+
+  package func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) {
+    // Tokens only count: a stream cannot be resumed, and batches are recognised by their ids.
+    var position: UInt64 = 0
+    func token() -> [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
+    await deliver(.opened(streamToken: token()))
+    for await request in requests {
+      let response = try await backend.commit(request.mutations, in: database, request: request.requestID)
+      position += 1
+      if Task.isCancelled { break }
+      await deliver(.committed(streamToken: token(), response))
+    }
+    if Task.isCancelled { throw RPCStatus(.cancelled, "The write stream was cancelled.") }
+  }
+
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
+    try await backend.commit(mutations, in: database)
+  }
+
+  package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
+    try await backend.lookup(keys, in: database)
+  }
+
+  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
+    try await backend.runQuery(target, in: database)
+  }
+
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation]
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await backend.aggregate(target, aggregations, in: database)
+  }
+
+  package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try await backend.listCollectionIDs(below: parent, in: database)
+  }
+}

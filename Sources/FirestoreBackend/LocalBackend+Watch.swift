@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+extension LocalBackend {
+  /// Opens a watch stream.
+  /// - Returns: its name, and a signal (never more than one waiting) after which `take` has something; the signal ends
+  ///   when the stream has failed or was closed.
+  package func openWatch(in database: DatabaseID) -> (session: WatchSessionID, signals: AsyncStream<Void>) {
+    lastSession += 1
+    let id = WatchSessionID(rawValue: lastSession)
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    sessions[id] = WatchSession(id: id, database: database)
+    signals[id] = continuation
+    return (id, stream)
+  }
+
+  /// Adds or removes a target.
+  /// - Throws: for a request that is an error of the whole stream, such as a target id in use.
+  package func request(_ request: WatchRequest, on session: WatchSessionID) throws(RPCStatus) {
+    guard let database = sessions[session]?.database else { return }
+    let state: DatabaseState
+    do throws(BackendError) { state = try log.state(of: database) } catch { throw error.status }
+    switch request {
+    case .add(let target):
+      if try sessions[session]?.add(target) == true {
+        matcher.add(TargetReference(session: session, target: target.id), for: target.target, in: state.id)
+      }
+    case .remove(let id):
+      if let target = sessions[session]?.remove(id) {
+        matcher.remove(TargetReference(session: session, target: id), for: target, in: state.id)
+      }
+    }
+    wake(session)
+  }
+
+  /// What there is to send on a stream.
+  /// - Throws: the status with which the stream ends.
+  package func take(from session: WatchSessionID) throws(RPCStatus) -> WatchDelivery {
+    if let failure = failures[session] { throw failure }
+    guard var watch = sessions.removeValue(forKey: session) else { return WatchDelivery(changes: [], hasMore: false) }
+    defer { sessions[session] = watch }
+    guard watch.isReady else { return WatchDelivery(changes: [], hasMore: false) }
+    let instance = log.instance
+    do throws(BackendError) {
+      return try log.read(watch.database) { reader throws(BackendError) in
+        try watch.take(reader, instance: instance)
+      }
+    } catch { throw error.status }
+  }
+
+  /// Ends a stream: its signal ends, nothing more is kept for it.
+  package func closeWatch(_ session: WatchSessionID) {
+    if let watch = sessions.removeValue(forKey: session), let state = try? log.state(of: watch.database) {
+      // Without the database's number there is nothing in the matcher to remove.
+      for target in watch.targets.values {
+        matcher.remove(TargetReference(session: session, target: target.id), for: target.target, in: state.id)
+      }
+    }
+    signals.removeValue(forKey: session)?.finish()
+    failures[session] = nil
+  }
+
+  /// Sends every stream a new position, so that its client knows that it lives; every 30 to 60 s is usual.
+  package func heartbeat() {
+    for id in sessions.keys {
+      sessions[id]?.heartbeat()
+      wake(id)
+    }
+  }
+
+  /// How many watch streams are open.
+  package var watchCount: Int { sessions.count }
+
+  /// Tells a commit to the targets it could concern. The commit stands whatever happens here: a session whose window
+  /// cannot be read ends with the error.
+  func publish(_ transitions: [DocumentTransition], in database: DatabaseID) throws(BackendError) {
+    guard !transitions.isEmpty, !matcher.isEmpty else { return }
+    let state = try log.state(of: database)
+    var concerned: [TargetReference: [DocumentTransition]] = [:]
+    for transition in transitions {
+      matcher.forEachCandidate(transition.key, in: state.id) { concerned[$0, default: []].append(transition) }
+    }
+    if concerned.isEmpty { return }
+    var ready: Set<WatchSessionID> = []
+    try log.read(database) { reader in
+      for (reference, transitions) in concerned {
+        do throws(BackendError) {
+          try sessions[reference.session]?.apply(transitions, to: reference.target, reader)
+        } catch { failures[reference.session] = error.status }
+        ready.insert(reference.session)
+      }
+    }
+    for session in ready where sessions[session]?.isReady == true || failures[session] != nil { wake(session) }
+  }
+
+  func restartTargets(in database: DatabaseID) {
+    for id in sessions.keys where sessions[id]?.database == database {
+      for target in sessions[id]?.targets.keys.sorted() ?? [] { sessions[id]?.restart(target) }
+      wake(id)
+    }
+  }
+
+  private func wake(_ session: WatchSessionID) { signals[session]?.yield() }
+}

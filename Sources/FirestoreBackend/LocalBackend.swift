@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+
+/// The embedded server: several databases of authoritative documents, and the watch streams on them.
+///
+/// ```
+///  commit ──► CommitLog (SQLite, durable) ──► TargetMatcher ──► WatchSession … ──► signal ──► stream task ──► take
+/// ```
+/// Every method is one synchronous step on the actor's own queue, in the order of arrival: a commit is stored and put to
+/// all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the death
+/// of the process (S10). The actor never waits for a stream: what a slow client has not fetched is merged per document,
+/// up to `PendingChanges.maximumCount` documents or `maximumBytes`, beyond which its targets are reset.
+package actor LocalBackend {
+  private nonisolated let executor = QueueExecutor(label: "local-backend")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  /// Where a damaged database was moved when this backend was opened; it then began empty.
+  package nonisolated let movedAside: String?
+
+  var log: CommitLog
+  var matcher = TargetMatcher()
+  var sessions: [WatchSessionID: WatchSession] = [:]
+  var signals: [WatchSessionID: AsyncStream<Void>.Continuation] = [:]
+  var failures: [WatchSessionID: RPCStatus] = [:]
+  var lastSession: Int64 = 0
+
+  /// - Throws: `locked` when another process holds the directory, `notWritable`, `newerSchema`; a damaged database is
+  ///   moved aside, not an error.
+  package init(_ configuration: BackendConfiguration) throws(BackendError) {
+    try self.init(configuration, keptChanges: CommitLog.keptChanges)
+  }
+
+  /// - Parameter keptChanges: how many changes are kept for resuming watches.
+  init(_ configuration: BackendConfiguration, keptChanges: Int) throws(BackendError) {
+    let log = try CommitLog(configuration, keptChanges: keptChanges)
+    movedAside = log.file.movedAside
+    self.log = log
+  }
+
+  /// Applies mutations atomically.
+  /// - Parameter request: makes the commit happen once, however often it is asked for (see `AppliedRequests`).
+  @discardableResult
+  package func commit(
+    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
+  ) throws(RPCStatus) -> CommitResponse {
+    do throws(BackendError) {
+      let outcome = try log.commit(mutations, in: database, request: request)
+      try publish(outcome.transitions, in: database)
+      return outcome.response
+    } catch { throw error.status }
+  }
+
+  /// Reads documents, in the order asked; one that does not exist is `missing` at the read time.
+  package func lookup(_ keys: [DocumentKey], in database: DatabaseID) throws(RPCStatus) -> [Document] {
+    try read(database) { reader throws(BackendError) in
+      var documents: [Document] = []
+      for key in keys { documents.append(try reader.document(key)) }
+      return documents
+    }
+  }
+
+  package func runQuery(_ target: Target, in database: DatabaseID) throws(RPCStatus) -> [Document] {
+    try read(database) { reader throws(BackendError) in try reader.run(target, limit: target.limit) }
+  }
+
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], in database: DatabaseID
+  ) throws(RPCStatus) -> [String: Value] {
+    try read(database) { reader throws(BackendError) in try reader.aggregate(target, aggregations) }
+  }
+
+  package func listCollectionIDs(
+    below parent: ResourcePath, in database: DatabaseID
+  ) throws(RPCStatus) -> [String] {
+    try read(database) { reader throws(BackendError) in try reader.collectionIDs(below: parent) }
+  }
+
+  /// The version at which a read now happens: that of the last commit.
+  package func readTime(of database: DatabaseID) throws(RPCStatus) -> SnapshotVersion {
+    try read(database) { reader in reader.readTime }
+  }
+
+  /// Removes every document. Listeners on queries are reset, documents are reported deleted.
+  package func deleteAllDocuments(in database: DatabaseID) throws(RPCStatus) {
+    do throws(BackendError) {
+      _ = try log.deleteAllDocuments(in: database)
+      restartTargets(in: database)
+    } catch { throw error.status }
+  }
+
+  /// Stores many documents at once, replacing what was there: far faster than commits, but not recorded change by
+  /// change, so listeners are reset.
+  package func seed(
+    _ documents: some Sequence<(key: DocumentKey, fields: Fields)> & Sendable, in database: DatabaseID
+  ) throws(RPCStatus) {
+    do throws(BackendError) {
+      _ = try log.seed(documents, in: database)
+      restartTargets(in: database)
+    } catch { throw error.status }
+  }
+
+  private func read<Result>(
+    _ database: DatabaseID, _ body: (DocumentReader) throws(BackendError) -> Result
+  ) throws(RPCStatus) -> Result {
+    do throws(BackendError) { return try log.read(database, body) } catch { throw error.status }
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// A collection that holds documents a target could match.
+struct CollectionEntry {
+  var id: Int64
+  var path: ResourcePath
+  /// How many documents it holds.
+  var count: Int
+}
+
+extension Target {
+  /// Whether an existing document matches, limit aside, as the backend compares: 1 and 1.0 are the same to every
+  /// operator (PROTOCOL §3.7).
+  func holds(_ document: Document) -> Bool {
+    if isDocumentTarget { return document.exists && document.key.path == path }
+    return matches(document, equality: .numeric)
+  }
+}
+
+extension DocumentReader {
+  /// The collections of a query target, by id; empty ones are left out.
+  func collections(of target: Target) throws(BackendError) -> [CollectionEntry] {
+    var entries: [CollectionEntry] = []
+    func add(_ row: ResultRow) -> Bool {
+      let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
+      if target.path.isPrefix(of: entry.path) { entries.append(entry) }
+      return true
+    }
+    if let group = target.collectionGroup {
+      try connection.each(
+        "SELECT id, path, count FROM collections WHERE database = ? AND name = ? AND count > 0 ORDER BY id",
+        .integer(state.id), .bytes(Array(group.utf8)), visit: add)
+    } else {
+      try connection.each(
+        "SELECT id, path, count FROM collections WHERE database = ? AND path = ? AND count > 0",
+        .integer(state.id), .bytes(Array(target.path.text.utf8)), visit: add)
+    }
+    return entries
+  }
+
+  /// Visits the documents of one collection in key order until `visit` returns false.
+  func scan(
+    _ collection: CollectionEntry, from first: DocumentName, through last: DocumentName,
+    _ direction: OrderBy.Direction = .ascending,
+    _ visit: (DocumentName, Document) throws(BackendError) -> Bool
+  ) throws(BackendError) {
+    let sql =
+      direction == .ascending
+      ? """
+      SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ? ORDER BY name
+      """
+      : """
+      SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?
+      ORDER BY name DESC
+      """
+    let prefix = collection.path.text + "/"
+    try connection.each(sql, .integer(collection.id), .bytes(first.bytes), .bytes(last.bytes)) {
+      row throws(BackendError) in
+      let name = DocumentName(stored: row.bytes(0))
+      let stored = StoredDocument(
+        key: DocumentKey(unchecked: ResourcePath(prefix + name.id)), version: row.integer(1), created: row.integer(2),
+        fields: EncodedFields(trusted: row.bytes(3)))
+      return try visit(name, stored.document)
+    }
+  }
+
+  /// Visits a target's matches in storage order, at most `rows` documents after a position, so that a long scan can be
+  /// done in slices between which others are served.
+  /// - Returns: where to go on; `nil` when everything has been visited.
+  func scanMatches(
+    of target: Target, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Void
+  ) throws(BackendError) -> DocumentPosition? {
+    let range = KeyRange(target)
+    if range.keys != nil {
+      try run(target, limit: nil).forEach(visit)
+      return nil
+    }
+    var remaining = rows
+    var reached = position
+    for collection in try collections(of: target) {
+      if let position, collection.id < position.collection { continue }
+      guard let names = range.names(in: collection.path) else { continue }
+      let resumes = position.map { $0.collection == collection.id } ?? false
+      let first = resumes ? max(names.first, position?.name.successor ?? names.first) : names.first
+      if first > names.last { continue }
+      try scan(collection, from: first, through: names.last) { name, document throws(BackendError) in
+        reached = DocumentPosition(collection: collection.id, name: name)
+        remaining -= 1
+        if target.holds(document) { visit(document) }
+        return remaining > 0
+      }
+      if remaining == 0 { return reached }
+    }
+    return nil
+  }
+}

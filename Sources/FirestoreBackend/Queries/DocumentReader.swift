@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Reads one database as of its last commit.
+struct DocumentReader {
+  let connection: Connection
+  let database: DatabaseID
+  let state: DatabaseState
+
+  var readTime: SnapshotVersion { SnapshotVersion(microseconds: state.version) }
+
+  /// The document, or `missing` at the read time.
+  func document(_ key: DocumentKey) throws(BackendError) -> Document {
+    let name = CollectionName(database: state.id, path: key.collection)
+    if let collection = try Self.collection(name, connection),
+      let stored = try Self.read(key, in: collection, connection)
+    {
+      return stored.document
+    }
+    return Document(key: key, version: readTime, state: .missing)
+  }
+
+  static func collection(_ name: CollectionName, _ connection: Connection) throws(BackendError) -> Int64? {
+    try connection.first(
+      "SELECT id FROM collections WHERE database = ? AND path = ?",
+      .integer(name.database), .bytes(Array(name.path.text.utf8))
+    ) { $0.integer(0) }
+  }
+
+  static func read(
+    _ key: DocumentKey, in collection: Int64, _ connection: Connection
+  ) throws(BackendError) -> StoredDocument? {
+    try connection.first(
+      "SELECT version, created, fields FROM documents WHERE collection = ? AND name = ?",
+      .integer(collection), .bytes(DocumentName(key.documentID).bytes)
+    ) { row in
+      StoredDocument(
+        key: key, version: row.integer(0), created: row.integer(1), fields: EncodedFields(trusted: row.bytes(2)))
+    }
+  }
+
+  /// Ids of the collections directly below a document, or of the root, that hold documents at any depth; sorted by
+  /// UTF-8. Skips from id to id: the cost does not depend on how many collections lie below each.
+  func collectionIDs(below parent: ResourcePath) throws(BackendError) -> [String] {
+    let prefix = parent.isRoot ? [] : Array(parent.text.utf8) + [UInt8(ascii: "/")]
+    var found: Set<[UInt8]> = []
+    var lower = prefix
+    while true {
+      let path = try connection.first(
+        "SELECT path FROM collections WHERE database = ? AND path >= ? AND count > 0 ORDER BY path LIMIT 1",
+        .integer(state.id), .bytes(lower)
+      ) { $0.bytes(0) }
+      guard let path, path.starts(with: prefix) else { break }
+      let id = Array(path.dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "/") })
+      found.insert(id)
+      let isDirect = path.count == prefix.count + id.count
+      // What lies below an id sorts from "id/" to before "id0"; other ids may sort between "id" and "id/".
+      lower = isDirect ? path + [0] : prefix + id + [UInt8(ascii: "/") + 1]
+    }
+    return found.sorted { $0.lexicographicallyPrecedes($1) }.map { String(decoding: $0, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// The documents that a target with a limit shows, and some that come after them, so that a document which leaves the
+/// window is mostly replaced without asking the store.
+///
+/// ```
+/// documents in target order:   shown (limit) │ reserve │ not held
+///                              ◄──── held ────────────►│ only if `isComplete` is false
+/// ```
+/// Invariant: whatever matches and is not held comes after the last held document.
+struct LimitWindow {
+  let target: Target
+  let limit: Int
+  private var held: [Document] = []
+  /// Nothing matches that is not held.
+  private var isComplete = false
+  private(set) var shown: Set<DocumentKey> = []
+
+  init(_ target: Target, limit: Int) {
+    self.target = target
+    self.limit = limit
+  }
+
+  /// How many documents are held at most: the limit and as many again, within reason.
+  var capacity: Int { limit + min(max(limit, 16), 256) }
+
+  var shownDocuments: ArraySlice<Document> { held.prefix(limit) }
+
+  /// Starts over with what the store holds.
+  /// - Parameter read: the first documents in target order, up to a number.
+  mutating func fill(_ read: (Int) throws(BackendError) -> [Document]) throws(BackendError) {
+    held = try read(capacity)
+    isComplete = held.count < capacity
+    shown = Set(shownDocuments.lazy.map(\.key))
+  }
+
+  /// Applies the transitions of one commit.
+  /// - Parameter read: as for `fill`, after the commit; asked only when the reserve is used up.
+  /// - Returns: what the client must be told.
+  mutating func apply(
+    _ transitions: [DocumentTransition], read: (Int) throws(BackendError) -> [Document]
+  ) throws(BackendError) -> [MembershipChange] {
+    var touched: [DocumentKey: Document] = [:]
+    let edge = isComplete ? nil : held.last
+    for transition in transitions {
+      let removed = remove(transition)
+      let inserted = insert(transition, before: edge)
+      if removed || inserted { touched[transition.key] = transition.after }
+    }
+    if touched.isEmpty { return [] }
+
+    let before = shown
+    let previous = before.subtracting(touched.keys)
+    var leaving: [DocumentKey: Document] = [:]
+    if held.count > capacity {
+      for document in held[capacity...] { leaving[document.key] = document }
+      held.removeLast(held.count - capacity)
+      isComplete = false
+    }
+    for document in held.dropFirst(limit) where previous.contains(document.key) { leaving[document.key] = document }
+    if held.count < limit, !isComplete { try fill(read) } else { shown = Set(shownDocuments.lazy.map(\.key)) }
+
+    var changes: [MembershipChange] = []
+    for key in before where !shown.contains(key) {
+      // Neither touched nor held any more it cannot be: it was held before the commit.
+      guard let document = touched[key] ?? leaving[key] else { continue }
+      changes.append(MembershipChange(document: document, wasMember: true, isMember: false))
+    }
+    for document in shownDocuments where touched[document.key] != nil || !before.contains(document.key) {
+      changes.append(
+        MembershipChange(document: document, wasMember: before.contains(document.key), isMember: true))
+    }
+    return changes
+  }
+
+  private mutating func remove(_ transition: DocumentTransition) -> Bool {
+    guard let before = transition.before, target.holds(before), let index = position(of: before) else { return false }
+    held.remove(at: index)
+    return true
+  }
+
+  private mutating func insert(_ transition: DocumentTransition, before edge: Document?) -> Bool {
+    guard target.holds(transition.after) else { return false }
+    if let edge, target.compare(transition.after, edge) == .descending { return false }
+    held.insert(transition.after, at: insertionIndex(of: transition.after))
+    return true
+  }
+
+  private func insertionIndex(of document: Document) -> Int {
+    var (low, high) = (0, held.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if target.compare(held[middle], document) == .ascending { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func position(of document: Document) -> Int? {
+    let index = insertionIndex(of: document)
+    return index < held.count && held[index].key == document.key ? index : nil
+  }
+}
+
+/// What a target's client is told about one document.
+struct MembershipChange {
+  /// As it is now.
+  var document: Document
+  var wasMember: Bool
+  var isMember: Bool
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// What a resume token says: everything up to a version of this very data set has been seen.
+///
+/// ```
+/// 01  instance of the data set (8 bytes)  version in microseconds (8 bytes, big-endian)
+/// ```
+struct ResumePosition {
+  let version: Int64
+
+  init(version: Int64) { self.version = version }
+
+  /// - Returns: `nil` for a token that this data set did not make.
+  init?(_ token: ResumeToken, instance: [UInt8]) {
+    let bytes = token.bytes
+    guard bytes.count == 17, bytes[0] == 1, bytes[1..<9].elementsEqual(instance) else { return nil }
+    version = bytes[9...].reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  func token(instance: [UInt8]) -> ResumeToken? {
+    var bytes: [UInt8] = [1]
+    bytes.append(contentsOf: instance)
+    withUnsafeBytes(of: version.bigEndian) { bytes.append(contentsOf: $0) }
+    return ResumeToken(bytes)
+  }
+}
+
+extension DocumentReader {
+  /// The version after which a resumed target needs what changed; `nil` when that is not known and it must start anew.
+  func version(of resume: WatchTarget.Resume, instance: [UInt8]) -> Int64? {
+    let version: Int64? =
+      switch resume {
+      case .token(let token): ResumePosition(token, instance: instance)?.version
+      case .readTime(let time): time.microseconds
+      }
+    guard let version, version >= state.pruned, version <= state.version else { return nil }
+    return version
+  }
+
+  /// The documents of a target's collections that changed after a version, each once.
+  func changedKeys(of target: Target, after version: Int64) throws(BackendError) -> [DocumentKey] {
+    var paths: [Int64: ResourcePath] = [:]
+    var others: Set<Int64> = []
+    var seen: Set<DocumentPosition> = []
+    var keys: [DocumentKey] = []
+    var candidates: [DocumentPosition] = []
+    try connection.each(
+      "SELECT collection, name FROM changes WHERE database = ? AND version > ? ORDER BY version",
+      .integer(state.id), .integer(version)
+    ) { row in
+      candidates.append(
+        DocumentPosition(collection: row.integer(0), name: DocumentName(stored: row.bytes(1))))
+      return true
+    }
+    for position in candidates where !others.contains(position.collection) {
+      if paths[position.collection] == nil {
+        let path = try connection.first(
+          "SELECT path FROM collections WHERE id = ?", .integer(position.collection)
+        ) { ResourcePath($0.text(0)) }
+        guard let path, target.couldMatch(documentsIn: path) else {
+          others.insert(position.collection)
+          continue
+        }
+        paths[position.collection] = path
+      }
+      guard let path = paths[position.collection], seen.insert(position).inserted else { continue }
+      keys.append(DocumentKey(unchecked: path.appending(position.name.id)))
+    }
+    return keys
+  }
+}
+
+extension Target {
+  /// Whether the target asks about documents of this collection at all.
+  func couldMatch(documentsIn collection: ResourcePath) -> Bool {
+    if let collectionGroup { return collection.last.equalsUTF8(collectionGroup) && path.isPrefix(of: collection) }
+    return collection == path
+  }
+}

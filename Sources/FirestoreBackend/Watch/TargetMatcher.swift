@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// Names one target of one watch stream.
+struct TargetReference: Hashable, Sendable {
+  let session: WatchSessionID
+  let target: TargetID
+}
+
+/// Finds the targets that a changed document could concern by where it lies, so that a commit costs nothing to the
+/// listeners of other collections.
+struct TargetMatcher {
+  private var byCollection: [CollectionName: Set<TargetReference>] = [:]
+  /// The path is the group's id.
+  private var byGroup: [CollectionName: Set<TargetReference>] = [:]
+  private var byDocument: [CollectionName: Set<TargetReference>] = [:]
+
+  mutating func add(_ reference: TargetReference, for target: Target, in database: Int64) {
+    if let group = target.collectionGroup {
+      byGroup[CollectionName(database: database, path: ResourcePath(group)), default: []].insert(reference)
+    } else if target.isDocumentTarget {
+      byDocument[CollectionName(database: database, path: target.path), default: []].insert(reference)
+    } else {
+      byCollection[CollectionName(database: database, path: target.path), default: []].insert(reference)
+    }
+  }
+
+  mutating func remove(_ reference: TargetReference, for target: Target, in database: Int64) {
+    func drop(_ table: inout [CollectionName: Set<TargetReference>], _ path: ResourcePath) {
+      let name = CollectionName(database: database, path: path)
+      table[name]?.remove(reference)
+      if table[name]?.isEmpty == true { table[name] = nil }
+    }
+    if let group = target.collectionGroup {
+      drop(&byGroup, ResourcePath(group))
+    } else if target.isDocumentTarget {
+      drop(&byDocument, target.path)
+    } else {
+      drop(&byCollection, target.path)
+    }
+  }
+
+  /// Every target that could match the document before or after a change; for a group perhaps one of another ancestor.
+  func forEachCandidate(_ key: DocumentKey, in database: Int64, _ body: (TargetReference) -> Void) {
+    let collection = key.collection
+    byDocument[CollectionName(database: database, path: key.path)]?.forEach(body)
+    byCollection[CollectionName(database: database, path: collection)]?.forEach(body)
+    if !byGroup.isEmpty {
+      byGroup[CollectionName(database: database, path: ResourcePath(collection.last))]?.forEach(body)
+    }
+  }
+
+  var isEmpty: Bool { byCollection.isEmpty && byGroup.isEmpty && byDocument.isEmpty }
+}

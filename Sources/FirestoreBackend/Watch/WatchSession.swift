@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+package import FirestoreRemote
+
+/// Names a watch stream of this backend.
+package struct WatchSessionID: Hashable, Sendable {
+  let rawValue: Int64
+}
+
+/// What a watch stream has to send now.
+package struct WatchDelivery: Sendable {
+  package var changes: [WatchChange]
+  /// There is more without waiting: a target is still being read.
+  package var hasMore: Bool
+}
+
+/// One watch stream: its targets, and what its client has not been told yet.
+///
+/// Rules kept here (PROTOCOL §2.3): one ADD or REMOVE per request, in order, before anything else about the target; a
+/// document's newest state only; no snapshot while a target is incomplete, and then one for all that was said, at the
+/// version of the last commit, so that its read time never decreases and a commit is never split.
+struct WatchSession {
+  let id: WatchSessionID
+  let database: DatabaseID
+  private(set) var targets: [TargetID: WatchedTarget] = [:]
+  private var acknowledgements: [WatchChange] = []
+  private var pending = PendingChanges()
+  /// Targets that are not live, in the order in which they were added.
+  private var unfinished: [TargetID] = []
+  private var owesSnapshot = false
+  /// Targets that failed: a removal which crossed the failure on its way is not answered again.
+  private var failed: Set<TargetID> = []
+
+  init(id: WatchSessionID, database: DatabaseID) {
+    self.id = id
+    self.database = database
+  }
+
+  /// Whether `take` would return anything.
+  var isReady: Bool {
+    !acknowledgements.isEmpty || !pending.isEmpty || !unfinished.isEmpty || owesSnapshot
+  }
+
+  /// - Returns: whether the target is watched from now on; an invalid query is answered and forgotten.
+  mutating func add(_ request: WatchTarget) throws(RPCStatus) -> Bool {
+    guard request.id.rawValue >= 0 else { throw RPCStatus(.invalidArgument, "Target id \(request.id) is negative.") }
+    guard targets[request.id] == nil else {
+      throw RPCStatus(.invalidArgument, "Target id \(request.id) is already in use on this stream.")
+    }
+    failed.remove(request.id)
+    acknowledgements.append(.added([request.id]))
+    do throws(QueryError) {
+      if !request.target.isDocumentTarget { try Query(request.target).validate() }
+    } catch {
+      acknowledgements.append(.removed([request.id], cause: RPCStatus(error.code, error.message)))
+      failed.insert(request.id)
+      return false
+    }
+    targets[request.id] = WatchedTarget(request)
+    unfinished.append(request.id)
+    return true
+  }
+
+  /// - Returns: the target that is no longer watched.
+  mutating func remove(_ id: TargetID) -> Target? {
+    if failed.remove(id) != nil { return nil }
+    acknowledgements.append(.removed([id], cause: nil))
+    unfinished.removeAll { $0 == id }
+    pending.forget(id)
+    return targets.removeValue(forKey: id)?.target
+  }
+
+  mutating func apply(
+    _ transitions: [DocumentTransition], to id: TargetID, _ reader: DocumentReader
+  ) throws(BackendError) {
+    guard let changes = try targets[id]?.apply(transitions, reader) else { return }
+    for change in changes { pending.record(change, for: id) }
+    if pending.isOverfull {
+      let concerned = pending.targets
+      pending.removeAll()
+      for id in concerned { restart(id) }
+    }
+  }
+
+  /// Starts a target over, for a change too large to be told document by document.
+  mutating func restart(_ id: TargetID) {
+    guard targets[id] != nil else { return }
+    targets[id]?.restart()
+    pending.forget(id)
+    if !unfinished.contains(id) { unfinished.append(id) }
+  }
+
+  /// A new position is due although nothing changed, so that the client knows the stream is alive.
+  mutating func heartbeat() { owesSnapshot = true }
+
+  /// Everything there is to say, or as much as one step of reading gives.
+  mutating func take(_ reader: DocumentReader, instance: [UInt8]) throws(BackendError) -> WatchDelivery {
+    let token = ResumePosition(version: reader.state.version).token(instance: instance)
+    var changes = acknowledgements
+    acknowledgements = []
+    if !pending.isEmpty {
+      changes += pending.take()
+      owesSnapshot = true
+    }
+    if let id = unfinished.first, var target = targets.removeValue(forKey: id) {
+      defer { targets[id] = target }
+      changes += try target.step(reader, instance: instance)
+      if target.isLive {
+        unfinished.removeFirst()
+        changes.append(.current([id], token))
+        owesSnapshot = true
+      }
+    }
+    if owesSnapshot, unfinished.isEmpty {
+      owesSnapshot = false
+      changes.append(.snapshot(reader.readTime, token))
+    }
+    return WatchDelivery(changes: changes, hasMore: !unfinished.isEmpty)
+  }
+}
+
+extension Query {
+  /// The query as whose target this is checked; a target has no limit to last.
+  fileprivate init(_ target: Target) {
+    self.init(
+      path: target.path, collectionGroup: target.collectionGroup, filters: target.filters,
+      explicitOrderBy: target.orderBy, limit: target.limit, start: target.start, end: target.end)
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Foundation
+import Testing
+
+@testable import FirestoreBackend
+
+@Suite struct DurabilityTests {
+  @Test("Documents, versions and answers survive a restart, and a clock that went back does not repeat a version")
+  func restart() async throws {
+    let directory = try TemporaryDirectory()
+    let clock = TestClock(5_000_000)
+    let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
+    var last: SnapshotVersion?
+    do {
+      let backend = try makeBackend(.directory(directory.path), clock: clock)
+      try await backend.commit([transform("c/a", .increment(1))], in: database, request: request)
+      last = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    }
+    clock.set(1_000)
+
+    let backend = try makeBackend(.directory(directory.path), clock: clock)
+    #expect(try await backend.readTime(of: database) == last)
+    let again = try await backend.commit([transform("c/a", .increment(1))], in: database, request: request)
+    #expect(again.results[0].transformResults == [1])
+    #expect(try await backend.read("c/a")["v"] == 1)
+    let next = try await backend.commit(set("c/b", [:])).commitTime
+    #expect(next > (try #require(last)))
+  }
+
+  @Test("A resume token survives a restart")
+  func tokens() async throws {
+    let directory = try TemporaryDirectory()
+    var token: ResumeToken?
+    do {
+      let backend = try makeBackend(.directory(directory.path))
+      try await backend.commit(set("c/a", [:]), set("c/b", [:]))
+      var watch = await WatchDriver(backend)
+      try await watch.add(2, query("c"))
+      try await watch.receive()
+      token = watch.client.token
+      try await backend.commit(delete("c/a"))
+    }
+
+    let backend = try makeBackend(.directory(directory.path))
+    try await backend.commit(set("c/d", [:]))
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, query("c"), resume: .token(try #require(token)), expectedCount: 2)
+
+    #expect(
+      try await watch.messages()
+        == ["ADD [2]", "DELETE c/a +[] -[2]", "DOC c/d +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
+  }
+
+  @Test("S10: what was acknowledged when the process was killed is there afterwards")
+  func killed() async throws {
+    let directory = try TemporaryDirectory()
+    let backend = try makeBackend(.directory(directory.path))
+    for n in 0..<50 { try await backend.commit(set("c/\(n)", ["n": .integer(Int64(n))])) }
+
+    // A copy of the files while the backend is open is what a killed process leaves behind.
+    let copy = try directory.copy()
+    try await backend.commit(set("c/after", [:]))
+    let revived = try makeBackend(.directory(copy.path))
+
+    let documents = try await revived.runQuery(query("c"), in: database)
+    #expect(documents.count == 50)
+    #expect(documents.allSatisfy { $0["n"] == .integer(Int64($0.key.documentID) ?? -1) })
+    let count = try await revived.aggregate(query("c"), [Aggregation(alias: "n", function: .count)], in: database)
+    #expect(count["n"] == 50)
+  }
+
+  @Test("A directory in use is refused, with the process that holds it, and free again afterwards")
+  func locked() async throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let backend = try makeBackend(.directory(directory.path))
+      let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
+      #expect(error?.kind == .locked)
+      #expect(error?.code == .failedPrecondition)
+      #expect(error?.message.contains("process \(ProcessInfo.processInfo.processIdentifier)") == true)
+      try await backend.commit(set("c/a", [:]))
+    }
+    #expect(try await makeBackend(.directory(directory.path)).read("c/a").exists)
+  }
+
+  @Test("A damaged database is moved aside, not deleted, and the backend begins empty")
+  func damaged() async throws {
+    let directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
+    let garbage = Data(repeating: 0x55, count: 8192)
+    try garbage.write(to: URL(fileURLWithPath: directory.path + "/backend.sqlite3"))
+
+    let backend = try makeBackend(.directory(directory.path))
+
+    let aside = try #require(backend.movedAside)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == garbage)
+    try await backend.commit(set("c/a", [:]))
+    #expect(try await backend.read("c/a").exists)
+  }
+
+  @Test("A directory that cannot be made is an error that names it")
+  func notWritable() throws {
+    let directory = try TemporaryDirectory()
+    try Data().write(to: URL(fileURLWithPath: directory.path))
+    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path + "/data")) }
+    #expect(error?.kind == .notWritable)
+    #expect(error?.message.contains(directory.path) == true)
+  }
+
+  @Test("A database of a later version is left alone")
+  func newerSchema() throws {
+    let directory = try TemporaryDirectory()
+    do {
+      let file = try BackendFile(.directory(directory.path))
+      try file.access { connection throws(BackendError) in
+        try connection.run("INSERT INTO grdb_migrations VALUES ('9 something new')")
+      }
+    }
+    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
+    #expect(error?.kind == .newerSchema)
+  }
+}

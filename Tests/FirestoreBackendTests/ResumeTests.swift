@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Testing
+
+@testable import FirestoreBackend
+
+@Suite struct ResumeTests {
+  /// A client that has seen `target` complete and then went away.
+  private func seen(_ backend: LocalBackend, _ target: Target) async throws -> (ResumeToken, WatchClient) {
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, target)
+    try await watch.receive()
+    await backend.closeWatch(watch.session)
+    return (try #require(watch.client.token), watch.client)
+  }
+
+  private func resume(
+    _ backend: LocalBackend, _ target: Target, _ token: ResumeToken, count: Int?
+  ) async throws -> WatchDriver {
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, target, resume: .token(token), expectedCount: count)
+    try await watch.receive()
+    return watch
+  }
+
+  @Test("Nothing changed: nothing but CURRENT and a snapshot is sent")
+  func unchanged() async throws {
+    let backend = try makeBackend()
+    try await backend.commit(set("c/a", [:]), set("c/b", [:]))
+    for target in [query("c"), query("c", limit: 1), query("c/a")] {
+      let (token, client) = try await seen(backend, target)
+      let watch = try await resume(backend, target, token, count: client.paths(2).count)
+      #expect(watch.client.log == ["ADD [2]", "CURRENT [2]", "SNAPSHOT"])
+    }
+  }
+
+  @Test("What changed since is sent, deletions and departures by name, and the rest is not")
+  func changes() async throws {
+    let backend = try makeBackend()
+    let target = query("c", [field("n", .equal, 1)])
+    try await backend.commit(["a", "b", "c", "d"].map { set("c/\($0)", ["n": 1]) }, in: database)
+    let (token, _) = try await seen(backend, target)
+
+    try await backend.commit(set("c/a", ["n": 1, "m": 2]), set("c/b", ["n": 2]), delete("c/c"))
+    try await backend.commit(set("c/e", ["n": 1]), set("other/x", ["n": 1]))
+    let watch = try await resume(backend, target, token, count: 4)
+
+    #expect(
+      watch.client.log == [
+        "ADD [2]", "DOC c/a +[2] -[]", "DOC c/b +[] -[2]", "DELETE c/c +[] -[2]", "DOC c/e +[2] -[]", "FILTER 2 3",
+        "CURRENT [2]", "SNAPSHOT",
+      ])
+  }
+
+  @Test("A resumed window is told whole, with a filter that unmasks what left it")
+  func window() async throws {
+    let backend = try makeBackend()
+    let target = query("c", orderBy: [OrderBy(FieldPath("n"))], limit: 2)
+    try await backend.commit(set("c/a", ["n": 1]), set("c/b", ["n": 2]), set("c/c", ["n": 3]))
+    let (token, client) = try await seen(backend, target)
+    #expect(client.paths(2) == ["c/a", "c/b"])
+
+    try await backend.commit(set("c/d", ["n": 0]))
+    let watch = try await resume(backend, target, token, count: 2)
+
+    #expect(watch.client.paths(2) == ["c/a", "c/d"])
+    let filter = try #require(watch.client.filters[2])
+    #expect(filter.count == 2)
+    var expected = BloomFilterBuilder(count: 2, falsePositiveRate: 0.0001)
+    for id in ["a", "d"] { expected.insert(database.name(of: key("c/\(id)"))) }
+    #expect(filter.unchangedNames == expected.bits)
+  }
+
+  @Test("A wrong expected count brings a filter even if nothing changed; none expected brings it without names")
+  func wrongCount() async throws {
+    let backend = try makeBackend()
+    try await backend.commit(set("c/a", [:]), set("c/b", [:]))
+    let (token, _) = try await seen(backend, query("c"))
+
+    let more = try await resume(backend, query("c"), token, count: 5)
+    let none = try await resume(backend, query("c"), token, count: 0)
+    let unsaid = try await resume(backend, query("c"), token, count: nil)
+
+    #expect(more.client.filters[2]?.count == 2)
+    #expect(more.client.filters[2]?.unchangedNames != nil)
+    #expect(none.client.filters[2]?.count == 2)
+    #expect(none.client.filters[2]?.unchangedNames == nil)
+    #expect(unsaid.client.filters[2] == nil)
+  }
+
+  @Test("A token of another data set, of the future, or garbage resets the target and gives the full state")
+  func unknownTokens() async throws {
+    let backend = try makeBackend()
+    try await backend.commit(set("c/a", [:]))
+    let other = try makeBackend(clock: TestClock(9_000_000_000))
+    try await other.commit(set("c/a", [:]))
+    let (foreign, _) = try await seen(other, query("c"))
+    let future = try #require(ResumePosition(version: 8_000_000_000).token(instance: await backend.log.instance))
+    for token in [foreign, future, try #require(ResumeToken([7]))] {
+      let watch = try await resume(backend, query("c"), token, count: 1)
+      #expect(watch.client.log == ["ADD [2]", "RESET [2]", "DOC c/a +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
+    }
+  }
+
+  @Test("A token from before the kept changes resets the target; a younger one does not")
+  func tooOld() async throws {
+    let backend = try makeBackend(keptChanges: 10)
+    try await backend.commit(set("c/first", [:]))
+    let (old, _) = try await seen(backend, query("c"))
+    for n in 0..<30 { try await backend.commit(set("d/\(n)", [:])) }
+    let (young, _) = try await seen(backend, query("c"))
+    try await backend.commit(set("c/second", [:]))
+
+    let reset = try await resume(backend, query("c"), old, count: 1)
+    let resumed = try await resume(backend, query("c"), young, count: 1)
+
+    #expect(reset.client.resets == 1)
+    #expect(reset.client.paths(2) == ["c/first", "c/second"])
+    #expect(resumed.client.resets == 0)
+    #expect(resumed.client.paths(2) == ["c/second"])
+  }
+
+  @Test("A read time resumes like a token")
+  func readTime() async throws {
+    let backend = try makeBackend()
+    let time = try await backend.commit(set("c/a", [:])).commitTime
+    try await backend.commit(set("c/b", [:]))
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, query("c"), resume: .readTime(time))
+    #expect(try await watch.messages() == ["ADD [2]", "DOC c/b +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
+  }
+
+  @Test("More changes than one step holds are all sent, commits in between included")
+  func manyChanges() async throws {
+    let backend = try makeBackend()
+    let count = WatchedTarget.stepSize * 2 + 5
+    try await backend.commit(set("c/0", [:]))
+    let (token, _) = try await seen(backend, query("c"))
+    try await backend.commit((1..<count).map { set("c/\($0)", [:]) }, in: database)
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, query("c"), resume: .token(token), expectedCount: 1)
+    for _ in 0..<2 { for change in try await backend.take(from: watch.session).changes { watch.client.apply(change) } }
+
+    try await backend.commit(delete("c/1"), delete("c/\(count - 1)"), set("c/new", [:]))
+    try await watch.receive()
+
+    #expect(watch.client.paths(2).count == count - 2)
+    #expect(watch.client.snapshots == 1)
+  }
+
+  @Test("Random stops and resumes end with what the queries answer, and windows need no reset", arguments: 1...4)
+  func oracle(seed: Int) async throws {
+    var random = SeededGenerator(UInt64(seed))
+    let backend = try makeBackend()
+    var held: [TargetID: [DocumentKey: Document]] = [:]
+    var token: ResumeToken?
+    for round in 0..<40 {
+      for _ in 0..<Int.random(in: 0...6, using: &random) {
+        try await backend.commit(WatchTests.randomMutation(&random))
+      }
+      var watch = await WatchDriver(backend)
+      watch.client.documents = held
+      for (id, target) in WatchTests.oracleTargets {
+        try await watch.add(
+          id, target, resume: token.map { .token($0) }, expectedCount: token == nil ? nil : held[TargetID(id)]?.count ?? 0)
+      }
+      try await watch.receive()
+      await backend.closeWatch(watch.session)
+      for (id, target) in WatchTests.oracleTargets {
+        let targetID = TargetID(id)
+        let expected = Set(try await backend.runQuery(target, in: database).map(\.key))
+        var actual = watch.client.documents[targetID] ?? [:]
+        if let filter = watch.client.filters[targetID], filter.count != actual.count {
+          // The client drops what the bloom filter does not know; no false positives in so small a set.
+          #expect(filter.count == expected.count)
+          actual = actual.filter { expected.contains($0.key) }
+        }
+        #expect(Set(actual.keys) == expected, "target \(id), seed \(seed), round \(round)")
+        watch.client.documents[targetID] = actual
+      }
+      #expect(watch.client.resets == 0)
+      held = watch.client.documents
+      token = watch.client.token
+    }
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Foundation
+import Synchronization
+
+@testable import FirestoreBackend
+
+/// A clock that stands still until it is moved, also backwards.
+final class TestClock: Sendable {
+  private let microseconds: Mutex<Int64>
+  init(_ start: Int64 = 1_000_000_000) { microseconds = Mutex(start) }
+  func set(_ value: Int64) { microseconds.withLock { $0 = value } }
+  func advance(_ value: Int64) { microseconds.withLock { $0 += value } }
+  var now: @Sendable () -> Timestamp { { self.microseconds.withLock { Timestamp(microseconds: $0) } } }
+}
+
+let database = DatabaseID(project: "p")
+
+func makeBackend(
+  _ location: BackendConfiguration.Location = .memory, clock: TestClock = TestClock(), keptChanges: Int = 100_000
+) throws -> LocalBackend {
+  try LocalBackend(BackendConfiguration(location: location, now: clock.now), keptChanges: keptChanges)
+}
+
+func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
+
+func set(_ path: String, _ fields: Fields, _ precondition: Precondition = .none) -> Mutation {
+  Mutation(key: key(path), operation: .set(fields), precondition: precondition)
+}
+
+func patch(
+  _ path: String, _ fields: Fields, mask: [String], _ precondition: Precondition = .none,
+  _ transforms: [FieldTransform] = []
+) -> Mutation {
+  let mask = FieldMask(mask.map { FieldPath(segments: $0.split(separator: ".").map(String.init)) })
+  return Mutation(key: key(path), operation: .patch(fields, mask), precondition: precondition, transforms: transforms)
+}
+
+func delete(_ path: String, _ precondition: Precondition = .none) -> Mutation {
+  Mutation(key: key(path), operation: .delete, precondition: precondition)
+}
+
+func transform(_ path: String, _ operations: FieldTransform.Operation...) -> Mutation {
+  patch(path, [:], mask: [], .none, operations.map { FieldTransform(path: FieldPath("v"), operation: $0) })
+}
+
+func query(
+  _ path: String, _ filters: [FieldFilter] = [], orderBy: [OrderBy] = [], limit: Int? = nil, start: Bound? = nil,
+  end: Bound? = nil
+) -> Target {
+  Query(
+    path: ResourcePath(path), filters: filters.map(Filter.field), explicitOrderBy: orderBy, limit: limit, start: start,
+    end: end
+  ).target
+}
+
+func group(_ id: String, below path: String = "", limit: Int? = nil, start: Bound? = nil) -> Target {
+  Query(path: ResourcePath(path), collectionGroup: id, limit: limit, start: start).target
+}
+
+func field(_ name: String, _ op: FieldFilter.Operator, _ value: Value) -> FieldFilter {
+  FieldFilter(FieldPath(name), op, value)
+}
+
+func name(_ path: String) -> Value { .reference(database, key(path)) }
+
+extension Document {
+  var path: String { key.path.text }
+  subscript(name: String) -> Value? { self[FieldPath(name)] }
+}
+
+extension TargetID: ExpressibleByIntegerLiteral {
+  package init(integerLiteral value: Int32) { self.init(value) }
+}
+
+extension LocalBackend {
+  @discardableResult
+  func commit(_ mutations: Mutation...) throws(RPCStatus) -> CommitResponse { try commit(mutations, in: database) }
+  func read(_ path: String) throws(RPCStatus) -> Document { try lookup([key(path)], in: database)[0] }
+  func paths(_ target: Target) throws(RPCStatus) -> [String] { try runQuery(target, in: database).map(\.path) }
+}
+
+/// A directory that is removed with the value.
+final class TemporaryDirectory: Sendable {
+  let path: String
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+  }
+  func copy() throws -> TemporaryDirectory {
+    let other = try TemporaryDirectory()
+    try FileManager.default.copyItem(atPath: path, toPath: other.path)
+    return other
+  }
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}
