@@ -23,8 +23,12 @@ let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift"
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
+  products: [
+    .executable(name: "hearth-spec", targets: ["SpecRunner"]),
+  ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
   ],
   targets: [
@@ -33,12 +37,24 @@ let package = Package(
     module("FirestoreJSON", ["FirestoreModel"]),
     module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
+    module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
+    module(
+      "FirestoreSpec",
+      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync"]),
+    .executableTarget(
+      name: "SpecRunner",
+      dependencies: [
+        "FirestoreSpec",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: swift),
 
     tests("FirestoreModelTests", ["FirestoreModel"]),
     tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON"]),
     tests("FirestoreLocalTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
+    tests("FirestoreSyncTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec", "FirestoreJSON", "FirestoreBackend"]),
     tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+package import FirestoreLocal
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+
+/// What a step does (SPEC-FORMAT §6).
+package enum SpecAction: Sendable {
+  case listen(Query, TargetID, cacheOnly: Bool)
+  case unlisten(Query)
+  case write(Mutation)
+  case addSnapshotsInSyncObserver, removeSnapshotsInSyncObserver
+  case waitForPendingWrites
+  case loadBundle(String)
+  case changeUser(String?)
+  /// Messages of the watch stream; targets named in the second list must be active and stop being so.
+  case watch([WatchChange], ending: [TargetID])
+  case closeWatchStream(RPCStatus, runsBackoff: Bool)
+  case acknowledgeWrite(SnapshotVersion, keepsInQueue: Bool)
+  case failWrite(RPCStatus, keepsInQueue: Bool)
+  case setNetwork(enabled: Bool)
+  case runTimer(String)
+  case restart
+  case collectGarbage(threshold: Int64)
+  case failStore(Set<StoreAction>)
+  /// Only makes sense with several clients on one store, or with indexes.
+  case unsupported(String)
+}
+
+extension SpecAction {
+  static let names: Set<String> = [
+    "userListen", "userUnlisten", "userSet", "userPatch", "userDelete", "addSnapshotsInSyncListener",
+    "removeSnapshotsInSyncListener", "waitForPendingWrites", "loadBundle", "setIndexConfiguration", "changeUser",
+    "watchAck", "watchCurrent", "watchReset", "watchRemove", "watchEntity", "watchFilter", "watchSnapshot",
+    "watchStreamClose", "writeAck", "failWrite", "enableNetwork", "drainQueue", "runTimer", "restart", "shutdown",
+    "clearPersistence", "triggerLruGC", "applyClientState", "failDatabase",
+  ]
+
+  init(_ name: String, _ json: JSONSyntax) throws(JSONError) {
+    switch name {
+    case "watchAck", "watchCurrent", "watchReset", "watchRemove", "watchEntity", "watchFilter", "watchSnapshot":
+      self = try Self.message(name, json)
+    case "userListen":
+      try json.only(["targetId", "query", "options"])
+      let source = try json["options"]?["source"]?.string() ?? "default"
+      self = .listen(
+        try json.member("query").query(), try json.member("targetId").targetID(), cacheOnly: source == "cache")
+    case "userUnlisten": self = .unlisten(try json.pair().1.query())
+    case "userSet":
+      let (key, fields) = try json.pair()
+      self = .write(Mutation(key: try key.documentKey(), operation: .set(try fields.fields())))
+    case "userPatch":
+      let (key, fields) = try json.pair()
+      self = .write(
+        Mutation(key: try key.documentKey(), operation: try fields.patch(), precondition: .exists(true)))
+    case "userDelete": self = .write(Mutation(key: try json.documentKey(), operation: .delete))
+    case "addSnapshotsInSyncListener": self = .addSnapshotsInSyncObserver
+    case "removeSnapshotsInSyncListener": self = .removeSnapshotsInSyncObserver
+    case "waitForPendingWrites": self = .waitForPendingWrites
+    case "loadBundle": self = .loadBundle(try json.string())
+    case "changeUser": self = .changeUser(json.isNull ? nil : try json.string())
+    case "watchStreamClose":
+      self = .closeWatchStream(
+        try json.member("error").status(), runsBackoff: try json.member("runBackoffTimer").boolean())
+    case "writeAck":
+      self = .acknowledgeWrite(
+        try json.member("version").version(), keepsInQueue: try json["keepInQueue"]?.boolean() ?? false)
+    case "failWrite":
+      self = .failWrite(try json.member("error").status(), keepsInQueue: try json["keepInQueue"]?.boolean() ?? false)
+    case "enableNetwork": self = .setNetwork(enabled: try json.boolean())
+    case "runTimer": self = .runTimer(try json.string())
+    case "restart": self = .restart
+    case "triggerLruGC": self = .collectGarbage(threshold: Int64(try json.integer()))
+    case "failDatabase": self = try Self.faults(json)
+    case "drainQueue", "applyClientState", "shutdown", "clearPersistence", "setIndexConfiguration":
+      self = .unsupported(name)
+    default: throw json.error("Unknown step \"\(name)\".")
+    }
+  }
+
+  private static func faults(_ json: JSONSyntax) throws(JSONError) -> SpecAction {
+    if case .boolean(false) = json.kind { return .failStore([]) }
+    let severalClients: Set = [
+      "Lookup mutation documents", "Get new document changes", "updateClientMetadataAndTryBecomePrimary",
+    ]
+    var actions: Set<StoreAction> = []
+    for name in try json.strings() {
+      if severalClients.contains(name) { return .unsupported("failDatabase \(name)") }
+      guard let action = StoreAction(rawValue: name) else { throw json.error("Unknown transaction \"\(name)\".") }
+      actions.insert(action)
+    }
+    return .failStore(actions)
+  }
+
+  private static func message(_ name: String, _ json: JSONSyntax) throws(JSONError) -> SpecAction {
+    switch name {
+    case "watchAck": return .watch([.added(try json.targetIDs())], ending: [])
+    case "watchCurrent":
+      let (ids, token) = try json.pair()
+      return .watch([.current(try ids.targetIDs(), try token.token())], ending: [])
+    case "watchReset": return .watch([.reset(try json.targetIDs(), nil)], ending: [])
+    case "watchRemove":
+      try json.only(["targetIds", "cause"])
+      let ids = try json.member("targetIds").targetIDs()
+      let cause = try json["cause"]?.status()
+      return .watch([.removed(ids, cause: cause)], ending: cause == nil ? [] : ids)
+    case "watchFilter":
+      try json.only(["targetIds", "keys", "bloomFilter"])
+      let ids = try json.member("targetIds").targetIDs()
+      guard ids.count == 1 else { throw json.error("An existence filter is about one target.") }
+      let filter = ExistenceFilter(
+        count: try json.member("keys").elements().count, unchangedNames: try json["bloomFilter"]?.bloomFilter())
+      return .watch([.filter(ids[0], filter)], ending: [])
+    case "watchSnapshot":
+      try json.only(["version", "targetIds", "resumeToken"])
+      let ids = try json.member("targetIds").targetIDs()
+      let token = try json["resumeToken"]?.token()
+      if !ids.isEmpty { return .watch([.token(ids, token)], ending: []) }
+      return .watch([.snapshot(try json.member("version").version(), token)], ending: [])
+    default: return .watch(try entity(json), ending: [])
+    }
+  }
+
+  private static func entity(_ json: JSONSyntax) throws(JSONError) -> [WatchChange] {
+    try json.only(["docs", "doc", "key", "targets", "removedTargets"])
+    let targets = try json["targets"]?.targetIDs() ?? []
+    let removed = try json["removedTargets"]?.targetIDs() ?? []
+    if let key = json["key"] { return [.documentRemoved(try key.documentKey(), removed: removed)] }
+    var changes: [WatchChange] = []
+    let documents = if let documents = json["docs"] { try documents.elements() } else { [try json.member("doc")] }
+    for document in documents {
+      let received = try SpecDocument(document).asReceived
+      // A deleted document leaves the targets it is listed for.
+      let isFound = received.exists
+      changes.append(
+        .document(received, updated: isFound ? targets : [], removed: isFound ? removed : removed + targets))
+    }
+    return changes
+  }
+}

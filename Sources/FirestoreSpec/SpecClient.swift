@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+
+/// The client under test: the real core on a real store, with a scripted backend and timers that run when told to.
+struct SpecClient: ~Copyable {
+  private struct Due: Sendable {
+    var after: Duration
+    var order: Int
+  }
+
+  /// A step cannot be performed.
+  struct Failure: Error {
+    let reason: String
+  }
+
+  private let configuration: SyncCore.Configuration
+  private let storage: LocalStoreConfiguration
+  private var user: String?
+
+  var core: SyncCore
+  private(set) var backend = SpecBackend()
+  private(set) var isNetworkEnabled = true
+  /// Streams that wait to be opened.
+  private var opening: [StreamKind: (epoch: StreamEpoch, delay: Duration)] = [:]
+  private var holdsWatchStream = false
+  private var timers: [SyncTimer: Due] = [:]
+  private var timerCount = 0
+
+  private var listenerCount = 0
+  private var queryOf: [ListenerID: Query] = [:]
+  private var newestListener: [Query: ListenerID] = [:]
+  private var observers = 0
+  private var waitCount = 0
+  /// Writes of this start of the client whose callback has not come.
+  private var callbacks: [BatchID: [DocumentKey]] = [:]
+
+  // What happened since the last step.
+  private(set) var events: [SpecEvent] = []
+  private(set) var acknowledged: [DocumentKey] = []
+  private(set) var rejected: [DocumentKey] = []
+  private(set) var snapshotsInSyncCalls = 0
+  private(set) var pendingWritesCalls = 0
+
+  init(storage: LocalStoreConfiguration, maximumLimboLookups: Int?) throws(LocalStoreError) {
+    var configuration = SyncCore.Configuration(database: storage.database)
+    configuration.maximumLimboLookups = maximumLimboLookups ?? .max
+    var effects: [SyncEffect] = []
+    let core = try Self.started(configuration, storage, &effects)
+    self.init(configuration, storage, core)
+    perform(effects)
+    settle()
+  }
+
+  private init(
+    _ configuration: SyncCore.Configuration, _ storage: LocalStoreConfiguration, _ core: consuming SyncCore
+  ) {
+    self.configuration = configuration
+    self.storage = storage
+    self.core = core
+  }
+
+  private static func started(
+    _ configuration: SyncCore.Configuration, _ storage: LocalStoreConfiguration, _ effects: inout [SyncEffect]
+  ) throws(LocalStoreError) -> SyncCore {
+    var core = SyncCore(try LocalStore(storage), configuration: configuration, random: MiddleGenerator())
+    try core.start(user: nil, &effects)
+    return core
+  }
+
+  /// Ends this client; its store stays where it is.
+  consuming func close() { core.close() }
+
+  /// The next client on the same storage, with the same user.
+  consuming func restarted() throws(LocalStoreError) -> SpecClient {
+    let (storage, maximum, user) = (storage, configuration.maximumLimboLookups, user)
+    core.close()
+    var next = try SpecClient(storage: storage, maximumLimboLookups: maximum)
+    if let user { next.transition { core, effects in core.changeUser(to: user, &effects) } }
+    next.user = user
+    return next
+  }
+
+  var usesLRU: Bool { storage.policy != .eager }
+
+  mutating func forgetWhatHappened() {
+    (events, acknowledged, rejected, snapshotsInSyncCalls, pendingWritesCalls) = ([], [], [], 0, 0)
+  }
+
+  // MARK: Transitions
+
+  mutating func transition(_ body: (inout SyncCore, inout [SyncEffect]) -> Void) {
+    var effects: [SyncEffect] = []
+    body(&core, &effects)
+    perform(effects)
+    settle()
+  }
+
+  private mutating func perform(_ effects: [SyncEffect]) {
+    for effect in effects {
+      switch effect {
+      case .complete(let batch, let result):
+        guard let keys = callbacks.removeValue(forKey: batch) else { break }
+        if case .success = result { acknowledged += keys } else { rejected += keys }
+      case .deliver(let deliveries):
+        for delivery in deliveries { note(delivery) }
+        snapshotsInSyncCalls += observers
+      case .fail(let listeners, let status):
+        for listener in listeners { note(status, listener) }
+      case .finishWait(_, let status): if status == nil { pendingWritesCalls += 1 }
+      case .open(let kind, let epoch, let delay): opening[kind] = (epoch, delay)
+      case .close(let kind, _): closed(kind)
+      case .wake: break  // `settle` pulls what there is.
+      case .schedule(let timer, let delay):
+        timers[timer] = Due(after: delay, order: timerCount)
+        timerCount += 1
+      case .cancel(let timer): timers[timer] = nil
+      }
+    }
+  }
+
+  private mutating func closed(_ kind: StreamKind) {
+    opening[kind] = nil
+    switch kind {
+    case .watch:
+      backend.watchStreamClosed()
+      holdsWatchStream = false
+    case .write: backend.writeStreamClosed(byClient: true)
+    }
+  }
+
+  private mutating func note(_ delivery: SnapshotDelivery) {
+    guard let query = queryOf[delivery.listener] else { return }
+    var event = SpecEvent(query: query)
+    event.isFromCache = delivery.snapshot.isFromCache
+    event.hasPendingWrites = delivery.snapshot.hasPendingWrites
+    for (_, kind) in SpecEvent.kinds {
+      event.set(kind, delivery.snapshot.changes.filter { $0.kind == kind }.map { SpecDocument($0.document) })
+    }
+    events.append(event)
+  }
+
+  private mutating func note(_ status: RPCStatus, _ listener: ListenerID) {
+    guard let query = queryOf.removeValue(forKey: listener) else { return }
+    var event = SpecEvent(query: query)
+    event.errorCode = status.code.rawValue
+    events.append(event)
+  }
+
+  /// Lets streams open and requests go out until nothing is left to do. Timers do not run.
+  private mutating func settle() {
+    var effects: [SyncEffect] = []
+    repeat {
+      effects = []
+      if !holdsWatchStream, let (epoch, _) = opening.removeValue(forKey: .watch) {
+        core.watchStreamOpened(in: epoch, &effects)
+      }
+      if let (epoch, _) = opening.removeValue(forKey: .write) {
+        backend.receiveHandshake()
+        core.writeStreamOpened(token: Array("token".utf8), in: epoch, &effects)
+      }
+      while let request = core.takeWatchRequest(in: core.watchStream.epoch) { backend.receive(request) }
+      while let (_, request) = core.takeWrite(in: core.writeStream.epoch) { backend.receive(request.mutations) }
+      perform(effects)
+    } while !effects.isEmpty || (opening[.watch] != nil && !holdsWatchStream) || opening[.write] != nil
+  }
+
+  // MARK: User actions
+
+  mutating func listen(to query: Query, _ target: TargetID, cacheOnly: Bool) throws(Failure) {
+    var options = ListenerOptions()
+    options.includeMetadataChanges = true
+    options.source = cacheOnly ? .cache : .default
+    listenerCount += 1
+    let id = ListenerID(listenerCount)
+    queryOf[id] = query
+    newestListener[query] = id
+    holdsWatchStream = false
+    transition { core, effects in core.listen(id, to: query, options: options, &effects) }
+    guard core.store.faults.isEmpty else { return }
+    let allocated = try? core.store.targetData(for: query.target)?.id
+    guard allocated == target else {
+      throw Failure(reason: "expected target id \(target), got \(allocated?.description ?? "none")")
+    }
+  }
+
+  mutating func unlisten(_ query: Query) throws(Failure) {
+    guard let id = newestListener.removeValue(forKey: query) else { throw Failure(reason: "nobody listens") }
+    queryOf[id] = nil
+    transition { core, effects in core.stopListening(id, &effects) }
+  }
+
+  /// - Returns: whether the store kept the write.
+  mutating func write(_ mutation: Mutation) -> Bool {
+    var effects: [SyncEffect] = []
+    do throws(LocalStoreError) {
+      let batch = try core.write([mutation], at: Timestamp(seconds: 0), &effects)
+      callbacks[batch] = [mutation.key]
+      perform(effects)
+      settle()
+      return true
+    } catch {
+      rejected.append(mutation.key)
+      return false
+    }
+  }
+
+  mutating func addSnapshotsInSyncObserver() {
+    observers += 1
+    snapshotsInSyncCalls += 1
+  }
+
+  mutating func removeSnapshotsInSyncObserver() { observers -= 1 }
+
+  mutating func waitForPendingWrites() {
+    waitCount += 1
+    let wait = PendingWritesWait(waitCount)
+    transition { core, effects in core.waitForPendingWrites(wait, &effects) }
+  }
+
+  mutating func changeUser(to user: String?) {
+    self.user = user
+    transition { core, effects in core.changeUser(to: user, &effects) }
+  }
+
+  mutating func setNetwork(enabled: Bool) {
+    isNetworkEnabled = enabled
+    transition { core, effects in enabled ? core.enableNetwork(&effects) : core.disableNetwork(&effects) }
+  }
+
+  // MARK: The backend's part
+
+  mutating func receive(_ changes: [WatchChange], ending: [TargetID]) throws(Failure) {
+    guard core.watchStream.isOpen else { throw Failure(reason: "the watch stream is not open") }
+    for id in ending {
+      guard backend.activeTargets[id] != nil else { throw Failure(reason: "target \(id) is not active") }
+      backend.ended(id)
+    }
+    for change in changes {
+      transition { core, effects in core.receive(change, in: core.watchStream.epoch, &effects) }
+    }
+  }
+
+  mutating func closeWatchStream(_ status: RPCStatus, runsBackoff: Bool) throws(Failure) {
+    guard core.watchStream.isOpen else { throw Failure(reason: "the watch stream is not open") }
+    holdsWatchStream = !runsBackoff
+    backend.watchStreamClosed()
+    transition { core, effects in core.streamEnded(.watch, status, in: core.watchStream.epoch, &effects) }
+  }
+
+  /// Takes the oldest batch that was sent.
+  mutating func answerOldestWrite() throws(Failure) -> [Mutation] {
+    guard let mutations = backend.answerOldest() else { throw Failure(reason: "no write was sent") }
+    return mutations
+  }
+
+  mutating func acknowledge(_ count: Int, at version: SnapshotVersion) {
+    let results = (0..<count).map { _ in MutationResult(version: version) }
+    let response = CommitResponse(commitTime: version, results: results)
+    transition { core, effects in
+      core.receive(response, token: Array("token".utf8), in: core.writeStream.epoch, &effects)
+    }
+  }
+
+  mutating func closeWriteStream(_ status: RPCStatus) {
+    backend.writeStreamClosed(byClient: false)
+    transition { core, effects in core.streamEnded(.write, status, in: core.writeStream.epoch, &effects) }
+  }
+
+  // MARK: Time
+
+  private static let timerNames: [SyncTimer: String] = [
+    .onlineTimeout: "online_state_timeout", .watchIdle: "listen_stream_idle", .writeIdle: "write_stream_idle",
+    .storeRetry: "async_queue_retry", .garbageCollection: "lru_garbage_collection",
+  ]
+
+  /// Runs the timers that are due before the named one, and that one; `all` runs every one there is.
+  mutating func runTimers(upTo name: String) throws(Failure) {
+    var due = timers.map { (name: Self.timerNames[$0.key] ?? "", after: $0.value.after, order: $0.value.order, timer: Optional($0.key)) }
+    if holdsWatchStream, let (_, delay) = opening[.watch] {
+      due.append((name: "listen_stream_connection_backoff", after: delay, order: -1, timer: nil))
+    }
+    due.sort { ($0.after, $0.order) < ($1.after, $1.order) }
+    if name != "all" {
+      guard let last = due.firstIndex(where: { $0.name == name }) else {
+        throw Failure(reason: "timer \(name) is not scheduled")
+      }
+      due = Array(due[...last])
+    }
+    for item in due {
+      guard let timer = item.timer else {
+        holdsWatchStream = false
+        settle()
+        continue
+      }
+      guard timers.removeValue(forKey: timer) != nil else { continue }
+      transition { core, effects in core.fire(timer, &effects) }
+    }
+  }
+}
+
+/// Always draws the middle, so that jitter is none.
+private struct MiddleGenerator: RandomNumberGenerator, Sendable {
+  mutating func next() -> UInt64 { 1 << 63 }
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Foundation
+
+/// The first thing that was not as expected.
+package struct SpecMismatch: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Counted from 1.
+  package var step: Int
+  package var action: String
+  package var subject: String
+  package var expected: String
+  package var got: String
+
+  package var description: String {
+    "step \(step) \(action): \(subject)\n    expected: \(expected)\n    got:      \(got)"
+  }
+}
+
+/// One test on one storage.
+package struct SpecRun {
+  private let test: SpecTest
+  private let storage: LocalStoreConfiguration
+
+  // Sticky expectations.
+  private var activeTargets: [TargetID: SpecTarget] = [:]
+  private var activeLimboDocuments: Set<DocumentKey> = []
+  private var enqueuedLimboDocuments: Set<DocumentKey> = []
+  /// Writes that the backend has to answer, oldest first.
+  private var outstanding: [Mutation] = []
+
+  private init(_ test: SpecTest, _ storage: LocalStoreConfiguration) {
+    self.test = test
+    self.storage = storage
+  }
+
+  /// - Returns: what went wrong; `nil` if nothing did.
+  package static func failure(of test: SpecTest, on storage: SpecStorage) -> SpecMismatch? {
+    let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-spec-\(UUID().uuidString)")
+    defer { if storage == .durable { try? FileManager.default.removeItem(at: directory) } }
+    let usesEager = storage == .memory && test.usesEagerCollection
+    let configuration = LocalStoreConfiguration(
+      location: storage == .memory ? .memory : .directory(directory.path),
+      policy: usesEager ? .eager : .leastRecentlyUsed(thresholdBytes: 100 << 20), database: specDatabase)
+    var run = SpecRun(test, configuration)
+    do throws(SpecMismatch) { try run.perform() } catch { return error }
+    return nil
+  }
+
+  private mutating func perform() throws(SpecMismatch) {
+    var client: SpecClient
+    do throws(LocalStoreError) {
+      client = try SpecClient(storage: storage, maximumLimboLookups: test.maximumLimboLookups)
+    } catch {
+      throw SpecMismatch(step: 0, action: "start", subject: "store", expected: "it opens", got: error.message)
+    }
+    for (index, step) in test.steps.enumerated() {
+      if case .restart = step.action {
+        do throws(LocalStoreError) {
+          client = try client.restarted()
+        } catch {
+          throw SpecMismatch(step: index + 1, action: step.name, subject: "store", expected: "it opens", got: error.message)
+        }
+      } else {
+        do throws(SpecClient.Failure) {
+          try perform(step.action, on: &client)
+        } catch {
+          throw SpecMismatch(
+            step: index + 1, action: step.name, subject: "action", expected: "it can be done", got: error.reason)
+        }
+      }
+      try check(step, index + 1, client)
+      client.forgetWhatHappened()
+    }
+    client.close()
+  }
+
+  private mutating func perform(_ action: SpecAction, on client: inout SpecClient) throws(SpecClient.Failure) {
+    switch action {
+    case .listen(let query, let id, let cacheOnly): try client.listen(to: query, id, cacheOnly: cacheOnly)
+    case .unlisten(let query): try client.unlisten(query)
+    case .write(let mutation): if client.write(mutation) { outstanding.append(mutation) }
+    case .addSnapshotsInSyncObserver: client.addSnapshotsInSyncObserver()
+    case .removeSnapshotsInSyncObserver: client.removeSnapshotsInSyncObserver()
+    case .waitForPendingWrites: client.waitForPendingWrites()
+    case .loadBundle(let text): client.loadBundle(text)
+    case .changeUser(let user): client.changeUser(to: user)
+    case .watch(let changes, let ending): try client.receive(changes, ending: ending)
+    case .closeWatchStream(let status, let runs): try client.closeWatchStream(status, runsBackoff: runs)
+    case .acknowledgeWrite(let version, let keeps):
+      let mutations = try answer(keeps, &client)
+      client.acknowledge(mutations.count, at: version)
+    case .failWrite(let status, let keeps):
+      _ = try answer(keeps, &client)
+      client.closeWriteStream(status)
+    case .setNetwork(let enabled): client.setNetwork(enabled: enabled)
+    case .runTimer(let name): try client.runTimers(upTo: name)
+    case .collectGarbage(let threshold): client.collectGarbage(threshold: threshold)
+    case .failStore(let actions): client.core.store.faults = actions
+    case .restart: break  // Makes another client, so it is done where the client is.
+    case .unsupported(let name): throw SpecClient.Failure(reason: "\(name) is not supported")
+    }
+  }
+
+  /// The batch that the backend is about to answer, which must be the oldest outstanding write.
+  private mutating func answer(_ keeps: Bool, _ client: inout SpecClient) throws(SpecClient.Failure) -> [Mutation] {
+    let sent = try client.answerOldestWrite()
+    guard let expected = outstanding.first, sent == [expected] else {
+      throw SpecClient.Failure(reason: "the client sent \(sent.map(\.key)), not the oldest outstanding write")
+    }
+    if !keeps { outstanding.removeFirst() }
+    return sent
+  }
+
+  // MARK: Checks
+
+  private mutating func check(_ step: SpecStep, _ number: Int, _ client: borrowing SpecClient) throws(SpecMismatch) {
+    let expected = step.expectations
+    activeTargets = expected.activeTargets ?? activeTargets
+    activeLimboDocuments = expected.activeLimboDocuments ?? activeLimboDocuments
+    enqueuedLimboDocuments = expected.enqueuedLimboDocuments ?? enqueuedLimboDocuments
+
+    func compare<T: Equatable>(_ subject: String, _ expected: T, _ got: T, _ text: (T) -> String) throws(SpecMismatch) {
+      guard expected != got else { return }
+      throw SpecMismatch(
+        step: number, action: step.name, subject: subject, expected: text(expected), got: text(got))
+    }
+    func list(_ keys: [DocumentKey]) -> String { "[\(keys.map(\.description).joined(separator: ", "))]" }
+
+    try compare("events", sorted(expected.events), sorted(client.events)) {
+      $0.isEmpty ? "none" : $0.map(\.description).joined(separator: "\n              ")
+    }
+    try compare("acknowledged writes", expected.acknowledged, client.acknowledged.sorted(), list)
+    try compare("rejected writes", expected.rejected, client.rejected.sorted(), list)
+    try compare(
+      "active limbo documents", activeLimboDocuments.sorted(), client.core.limbo.active.keys.sorted(), list)
+    try compare(
+      "enqueued limbo documents", enqueuedLimboDocuments.sorted(), client.core.limbo.enqueued.sorted(), list)
+    let wanted = client.isNetworkEnabled ? activeTargets : [:]
+    try compare("active targets", wanted, comparable(client.backend.activeTargets, to: wanted), text(of:))
+    if let count = expected.outstandingWrites {
+      try compare("outstanding writes", count, client.core.outbox.batches.count, \.description)
+    }
+    if let count = expected.writeStreamRequests {
+      try compare("write stream requests", count, client.backend.writeRequests, \.description)
+    }
+    if let count = expected.watchStreamRequests {
+      try compare("watch stream requests", count, client.backend.watchRequests, \.description)
+    }
+    try compare(
+      "snapshots-in-sync calls", expected.snapshotsInSyncCalls, client.snapshotsInSyncCalls, \.description)
+    try compare("pending-writes calls", expected.pendingWritesCalls, client.pendingWritesCalls, \.description)
+  }
+
+  /// The order among queries is not checked, that of one query's events is.
+  private func sorted(_ events: [SpecEvent]) -> [SpecEvent] {
+    events.enumerated().sorted {
+      ($0.element.query.canonicalID, $0.offset) < ($1.element.query.canonicalID, $1.offset)
+    }.map(\.element)
+  }
+
+  /// Without the expected counts that the data does not name.
+  private func comparable(_ got: [TargetID: SpecTarget], to expected: [TargetID: SpecTarget]) -> [TargetID: SpecTarget] {
+    var got = got
+    for id in got.keys where expected[id]?.expectedCount == nil { got[id]?.expectedCount = nil }
+    return got
+  }
+
+  private func text(of targets: [TargetID: SpecTarget]) -> String {
+    targets.isEmpty
+      ? "none" : targets.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: "\n              ")
+  }
+}
+
+extension SpecClient {
+  /// A bundle that cannot be loaded is no failure of a test.
+  mutating func loadBundle(_ text: String) {
+    guard let bundle = try? BundleReader.read(Array(text.utf8), database: specDatabase) else { return }
+    transition { core, effects in _ = try? core.load(bundle, &effects) }
+  }
+
+  mutating func collectGarbage(threshold: Int64) {
+    guard usesLRU else { return }
+    // Whether it collects is what the following steps see.
+    _ = try? core.store.collectGarbage(thresholdBytes: threshold, percentile: 100, maximumSequenceNumbers: 1000)
+  }
+}

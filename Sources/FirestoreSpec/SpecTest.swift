@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+
+package struct SpecStep: Sendable {
+  /// The action's name in the file.
+  package var name: String
+  package var action: SpecAction
+  package var expectations: SpecExpectations
+
+  init(_ json: JSONSyntax) throws(JSONError) {
+    var found: (String, JSONSyntax)?
+    expectations = SpecExpectations()
+    for member in try json.members() where member.name != "clientIndex" {
+      if SpecExpectations.names.contains(member.name) || member.name.hasPrefix("expected") {
+        try expectations.add(member.name, member.value)
+      } else if let found {
+        throw member.value.error("A step has one action, not both \"\(found.0)\" and \"\(member.name)\".")
+      } else {
+        found = (member.name, member.value)
+      }
+    }
+    guard let found else { throw json.error("A step needs an action.") }
+    name = found.0
+    action = try SpecAction(found.0, found.1)
+  }
+}
+
+/// One test of one file; names repeat between files.
+package struct SpecTest: Sendable {
+  package var file: String
+  package var name: String
+  package var tags: Set<String>
+  package var usesEagerCollection: Bool
+  package var maximumLimboLookups: Int?
+  package var steps: [SpecStep]
+
+  init(file: String, name: String, _ json: JSONSyntax) throws(JSONError) {
+    self.file = file
+    self.name = name
+    try json.only(["describeName", "itName", "tags", "config", "steps", "comment"])
+    tags = Set(try json.member("tags").strings())
+    let config = try json.member("config")
+    try config.only(["useEagerGCForMemory", "numClients", "maxConcurrentLimboResolutions", "allowUnlistedTargetRemoval"])
+    usesEagerCollection = try config.member("useEagerGCForMemory").boolean()
+    maximumLimboLookups = try config["maxConcurrentLimboResolutions"]?.integer()
+    steps = []
+    for step in try json.member("steps").elements() { steps.append(try SpecStep(step)) }
+  }
+
+  /// All tests of a file's text.
+  package static func parse(_ text: String, file: String) throws(SpecFormatError) -> [SpecTest] {
+    do throws(JSONError) {
+      var tests: [SpecTest] = []
+      for member in try JSONSyntax(parsing: text).members() {
+        tests.append(try SpecTest(file: file, name: member.name, member.value))
+      }
+      return tests
+    } catch {
+      throw SpecFormatError(file, error)
+    }
+  }
+}
+
+package enum SpecStorage: String, Hashable, Sendable, CaseIterable { case memory, durable }
+
+extension SpecTest {
+  /// Why the test cannot run on a storage; `nil` if it can.
+  package func reasonToSkip(on storage: SpecStorage) -> String? {
+    if tags.contains("multi-client") { return "needs several clients on one store" }
+    if tags.contains("benchmark") { return "is a benchmark" }
+    switch storage {
+    case .memory where tags.contains("durable-persistence"): return "needs storage that survives a restart"
+    case .durable where tags.contains("eager-gc"): return "needs eager collection, which only memory has"
+    default: break
+    }
+    for step in steps {
+      if case .unsupported(let name) = step.action { return "\(name) is not supported" }
+      if let name = step.expectations.unsupported.first { return "expectation \(name) is not supported" }
+    }
+    return nil
+  }
+}

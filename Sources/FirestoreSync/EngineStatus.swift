@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+/// One batch that the backend has not acknowledged.
+package struct PendingWrite: Sendable {
+  package enum State: Hashable, Sendable {
+    /// The network is switched off.
+    case held
+    case queued
+    case inFlight
+    case backoff(until: Timestamp)
+  }
+
+  package var id: BatchID
+  package var mutations: [Mutation]
+  /// When the write was made, by this device's clock.
+  package var localWriteTime: Timestamp
+  /// Size of the encoded batch.
+  package var byteCount: Int
+  /// How often it was sent.
+  package var attempts: Int
+  package var state: State
+  package var lastError: RPCStatus?
+}
+
+/// How a batch left the queue.
+package struct WriteOutcome: Sendable {
+  /// Grows by one per outcome, so that an observer knows which it has seen.
+  package var sequence: Int
+  package var batch: BatchID
+  /// From sending to the answer; `nil` for a batch that never left.
+  package var after: Duration?
+  /// `nil` for an acknowledgement; code `cancelled` for a batch that the user took back.
+  package var rejection: RPCStatus?
+}
+
+package struct StreamStatus: Hashable, Sendable {
+  package enum State: Hashable, Sendable { case closed, opening, open, backoff(until: Timestamp) }
+
+  package var state: State
+  package var lastError: RPCStatus?
+}
+
+/// The client's vital signs.
+package struct EngineStatus: Sendable {
+  package var onlineState: OnlineState
+  package var isNetworkEnabled: Bool
+  /// Since when `onlineState` holds.
+  package var since: Timestamp
+  package var watch: StreamStatus
+  package var write: StreamStatus
+  package var activeTargets: Int
+  package var activeLimboLookups: Int
+  package var inFlightWrites: Int
+  package var pendingWrites: [PendingWrite]
+  /// When the backend's newest consistent snapshot arrived.
+  package var lastSnapshotAt: Timestamp?
+  /// Send to acknowledgement of recent batches, newest last, at most 64.
+  package var roundTrips: [Duration]
+  /// Newest last, at most 64.
+  package var recentOutcomes: [WriteOutcome]
+  /// Why the durable cache is not in use; `nil` if it is, or if memory was asked for.
+  package var storageFallback: String?
+}

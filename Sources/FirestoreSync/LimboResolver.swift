@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+/// Looks documents up that a view shows although the backend did not list them ("limbo"): first in, first out, no
+/// document twice, at most `maximum` at a time. Look-ups have odd target ids that are never used again.
+package struct LimboResolver: Sendable {
+  private struct Lookup: Sendable {
+    var key: DocumentKey
+    /// The backend said that the document exists.
+    var hasReceivedDocument = false
+  }
+
+  /// SDK firestore_client: kMaxConcurrentLimboResolutions.
+  package static let defaultMaximum = 100
+
+  private let maximum: Int
+  private var nextID: Int32 = 1
+  private var interest: [DocumentKey: Set<TargetID>] = [:]
+  private var keysOfTarget: [TargetID: Set<DocumentKey>] = [:]
+  private var waiting = WaitingList()
+  private var lookups: [TargetID: Lookup] = [:]
+  private var targetOfKey: [DocumentKey: TargetID] = [:]
+
+  package init(maximum: Int = LimboResolver.defaultMaximum) { self.maximum = maximum }
+
+  package var active: [DocumentKey: TargetID] { targetOfKey }
+  package var enqueued: [DocumentKey] { waiting.keys }
+
+  /// The key that a look-up is about.
+  package func key(of lookup: TargetID) -> DocumentKey? { lookups[lookup]?.key }
+
+  /// The keys that the backend confirmed for a look-up (S2).
+  package func syncedKeys(of lookup: TargetID) -> Set<DocumentKey>? {
+    lookups[lookup].map { $0.hasReceivedDocument ? [$0.key] : [] }
+  }
+
+  /// A view of `target` has the document in limbo.
+  mutating func add(_ key: DocumentKey, for target: TargetID) {
+    interest[key, default: []].insert(target)
+    keysOfTarget[target, default: []].insert(key)
+    if targetOfKey[key] == nil { waiting.append(key) }
+  }
+
+  /// The view of `target` no longer has the document in limbo.
+  /// - Returns: the look-up that nobody needs any more.
+  mutating func remove(_ key: DocumentKey, for target: TargetID) -> TargetID? {
+    keysOfTarget[target]?.remove(key)
+    interest[key]?.remove(target)
+    guard interest[key]?.isEmpty ?? true else { return nil }
+    interest[key] = nil
+    waiting.remove(key)
+    guard let lookup = targetOfKey.removeValue(forKey: key) else { return nil }
+    lookups[lookup] = nil
+    return lookup
+  }
+
+  /// All views of `target` are gone.
+  /// - Returns: the look-ups that nobody needs any more.
+  mutating func removeAll(for target: TargetID) -> [TargetID] {
+    let keys = keysOfTarget.removeValue(forKey: target) ?? []
+    return keys.sorted().compactMap { remove($0, for: target) }
+  }
+
+  /// The backend refused the look-up; it is over, interest in the document stays.
+  mutating func refused(_ lookup: TargetID) {
+    guard let key = lookups.removeValue(forKey: lookup)?.key else { return }
+    targetOfKey[key] = nil
+  }
+
+  /// Notes whether the backend has the document.
+  mutating func receive(_ change: TargetChange, for lookup: TargetID) {
+    if !change.added.isEmpty || !change.modified.isEmpty {
+      lookups[lookup]?.hasReceivedDocument = true
+    } else if !change.removed.isEmpty {
+      lookups[lookup]?.hasReceivedDocument = false
+    }
+  }
+
+  /// Starts waiting look-ups as far as there is room.
+  mutating func start() -> [(id: TargetID, key: DocumentKey)] {
+    var started: [(TargetID, DocumentKey)] = []
+    while targetOfKey.count < maximum, let key = waiting.popFirst() {
+      let id = TargetID(nextID)
+      nextID += 2
+      lookups[id] = Lookup(key: key)
+      targetOfKey[key] = id
+      started.append((id, key))
+    }
+    return started
+  }
+}
+
+/// A queue of keys, each at most once, from which any key can be taken out in constant time.
+private struct WaitingList: Sendable {
+  /// Tickets that were taken out are skipped when their turn comes.
+  private var queue: [(ticket: Int, key: DocumentKey)] = []
+  private var head = 0
+  private var tickets: [DocumentKey: Int] = [:]
+  private var nextTicket = 0
+
+  var keys: [DocumentKey] { queue[head...].filter { tickets[$0.key] == $0.ticket }.map(\.key) }
+
+  mutating func append(_ key: DocumentKey) {
+    guard tickets[key] == nil else { return }
+    tickets[key] = nextTicket
+    queue.append((nextTicket, key))
+    nextTicket += 1
+  }
+
+  mutating func remove(_ key: DocumentKey) { tickets[key] = nil }
+
+  mutating func popFirst() -> DocumentKey? {
+    while head < queue.count {
+      let (ticket, key) = queue[head]
+      head += 1
+      if tickets[key] == ticket {
+        tickets[key] = nil
+        return key
+      }
+    }
+    (queue, head) = ([], 0)
+    return nil
+  }
+}

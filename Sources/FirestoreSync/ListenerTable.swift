@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// Who listens to which view, and which snapshots each of them is shown (SEMANTICS §3).
+struct ListenerTable: Sendable {
+  private struct Listener: Sendable {
+    let id: ListenerID
+    let options: ListenerOptions
+    var hasRaisedInitialEvent = false
+    var hadPendingWrites = false
+  }
+
+  struct Removal: Sendable {
+    var view: ViewID
+    /// Nobody listens to the view any more.
+    var wasLast: Bool
+  }
+
+  private var listeners: [ViewID: [Listener]] = [:]
+  private var viewOf: [ListenerID: ViewID] = [:]
+
+  /// Whether somebody wants the backend's answer to the view's query.
+  func needsBackend(_ view: ViewID) -> Bool {
+    listeners[view]?.contains { $0.options.source == .default } ?? false
+  }
+
+  func contains(_ id: ListenerID) -> Bool { viewOf[id] != nil }
+
+  /// - Parameter snapshot: the present state of the view.
+  /// - Returns: the first snapshot, if it is due at once.
+  mutating func add(
+    _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
+  ) -> [SnapshotDelivery] {
+    viewOf[id] = view
+    var listener = Listener(id: id, options: options)
+    let raised = Self.show(snapshot, to: &listener, state)
+    listeners[view, default: []].append(listener)
+    return raised
+  }
+
+  mutating func remove(_ id: ListenerID) -> Removal? {
+    guard let view = viewOf.removeValue(forKey: id) else { return nil }
+    listeners[view]?.removeAll { $0.id == id }
+    guard listeners[view]?.isEmpty ?? true else { return Removal(view: view, wasLast: false) }
+    listeners[view] = nil
+    return Removal(view: view, wasLast: true)
+  }
+
+  /// The view is over.
+  /// - Returns: those who listened to it.
+  mutating func removeAll(of view: ViewID) -> [ListenerID] {
+    let ids = (listeners.removeValue(forKey: view) ?? []).map(\.id)
+    for id in ids { viewOf[id] = nil }
+    return ids
+  }
+
+  mutating func show(_ snapshot: ViewSnapshot, of view: ViewID, _ state: OnlineState) -> [SnapshotDelivery] {
+    var raised: [SnapshotDelivery] = []
+    for index in listeners[view]?.indices ?? 0..<0 {
+      raised += Self.show(snapshot, to: &listeners[view]![index], state)
+    }
+    return raised
+  }
+
+  /// Raises first snapshots that the old state held back.
+  mutating func onlineStateChanged(
+    to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
+  ) -> [SnapshotDelivery] {
+    var raised: [SnapshotDelivery] = []
+    for index in listeners[view]?.indices ?? 0..<0 where !listeners[view]![index].hasRaisedInitialEvent {
+      raised += Self.show(snapshot(), to: &listeners[view]![index], state)
+    }
+    return raised
+  }
+
+  private static func show(
+    _ snapshot: ViewSnapshot, to listener: inout Listener, _ state: OnlineState
+  ) -> [SnapshotDelivery] {
+    let pendingWritesChanged = listener.hadPendingWrites != snapshot.hasPendingWrites
+    listener.hadPendingWrites = snapshot.hasPendingWrites
+    let shown: ViewSnapshot
+    if !listener.hasRaisedInitialEvent {
+      guard raisesInitialEvent(snapshot, listener.options, state) else { return [] }
+      listener.hasRaisedInitialEvent = true
+      var initial = snapshot.asInitial()
+      initial.causes = SnapshotCause.merging([.listenerAdded], snapshot.causes)
+      shown = initial
+    } else {
+      shown = listener.options.includeMetadataChanges ? snapshot : snapshot.excludingMetadataChanges()
+      let metadataChanged = snapshot.syncStateChanged || pendingWritesChanged
+      guard !shown.changes.isEmpty || (metadataChanged && listener.options.includeMetadataChanges) else { return [] }
+    }
+    return [SnapshotDelivery(listener: listener.id, snapshot: shown)]
+  }
+
+  /// SDK query_listener: ShouldRaiseInitialEvent.
+  private static func raisesInitialEvent(
+    _ snapshot: ViewSnapshot, _ options: ListenerOptions, _ state: OnlineState
+  ) -> Bool {
+    if !snapshot.isFromCache || options.source == .cache { return true }
+    if options.waitForSyncWhenOnline, state != .offline { return false }
+    return !snapshot.documents.isEmpty || snapshot.hasCachedResults || state == .offline
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import Synchronization
+
+/// A mailbox of one: an unread snapshot is merged with the next one (never lost, never growing). One reader.
+package final class SnapshotMailbox: Sendable {
+  package enum Element: Sendable { case snapshot(ViewSnapshot), failed(RPCStatus) }
+
+  private struct State {
+    var unread: ViewSnapshot?
+    var failure: RPCStatus?
+    var isFinished = false
+    var reader: CheckedContinuation<Element?, Never>?
+    var settlers: [CheckedContinuation<Void, Never>] = []
+
+    /// Everything put so far was read, and the reader has come back for more or never will.
+    var isSettled: Bool { isFinished || (reader != nil && unread == nil && failure == nil) }
+
+    mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
+      guard isSettled else { return [] }
+      defer { settlers = [] }
+      return settlers
+    }
+
+    /// What a reader gets now; `.none` means it has to wait.
+    mutating func take() -> Element?? {
+      if let snapshot = unread {
+        unread = nil
+        return .some(.snapshot(snapshot))
+      }
+      if let status = failure {
+        failure = nil
+        isFinished = true
+        return .some(.failed(status))
+      }
+      return isFinished ? .some(nil) : .none
+    }
+  }
+
+  private let state = Mutex(State())
+
+  package init() {}
+
+  /// Waits for the next element; `nil` after `finish()`/cancellation, or after a failure was read.
+  package func next() async -> Element? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let (ready, settled) = state.withLock { state -> (Element??, [CheckedContinuation<Void, Never>]) in
+          if Task.isCancelled { state.isFinished = true }
+          if let element = state.take() { return (.some(element), state.takeSettlers()) }
+          precondition(state.reader == nil, "a snapshot mailbox has one reader")
+          state.reader = continuation
+          return (.none, state.takeSettlers())
+        }
+        for settler in settled { settler.resume() }
+        if let element = ready { continuation.resume(returning: element) }
+      }
+    } onCancel: {
+      finish()
+    }
+  }
+
+  /// No more elements, not even unread ones.
+  package func finish() {
+    let (reader, settled) = state.withLock { state in
+      (state.isFinished, state.unread, state.failure) = (true, nil, nil)
+      return (state.reader.take(), state.takeSettlers())
+    }
+    for settler in settled { settler.resume() }
+    reader?.resume(returning: nil)
+  }
+
+  /// Returns when the reader has come back after everything that is in the mailbox now, or will never come back.
+  package func settle() async {
+    await withCheckedContinuation { continuation in
+      let isSettled = state.withLock { state in
+        if !state.isSettled { state.settlers.append(continuation) }
+        return state.isSettled
+      }
+      if isSettled { continuation.resume() }
+    }
+  }
+
+  /// Adds a snapshot, merged with an unread one.
+  package func put(_ snapshot: ViewSnapshot) {
+    update { state in state.unread = state.unread.map { $0.merged(with: snapshot) } ?? snapshot }
+  }
+
+  /// Ends the mailbox with an error, read after an unread snapshot.
+  package func fail(_ status: RPCStatus) {
+    update { $0.failure = status }
+  }
+
+  private func update(_ change: (inout State) -> Void) {
+    let delivery = state.withLock { state -> (CheckedContinuation<Element?, Never>, Element?)? in
+      guard !state.isFinished, state.failure == nil else { return nil }
+      change(&state)
+      guard let reader = state.reader, let element = state.take() else { return nil }
+      state.reader = nil
+      return (reader, element)
+    }
+    delivery?.0.resume(returning: delivery?.1)
+  }
+}

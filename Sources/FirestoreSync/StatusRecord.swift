@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+
+/// What the status needs beyond the core's state: times and the recent past.
+struct StatusRecord: Sendable {
+  private static let history = 64
+
+  var since = Timestamp(seconds: 0)
+  private var onlineState = OnlineState.unknown
+  private var backoffUntil: [StreamKind: Timestamp] = [:]
+  private var sentAt: [BatchID: Timestamp] = [:]
+  private var answeredAt: Timestamp?
+  private var outcomes: [WriteOutcome] = []
+  private var roundTrips: [Duration] = []
+  private var sequence = 0
+  var lastSnapshotAt: Timestamp?
+
+  mutating func note(_ state: OnlineState, at now: Timestamp) {
+    if state != onlineState { (onlineState, since) = (state, now) }
+  }
+
+  mutating func opening(_ kind: StreamKind, at now: Timestamp, after delay: Duration) {
+    backoffUntil[kind] = delay > .zero ? now + delay : nil
+  }
+
+  mutating func sent(_ batch: BatchID, at now: Timestamp) { sentAt[batch] = now }
+
+  /// When the response arrived that the next outcomes belong to.
+  mutating func answered(at now: Timestamp) { answeredAt = now }
+
+  mutating func finished(_ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>) {
+    sequence += 1
+    let sent = sentAt.removeValue(forKey: batch)
+    let after = sent.flatMap { sent in answeredAt.map { $0 - sent } }
+    var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
+    switch result {
+    case .success: if let after { roundTrips = (roundTrips + [after]).suffix(Self.history) }
+    case .failure(let status): outcome.rejection = status
+    }
+    outcomes = (outcomes + [outcome]).suffix(Self.history)
+  }
+
+  func status(of core: inout SyncCore, storageFallback: String?) -> EngineStatus {
+    let inFlight = Set(core.outbox.batches.prefix(core.outbox.sentCount).map(\.id))
+    let isEnabled = core.isNetworkEnabled
+    let write = status(of: core.writeStream, .write)
+    let writes = core.log.measured().map { entry in
+      let state: PendingWrite.State
+      if !isEnabled {
+        state = .held
+      } else if inFlight.contains(entry.batch.id) {
+        state = .inFlight
+      } else if case .backoff(let until) = write.state, entry.attempts > 0 {
+        state = .backoff(until: until)
+      } else {
+        state = .queued
+      }
+      return PendingWrite(
+        id: entry.batch.id, mutations: entry.batch.mutations, localWriteTime: entry.batch.localWriteTime,
+        byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
+    }
+    return EngineStatus(
+      onlineState: core.onlineState, isNetworkEnabled: isEnabled, since: since,
+      watch: status(of: core.watchStream, .watch), write: write, activeTargets: core.plan.count,
+      activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
+      lastSnapshotAt: lastSnapshotAt, roundTrips: roundTrips, recentOutcomes: outcomes,
+      storageFallback: storageFallback)
+  }
+
+  private func status(of stream: ClientStream, _ kind: StreamKind) -> StreamStatus {
+    let state: StreamStatus.State =
+      switch stream.phase {
+      case .closed: .closed
+      case .open: .open
+      case .starting: backoffUntil[kind].map { .backoff(until: $0) } ?? .opening
+      }
+    return StreamStatus(state: state, lastError: stream.lastError)
+  }
+}
+
+extension Timestamp {
+  fileprivate static func + (time: Timestamp, delay: Duration) -> Timestamp {
+    Timestamp(microseconds: time.microseconds + delay.microseconds)
+  }
+
+  fileprivate static func - (left: Timestamp, right: Timestamp) -> Duration {
+    .microseconds(left.microseconds - right.microseconds)
+  }
+}
+
+extension Duration {
+  fileprivate var microseconds: Int64 {
+    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+  }
+}

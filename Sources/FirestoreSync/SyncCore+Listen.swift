@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+package import FirestoreQuery
+import FirestoreRemote
+
+extension SyncCore {
+  /// Adds a listener. Its first snapshot comes at once if SEMANTICS §3 says so; a query that cannot be opened fails it.
+  package mutating func listen(
+    _ id: ListenerID, to query: Query, options: ListenerOptions, _ effects: inout [SyncEffect]
+  ) {
+    statusRevision += 1
+    let view: ViewID
+    if let existing = views.id(of: query) {
+      view = existing
+    } else {
+      do throws(LocalStoreError) {
+        view = try open(query, &effects)
+      } catch {
+        effects.append(.fail([id], RPCStatus(error.code, "Cannot listen to \(query.path): \(error.message)")))
+        return
+      }
+    }
+    guard let entry = views[view] else { return }
+    let snapshot = entry.view.snapshot(causes: [])
+    let raised = listeners.add(id, to: view, options, showing: snapshot, online.state)
+    if !raised.isEmpty { effects.append(.deliver(raised)) }
+    if options.source == .default, !plan.wants(entry.target), let data = store.activeTarget(entry.target) {
+      watch(data, &effects)
+    }
+  }
+
+  /// Makes the view of a query from the cache.
+  private mutating func open(_ query: Query, _ effects: inout [SyncEffect]) throws(LocalStoreError) -> ViewID {
+    let data = try store.allocateTarget(query.target)
+    do throws(LocalStoreError) {
+      let result = try store.execute(query, usingPreviousResults: true)
+      let view = View(
+        query: query, documents: Array(result.documents.values), syncedKeys: result.remoteKeys,
+        hasCachedResults: data.resumeToken != nil, readTime: data.snapshotVersion)
+      let isMirrorSynced = views.ids(of: data.id).contains { views[$0]?.view.isSynced ?? false }
+      let id = views.insert(view, target: data.id)
+      if isMirrorSynced, let outcome = views[id]?.view.becomeCurrent(token: data.resumeToken) {
+        track(outcome, for: data.id, &effects)
+        startLookups(&effects)
+      }
+      return id
+    } catch {
+      // The listen's own error is the one to report; a target that stays allocated is collected later.
+      if views.ids(of: data.id).isEmpty { try? store.releaseTarget(data.id) }
+      throw error
+    }
+  }
+
+  /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for one that
+  /// is already over.
+  package mutating func stopListening(_ id: ListenerID, _ effects: inout [SyncEffect]) {
+    guard let removal = listeners.remove(id), let target = views[removal.view]?.target else { return }
+    statusRevision += 1
+    if removal.wasLast { views.remove(removal.view) }
+    let others = views.ids(of: target)
+    if others.isEmpty {
+      // Losing the target's last position is harmless: the next listen starts from an older one.
+      try? store.releaseTarget(target)
+      unwatch(target, &effects)
+      stopLookups(limbo.removeAll(for: target), &effects)
+      startLookups(&effects)
+    } else if !others.contains(where: { listeners.needsBackend($0) }) {
+      unwatch(target, &effects)
+    }
+  }
+
+  /// The backend refused a target: all its listeners are over.
+  mutating func refuse(_ target: TargetID, _ status: RPCStatus, _ effects: inout [SyncEffect]) {
+    statusRevision += 1
+    // As for `stopListening`; the listeners' error matters more.
+    try? store.releaseTarget(target)
+    let ended = views.ids(of: target)
+    for view in ended {
+      views.remove(view)
+      effects.append(.fail(listeners.removeAll(of: view), status))
+    }
+    stopLookups(limbo.removeAll(for: target), &effects)
+    startLookups(&effects)
+  }
+
+  // MARK: Limbo
+
+  mutating func track(_ outcome: View.Outcome, for target: TargetID, _ effects: inout [SyncEffect]) {
+    for key in outcome.noLongerInLimbo {
+      if let lookup = limbo.remove(key, for: target) { stopLookups([lookup], &effects) }
+    }
+    for key in outcome.newlyInLimbo { limbo.add(key, for: target) }
+  }
+
+  mutating func stopLookups(_ lookups: [TargetID], _ effects: inout [SyncEffect]) {
+    for id in lookups {
+      store.removeLimboReferences(id)
+      unwatch(id, &effects)
+    }
+  }
+
+  mutating func startLookups(_ effects: inout [SyncEffect]) {
+    for (id, key) in limbo.start() {
+      store.addLimboReference(key, id)
+      let target = Query(path: key.path).target
+      watch(TargetData(id: id, target: target, sequenceNumber: 0, purpose: .limboResolution), &effects)
+    }
+  }
+
+  // MARK: What should be watched
+
+  private mutating func watch(_ data: TargetData, _ effects: inout [SyncEffect]) {
+    guard !plan.wants(data.id) else { return }
+    plan.want(data)
+    if watchStream.isOpen {
+      plan.sayAdd(data.id)
+      effects.append(.cancel(.watchIdle))
+      effects.append(.wake(.watch))
+    } else {
+      startWatchStreamIfNeeded(&effects)
+    }
+  }
+
+  private mutating func unwatch(_ id: TargetID, _ effects: inout [SyncEffect]) {
+    guard plan.wants(id) else { return }
+    plan.unwant(id)
+    if watchStream.isOpen {
+      plan.sayRemove(id)
+      if plan.hasUnsaid { effects.append(.wake(.watch)) }
+      if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
+    } else if plan.isEmpty, canUseNetwork {
+      // Without a stream or anything to watch, nothing can tell whether the backend is there.
+      changeOnlineState(&effects) { $0.set(.unknown) }
+    }
+  }
+}

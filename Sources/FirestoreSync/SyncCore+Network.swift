@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreRemote
+
+extension SyncCore {
+  /// Uses the network again, without waiting for a backoff.
+  package mutating func enableNetwork(_ effects: inout [SyncEffect]) {
+    guard offlineCauses.remove(.disabledByUser) != nil else { return }
+    statusRevision += 1
+    restartStreams(&effects)
+  }
+
+  /// Stops both streams; every current view turns from-cache in the same step (S7).
+  package mutating func disableNetwork(_ effects: inout [SyncEffect]) {
+    guard offlineCauses.insert(.disabledByUser).inserted else { return }
+    statusRevision += 1
+    stopStreams(&effects)
+    changeOnlineState(&effects, causes: [.networkDisabled]) { $0.set(.offline) }
+  }
+
+  /// Skips every backoff: of a stream that waits to be opened, and of a store that failed.
+  package mutating func retryNow(_ effects: inout [SyncEffect]) {
+    if watchStream.phase == .starting {
+      effects.append(.close(.watch, watchStream.epoch))
+      watchStream.stop()
+      startWatchStreamIfNeeded(&effects)
+    }
+    if writeStream.phase == .starting {
+      effects.append(.close(.write, writeStream.epoch))
+      writeStream.stop()
+      fillPipeline(&effects)
+    }
+    if !retries.isEmpty {
+      effects.append(.cancel(.storeRetry))
+      retryBackoff.reset()
+      retryOldest(&effects)
+    }
+  }
+
+  /// Switches to another user's queue. A store that fails keeps the change pending and the streams down.
+  package mutating func changeUser(to user: String?, _ effects: inout [SyncEffect]) {
+    retries.append(.changeUser(user))
+    if retries.count == 1 { retryOldest(&effects) }
+  }
+
+  private mutating func performUserChange(
+    to user: String?, _ effects: inout [SyncEffect]
+  ) throws(LocalStoreError) {
+    statusRevision += 1
+    let usedNetwork = canUseNetwork
+    offlineCauses.insert(.userChanging)
+    stopStreams(&effects)
+    if usedNetwork { changeOnlineState(&effects) { $0.set(.unknown) } }
+    if user != self.user {
+      let result = try store.changeUser(to: user)
+      self.user = user
+      log = PendingWriteLog(try store.pendingBatches())
+      let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
+      for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
+      waits = []
+      emit(result.affected, causes: [.userChanged], &effects)
+    }
+    offlineCauses.remove(.userChanging)
+    restartStreams(&effects)
+  }
+
+  // MARK: Streams
+
+  /// Closes both streams; in-flight batches return to the queue.
+  private mutating func stopStreams(_ effects: inout [SyncEffect]) {
+    if watchStream.isStarted { effects.append(.close(.watch, watchStream.epoch)) }
+    if writeStream.isStarted { effects.append(.close(.write, writeStream.epoch)) }
+    watchStream.stop()
+    writeStream.stop()
+    resetWatchState()
+    outbox.removeAll()
+    effects.append(.cancel(.watchIdle))
+    effects.append(.cancel(.writeIdle))
+  }
+
+  /// Starts what there is something to do for.
+  private mutating func restartStreams(_ effects: inout [SyncEffect]) {
+    guard canUseNetwork else { return }
+    if plan.isEmpty {
+      changeOnlineState(&effects) { $0.set(.unknown) }
+    } else {
+      startWatchStreamIfNeeded(&effects)
+    }
+    fillPipeline(&effects)
+  }
+
+  // MARK: A store that fails
+
+  /// Takes the network down and keeps the operation to be tried again.
+  mutating func storeFailed(retrying operation: Retry, _ effects: inout [SyncEffect]) {
+    statusRevision += 1
+    offlineCauses.insert(.storageFailed)
+    stopStreams(&effects)
+    changeOnlineState(&effects) { $0.set(.offline) }
+    retries.append(operation)
+    if retries.count == 1 { scheduleRetry(&effects) }
+  }
+
+  private mutating func scheduleRetry(_ effects: inout [SyncEffect]) {
+    effects.append(.schedule(.storeRetry, after: retryBackoff.next(using: &random)))
+  }
+
+  /// Tries the oldest operation; the next one has to wait for its own turn.
+  mutating func retryOldest(_ effects: inout [SyncEffect]) {
+    guard let operation = retries.first else { return }
+    do throws(LocalStoreError) {
+      try perform(operation, &effects)
+      retries.removeFirst()
+      retryBackoff.reset()
+    } catch {
+      // The operation stays at the head of the queue and is tried again.
+    }
+    if !retries.isEmpty { scheduleRetry(&effects) }
+  }
+
+  private mutating func perform(_ operation: Retry, _ effects: inout [SyncEffect]) throws(LocalStoreError) {
+    switch operation {
+    case .probe: _ = try store.lastRemoteSnapshotVersion()
+    case .acknowledge(let batch, let response): try acknowledge(batch, response, &effects)
+    case .reject(let batch, let status): try reject(batch, status, &effects)
+    case .refill(let views): try refill(views, &effects)
+    case .changeUser(let user): return try performUserChange(to: user, &effects)
+    }
+    guard offlineCauses.remove(.storageFailed) != nil else { return }
+    restartStreams(&effects)
+  }
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+
+extension SyncCore {
+  /// The query's result as the cache has it, local writes applied and the limit observed.
+  mutating func cachedDocuments(_ query: Query) throws(LocalStoreError) -> DocumentSet {
+    let result = try store.execute(query, usingPreviousResults: true)
+    let view = View(
+      query: query, documents: Array(result.documents.values), syncedKeys: result.remoteKeys, hasCachedResults: false,
+      readTime: nil)
+    return view.snapshot(causes: []).documents
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+extension SyncCore {
+  /// Brings all views up to date with changed documents and delivers every snapshot that results (S1).
+  /// - Parameters:
+  ///   - changes: local views of documents.
+  ///   - event: what the backend said, if it caused this.
+  mutating func emit(
+    _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause],
+    _ effects: inout [SyncEffect]
+  ) {
+    guard !views.isEmpty else { return }
+    var affected = views.affected(by: changes)
+    for target in event.map({ Set($0.targetChanges.keys).union($0.targetMismatches.keys) }) ?? [] {
+      for id in views.ids(of: target) where affected[id] == nil { affected[id] = [] }
+    }
+    var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
+    var withoutRefill: Set<ViewID> = []
+    for id in affected.keys.sorted() {
+      guard let target = views[id]?.target, var step = views[id]?.view.step(affected[id] ?? []) else { continue }
+      if step.needsRefill { refill(id, &step, &withoutRefill) }
+      if let snapshot = take(step, in: id, target, event, causes, &effects) { snapshots.append((id, target, snapshot)) }
+    }
+    startLookups(&effects)
+    deliver(snapshots, &effects)
+    if !withoutRefill.isEmpty { storeFailed(retrying: .refill(withoutRefill), &effects) }
+  }
+
+  /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
+  private mutating func refill(_ id: ViewID, _ step: inout View.Step, _ failed: inout Set<ViewID>) {
+    guard let view = views[id]?.view else { return }
+    do throws(LocalStoreError) {
+      let result = try store.execute(view.query, usingPreviousResults: false)
+      step = view.step(result.documents.values, after: step)
+    } catch {
+      failed.insert(id)
+    }
+  }
+
+  /// Refills views whose limit the store could not refill before.
+  mutating func refill(_ ids: Set<ViewID>, _ effects: inout [SyncEffect]) throws(LocalStoreError) {
+    var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
+    for id in ids.sorted() {
+      guard let entry = views[id] else { continue }
+      let result = try store.execute(entry.view.query, usingPreviousResults: false)
+      let step = entry.view.step(result.documents.values)
+      if let snapshot = take(step, in: id, entry.target, nil, [], &effects) {
+        snapshots.append((id, entry.target, snapshot))
+      }
+    }
+    startLookups(&effects)
+    deliver(snapshots, &effects)
+  }
+
+  private mutating func take(
+    _ step: View.Step, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?, _ causes: [SnapshotCause],
+    _ effects: inout [SyncEffect]
+  ) -> ViewSnapshot? {
+    let outcome = views[id]?.view.take(
+      step, target: event?.targetChanges[target], at: event?.version,
+      isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
+    guard var outcome else { return nil }
+    track(outcome, for: target, &effects)
+    if let event {
+      if event.filteredTargets.contains(target) { outcome.snapshot?.causes.append(.existenceFilter) }
+      for key in outcome.noLongerInLimbo.prefix(8) where event.resolvedLimboDocuments.contains(key) {
+        outcome.snapshot?.causes.append(.limboResolved(key))
+      }
+    }
+    return outcome.snapshot
+  }
+
+  private mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)], _ effects: inout [SyncEffect]) {
+    guard !snapshots.isEmpty else { return }
+    let raised = snapshots.flatMap { listeners.show($0.2, of: $0.0, online.state) }
+    if !raised.isEmpty { effects.append(.deliver(raised)) }
+    let local = snapshots.map { _, target, snapshot in
+      LocalViewChanges(
+        targetID: target, isFromCache: snapshot.isFromCache, added: snapshot.keys(.added),
+        removed: snapshot.keys(.removed))
+    }
+    // Only the order of later collections depends on it, and the snapshots are already right.
+    try? store.notifyLocalViewChanges(local)
+  }
+
+  /// Changes the online state, and with it all views and listeners in the same step (S7).
+  mutating func changeOnlineState(
+    _ effects: inout [SyncEffect], causes: [SnapshotCause] = [.offline],
+    _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
+  ) {
+    let old = online.state
+    switch change(&online) {
+    case .none: break
+    case .start: effects.append(.schedule(.onlineTimeout, after: OnlineStateTracker.timeout))
+    case .cancel: effects.append(.cancel(.onlineTimeout))
+    }
+    let state = online.state
+    guard state != old else { return }
+    statusRevision += 1
+    var raised: [SnapshotDelivery] = []
+    var snapshots: [(ViewID, ViewSnapshot)] = []
+    for id in views.ids {
+      if state == .offline, let snapshot = views[id]?.view.wentOffline(causes: causes) {
+        snapshots.append((id, snapshot))
+      }
+      guard let entry = views[id] else { continue }
+      raised += listeners.onlineStateChanged(
+        to: state, of: id, showing: entry.view.snapshot(causes: state == .offline ? causes : []))
+    }
+    raised += snapshots.flatMap { listeners.show($0.1, of: $0.0, state) }
+    if !raised.isEmpty { effects.append(.deliver(raised)) }
+  }
+}
+
+extension ViewSnapshot {
+  fileprivate func keys(_ kind: DocumentChange.Kind) -> Set<DocumentKey> {
+    Set(changes.lazy.filter { $0.kind == kind }.map(\.document.key))
+  }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+package import FirestoreModel
+import FirestoreQuery
+package import FirestoreRemote
+
+extension SyncCore {
+  /// SDK stream: IDLE_TIMEOUT_MS.
+  static let idleTimeout = Duration.seconds(60)
+
+  mutating func startWatchStreamIfNeeded(_ effects: inout [SyncEffect]) {
+    guard canUseNetwork, !watchStream.isStarted, !plan.isEmpty else { return }
+    resetWatchState()
+    let delay = watchStream.start(using: &random)
+    statusRevision += 1
+    effects.append(.open(.watch, watchStream.epoch, after: delay))
+    changeOnlineState(&effects) { $0.watchStreamStarted() }
+  }
+
+  /// What was said on one stream means nothing on the next.
+  mutating func resetWatchState() {
+    aggregator = WatchChangeAggregator(database: configuration.database)
+    plan.streamClosed()
+  }
+
+  package mutating func watchStreamOpened(in epoch: StreamEpoch, _ effects: inout [SyncEffect]) {
+    guard watchStream.opened(epoch) else { return }
+    statusRevision += 1
+    plan.streamOpened()
+    if plan.hasUnsaid {
+      effects.append(.wake(.watch))
+    } else {
+      effects.append(.schedule(.watchIdle, after: Self.idleTimeout))
+    }
+  }
+
+  /// Takes the next request for the stream. The confirmation is owed from here on (S5).
+  package mutating func takeWatchRequest(in epoch: StreamEpoch) -> WatchRequest? {
+    guard epoch == watchStream.epoch, watchStream.isOpen, let next = plan.takeNext() else { return nil }
+    switch next {
+    case .remove(let id):
+      aggregator.requestHandedOut(id)
+      return .remove(id)
+    case .add(let data, let startsOver):
+      aggregator.requestHandedOut(data.id)
+      var target = WatchTarget(id: data.id, target: data.target, purpose: data.purpose)
+      if !startsOver {
+        target.resume = data.resumeToken.map { .token($0) } ?? data.snapshotVersion.map { .readTime($0) }
+      }
+      if target.resume != nil {
+        target.expectedCount = watched(data, views: views, limbo: limbo).count
+      }
+      return .add(target)
+    }
+  }
+
+  /// A message arrived. Messages of an old epoch are dropped (S8).
+  package mutating func receive(_ change: WatchChange, in epoch: StreamEpoch, _ effects: inout [SyncEffect]) {
+    guard epoch == watchStream.epoch, watchStream.isOpen else { return }
+    watchStream.succeeded()
+    if online.state != .online { changeOnlineState(&effects) { $0.set(.online) } }
+    if case .removed(let ids, let cause?) = change {
+      for id in ids where plan.wants(id) { targetRefused(id, cause, &effects) }
+      return
+    }
+    do throws(RPCStatus) {
+      try aggregator.receive(change, targets: targets)
+    } catch {
+      effects.append(.close(.watch, epoch))
+      return streamEnded(.watch, error, in: epoch, &effects)
+    }
+    guard case .snapshot(let version, _) = change else { return }
+    do throws(LocalStoreError) {
+      if let last = try store.lastRemoteSnapshotVersion(), version < last { return }
+      try apply(aggregator.takeEvent(at: version, targets: targets), causes: [.server(version)], &effects)
+    } catch {
+      storeFailed(retrying: .probe, &effects)
+    }
+  }
+
+  /// What the aggregator may know, as it is now: a target counts when everything about it has been said (S5), with
+  /// the keys of the last raised snapshot (S2).
+  private var targets: WatchChangeAggregator.Targets {
+    let (plan, views, limbo) = (plan, views, limbo)
+    return { id in plan.watched(id).map { watched($0, views: views, limbo: limbo) } }
+  }
+
+  private mutating func apply(
+    _ event: RemoteEvent, causes: [SnapshotCause], _ effects: inout [SyncEffect]
+  ) throws(LocalStoreError) {
+    let changes = try store.apply(event)
+    for (id, change) in event.targetChanges {
+      if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
+      limbo.receive(change, for: id)
+    }
+    for (id, purpose) in event.targetMismatches.sorted(by: { $0.key < $1.key }) { plan.sayAgain(id, for: purpose) }
+    if plan.hasUnsaid { effects.append(.wake(.watch)) }
+    statusRevision += 1
+    emit(changes, event: event, causes: causes, &effects)
+  }
+
+  /// The backend ended a target for good.
+  private mutating func targetRefused(_ id: TargetID, _ cause: RPCStatus, _ effects: inout [SyncEffect]) {
+    guard let key = limbo.key(of: id) else {
+      forgetWatched(id, &effects)
+      return refuse(id, cause, &effects)
+    }
+    // What may not be read does not exist for this client.
+    let event = RemoteEvent(
+      version: nil, documents: [key: Document(key: key, version: nil, state: .missing)], resolvedLimboDocuments: [key])
+    do throws(LocalStoreError) {
+      let changes = try store.apply(event)
+      limbo.refused(id)
+      store.removeLimboReferences(id)
+      forgetWatched(id, &effects)
+      emit(changes, event: event, causes: [], &effects)
+      startLookups(&effects)
+    } catch {
+      storeFailed(retrying: .probe, &effects)
+    }
+  }
+
+  /// There is nothing to take back of a target that the backend ended.
+  private mutating func forgetWatched(_ id: TargetID, _ effects: inout [SyncEffect]) {
+    plan.unwant(id)
+    aggregator.forget(id)
+    if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
+  }
+
+  /// A stream ended by itself; it is opened again as long as there is something to watch or send.
+  package mutating func streamEnded(
+    _ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, _ effects: inout [SyncEffect]
+  ) {
+    if kind == .write { return writeStreamEnded(status, in: epoch, &effects) }
+    guard epoch == watchStream.epoch, watchStream.isStarted else { return }
+    statusRevision += 1
+    watchStream.failed(status)
+    resetWatchState()
+    effects.append(.cancel(.watchIdle))
+    if canUseNetwork, !plan.isEmpty {
+      changeOnlineState(&effects) { $0.watchStreamFailed() }
+      startWatchStreamIfNeeded(&effects)
+    } else {
+      changeOnlineState(&effects) { $0.set(.unknown) }
+    }
+  }
+
+  mutating func closeIdleWatchStream(_ effects: inout [SyncEffect]) {
+    guard watchStream.isOpen, plan.isEmpty else { return }
+    effects.append(.close(.watch, watchStream.epoch))
+    watchStream.stop()
+    resetWatchState()
+    statusRevision += 1
+    changeOnlineState(&effects) { $0.set(.unknown) }
+  }
+}
+
+private func watched(_ data: TargetData, views: ViewTable, limbo: LimboResolver) -> WatchedTarget {
+  let keys = limbo.syncedKeys(of: data.id).map { [$0] } ?? views.syncedKeys(of: data.id)
+  return WatchedTarget(target: data.target, purpose: data.purpose, syncedKeys: keys)
+}

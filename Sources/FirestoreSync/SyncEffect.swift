@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+package import FirestoreModel
+package import FirestoreRemote
+
+/// What a transition of `SyncCore` wants done outside. Effects are performed in order (S1, S3, S7).
+package enum SyncEffect: Sendable {
+  /// The backend's answer to a batch, or why it will never get one.
+  case complete(BatchID, Result<CommitResponse, RPCStatus>)
+  /// All snapshots of one transition, in one go (S1).
+  case deliver([SnapshotDelivery])
+  /// These listeners are over.
+  case fail([ListenerID], RPCStatus)
+  /// All writes are done that were pending when the wait began, or never will be.
+  case finishWait(PendingWritesWait, RPCStatus?)
+  case open(StreamKind, StreamEpoch, after: Duration)
+  case close(StreamKind, StreamEpoch)
+  /// There is something to take for the open stream.
+  case wake(StreamKind)
+  /// Replaces an earlier schedule of the same timer.
+  case schedule(SyncTimer, after: Duration)
+  case cancel(SyncTimer)
+}
+
+package struct SnapshotDelivery: Sendable {
+  package var listener: ListenerID
+  package var snapshot: ViewSnapshot
+}
+
+/// Names one call of `waitForPendingWrites`.
+package struct PendingWritesWait: Hashable, Sendable {
+  package let rawValue: Int
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+}
+
+package enum SyncTimer: Hashable, Sendable, CaseIterable {
+  /// No answer since the watch stream was started.
+  case onlineTimeout
+  case watchIdle
+  case writeIdle
+  /// Tries the oldest operation that the store failed to perform.
+  case storeRetry
+  case garbageCollection
+}

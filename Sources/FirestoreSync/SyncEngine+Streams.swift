@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+extension SyncEngine {
+  /// Runs streams and timers until cancelled or terminated; returns when all of them have stopped. Called once, by the
+  /// owner.
+  package nonisolated func run() async {
+    await withDiscardingTaskGroup { group in
+      for await order in jobs.orders {
+        group.addTask { await self.jobs.run(order.job) { await self.perform(order) } }
+      }
+      group.cancelAll()
+    }
+  }
+
+  private nonisolated func perform(_ order: EngineJobs.Order) async {
+    if order.delay > .zero {
+      // Cancelled means given up.
+      guard (try? await clock.sleep(for: order.delay)) != nil else { return }
+    }
+    switch order.job {
+    case .timer(let timer, let generation): await fire(timer, generation)
+    case .stream(.watch, let epoch): await runWatchStream(epoch)
+    case .stream(.write, let epoch): await runWriteStream(epoch)
+    }
+  }
+
+  private func fire(_ timer: SyncTimer, _ generation: Int) {
+    guard jobs.isCurrent(timer, generation) else { return }
+    transition { core, effects in core.fire(timer, &effects) }
+  }
+
+  // MARK: Watch
+
+  private nonisolated func runWatchStream(_ epoch: StreamEpoch) async {
+    let signal = jobs.signal(for: .watch)
+    let requests = StreamRequests<WatchRequest> {
+      while !Task.isCancelled {
+        if let request = await self.takeWatchRequest(epoch) { return request }
+        await signal.wait()
+      }
+      return nil
+    }
+    var status = RPCStatus(.unavailable, "The watch stream ended.")
+    do throws(RPCStatus) {
+      try await datastore.watch(requests: requests) { event in await self.receive(event, epoch) }
+    } catch {
+      status = error
+    }
+    await ended(.watch, status, epoch)
+  }
+
+  private func takeWatchRequest(_ epoch: StreamEpoch) -> WatchRequest? {
+    var request: WatchRequest?
+    transition { core, _ in request = core.takeWatchRequest(in: epoch) }
+    return request
+  }
+
+  private func receive(_ event: WatchEvent, _ epoch: StreamEpoch) {
+    switch event {
+    case .opened: transition { core, effects in core.watchStreamOpened(in: epoch, &effects) }
+    case .change(let change):
+      if case .snapshot = change { record.lastSnapshotAt = now() }
+      transition { core, effects in core.receive(change, in: epoch, &effects) }
+    }
+  }
+
+  // MARK: Write
+
+  private nonisolated func runWriteStream(_ epoch: StreamEpoch) async {
+    let signal = jobs.signal(for: .write)
+    let requests = StreamRequests<WriteRequest> {
+      while !Task.isCancelled {
+        if let request = await self.takeWrite(epoch) { return request }
+        await signal.wait()
+      }
+      return nil
+    }
+    var status = RPCStatus(.unavailable, "The write stream ended.")
+    do throws(RPCStatus) {
+      try await datastore.write(requests: requests) { event in await self.receive(event, epoch) }
+    } catch {
+      status = error
+    }
+    await ended(.write, status, epoch)
+  }
+
+  private func takeWrite(_ epoch: StreamEpoch) -> WriteRequest? {
+    var taken: (id: BatchID, request: WriteRequest)?
+    transition { core, _ in taken = core.takeWrite(in: epoch) }
+    if let taken { record.sent(taken.id, at: now()) }
+    return taken?.request
+  }
+
+  private func receive(_ event: WriteEvent, _ epoch: StreamEpoch) {
+    record.answered(at: now())
+    switch event {
+    case .opened(let token):
+      transition { core, effects in core.writeStreamOpened(token: token, in: epoch, &effects) }
+    case .committed(let token, let response):
+      transition { core, effects in core.receive(response, token: token, in: epoch, &effects) }
+    }
+  }
+
+  private func ended(_ kind: StreamKind, _ status: RPCStatus, _ epoch: StreamEpoch) {
+    record.answered(at: now())
+    transition { core, effects in core.streamEnded(kind, status, in: epoch, &effects) }
+  }
+}

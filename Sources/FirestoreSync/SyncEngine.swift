@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreLocal
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+import Synchronization
+
+/// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.
+///
+/// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return at once: a write
+/// followed by a listen is seen in that order.
+package actor SyncEngine {
+  private nonisolated let executor = QueueExecutor(label: "hearth.sync-engine")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  nonisolated let datastore: any Datastore
+  nonisolated let database: DatabaseID
+  nonisolated let clock: any Clock<Duration>
+  nonisolated let now: @Sendable () -> Timestamp
+  /// Streams and timers to run, consumed by `run`.
+  nonisolated let jobs: EngineJobs
+  private nonisolated let listenerNumbers = Atomic<Int>(0)
+
+  /// `nil` after `terminate`.
+  var core: SyncCore?
+  private let storageFallback: String?
+  private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
+  private var writes: [BatchID: WriteHandle] = [:]
+  private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
+  private var waitCount = 0
+  private var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
+  private var statusObservers: [StatusObserver] = []
+  private var observerCount = 0
+  var record = StatusRecord()
+  private var publishedRevision = -1
+
+  /// Opens the cache, or memory in its place if it cannot be used (`EngineStatus.storageFallback` says why).
+  /// Nothing is sent before `run`.
+  package init(
+    _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
+    now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable
+  ) {
+    self.datastore = datastore
+    database = configuration.store.database
+    self.clock = clock
+    self.now = now
+    jobs = EngineJobs()
+    var settings = SyncCore.Configuration(database: configuration.store.database)
+    settings.isNetworkEnabled = configuration.isNetworkEnabled
+    if case .leastRecentlyUsed(let threshold) = configuration.store.policy { settings.collectionThreshold = threshold }
+    let store = LocalStore(openingOrFallingBack: configuration.store)
+    storageFallback = store.fallback.map { error in
+      store.movedAside.map { "\(error.message) It was moved to \($0)." } ?? error.message
+    }
+    record.since = now()
+    core = SyncCore(store, configuration: settings, random: random)
+    let user = configuration.user
+    executor.queue.async { self.assumeIsolated { $0.start(user) } }
+  }
+
+  private func start(_ user: String?) {
+    transition { core, effects in
+      // A queue that cannot be read leaves the client without its old writes for now; the next access reports it.
+      try? core.start(user: user, &effects)
+    }
+  }
+
+  /// Enqueues work in call order.
+  nonisolated func submit(_ body: @escaping @Sendable (isolated SyncEngine) -> Void) {
+    executor.queue.async { self.assumeIsolated(body) }
+  }
+
+  // MARK: Calls in order
+
+  /// Starts listening; snapshots go into the mailbox, an error ends it.
+  package nonisolated func listen(
+    to query: Query, options: ListenerOptions, into mailbox: SnapshotMailbox
+  ) -> ListenerID {
+    let id = ListenerID(listenerNumbers.wrappingAdd(1, ordering: .relaxed).newValue)
+    submit { engine in
+      guard engine.core != nil else { return mailbox.fail(.terminated) }
+      engine.mailboxes[id] = mailbox
+      engine.transition { core, effects in core.listen(id, to: query, options: options, &effects) }
+    }
+    return id
+  }
+
+  /// No further snapshots for the listener. Harmless for one that is over.
+  package nonisolated func stopListening(_ id: ListenerID) {
+    submit { engine in
+      engine.mailboxes.removeValue(forKey: id)?.finish()
+      engine.transition { core, effects in core.stopListening(id, &effects) }
+    }
+  }
+
+  /// Writes one atomic batch.
+  package nonisolated func write(_ mutations: [Mutation]) -> WriteHandle {
+    let handle = WriteHandle()
+    submit { engine in engine.write(mutations, handle) }
+    return handle
+  }
+
+  private func write(_ mutations: [Mutation], _ handle: WriteHandle) {
+    guard core != nil else {
+      handle.stored.resolve(.failure(.terminated))
+      return handle.answered.resolve(.failure(.terminated))
+    }
+    var batch: BatchID?
+    var failure: LocalStoreError?
+    let time = now()
+    transition { core, effects in
+      do throws(LocalStoreError) {
+        let id = try core.write(mutations, at: time, &effects)
+        batch = id
+      } catch {
+        failure = error
+      }
+    } beforeEffects: { engine in
+      if let batch { engine.writes[batch] = handle }
+    }
+    if let batch {
+      handle.stored.resolve(.success(batch))
+    } else {
+      let status = failure.map { RPCStatus($0.code, $0.message) } ?? .terminated
+      handle.stored.resolve(.failure(status))
+      handle.answered.resolve(.failure(status))
+    }
+  }
+
+  /// The vital signs: an element now and after every change. Made when it is asked for, so a slow reader misses what
+  /// is no longer true, and what nobody reads costs nothing.
+  package nonisolated func status() -> AsyncStream<EngineStatus> {
+    let signal = Signal()
+    submit { engine in
+      engine.statusObservers.removeAll { $0.signal == nil }
+      engine.statusObservers.append(StatusObserver(signal: signal))
+      signal.raise()
+    }
+    return AsyncStream {
+      await signal.wait()
+      return Task.isCancelled ? nil : await self.currentStatus()
+    }
+  }
+
+  /// An element after all listeners that one change affected have their snapshots, and one at the start.
+  package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
+    AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      submit { engine in
+        guard engine.core != nil else { return continuation.finish() }
+        engine.observerCount += 1
+        let id = engine.observerCount
+        engine.syncObservers[id] = continuation
+        continuation.onTermination = { _ in self.submit { $0.syncObservers[id] = nil } }
+        continuation.yield()
+      }
+    }
+  }
+
+  // MARK: Network
+
+  package func enableNetwork() async { transition { core, effects in core.enableNetwork(&effects) } }
+
+  /// Returns when the streams have stopped and every listener has its from-cache snapshot.
+  package func disableNetwork() async {
+    transition { core, effects in core.disableNetwork(&effects) }
+    await jobs.streamsStopped()
+  }
+
+  /// Skips any backoff.
+  package func retryNow() async { transition { core, effects in core.retryNow(&effects) } }
+
+  package func changeUser(to user: String?) async {
+    transition { core, effects in core.changeUser(to: user, &effects) }
+  }
+
+  /// Returns when all writes that are pending now are acknowledged or rejected.
+  /// - Throws: `cancelled` if the user changes meanwhile.
+  package func waitForPendingWrites() async throws(RPCStatus) {
+    guard core != nil else { throw .terminated }
+    waitCount += 1
+    let wait = PendingWritesWait(waitCount)
+    let done = OneShot<Void>()
+    pendingWaits[wait] = done
+    transition { core, effects in core.waitForPendingWrites(wait, &effects) }
+    try await done.value
+  }
+
+  /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
+  /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
+  package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
+    guard core != nil else { throw .terminated }
+    var failure: RPCStatus?
+    transition { core, effects in
+      do throws(RPCStatus) { try core.cancelWrite(id, &effects) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+
+  // MARK: Reading the cache
+
+  /// From the cache with local writes applied; `nil` when the cache knows nothing about the document.
+  package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
+    try read { core throws(LocalStoreError) in try core.store.document(key) }
+  }
+
+  /// From the cache with local writes applied, limits included.
+  package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
+    try read { core throws(LocalStoreError) in try core.cachedDocuments(query) }
+  }
+
+  /// What the backend last said, what is queued on top, and what listeners see.
+  package func layers(
+    of key: DocumentKey
+  ) async throws(RPCStatus) -> (remote: Document?, overlay: Mutation?, local: Document?) {
+    try read { core throws(LocalStoreError) in
+      (try core.store.remoteDocument(key), try core.store.overlay(of: key), try core.store.document(key))
+    }
+  }
+
+  /// Collections directly below a document or the root that the cache has seen.
+  package func cachedCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try read { core throws(LocalStoreError) in try core.store.collectionIDs(below: parent) }
+  }
+
+  // MARK: Bundles
+
+  /// Fills the cache from a bundle and shows its documents to the listeners.
+  /// - Returns: false for a bundle that was loaded before, or whose newer version was.
+  /// - Throws: `invalid-argument` for bytes that are no bundle of this database; then nothing was stored.
+  @discardableResult package func loadBundle(_ bytes: [UInt8]) async throws(RPCStatus) -> Bool {
+    let bundle = try BundleReader.read(bytes, database: database)
+    return try change { core, effects throws(LocalStoreError) in try core.load(bundle, &effects) }
+  }
+
+  /// The query that a loaded bundle named; `nil` if none did.
+  package func namedQuery(_ name: String) async throws(RPCStatus) -> Query? {
+    try read { core throws(LocalStoreError) in try core.store.namedQuery(name)?.query }
+  }
+
+  private func read<T>(_ body: (inout SyncCore) throws(LocalStoreError) -> T) throws(RPCStatus) -> T {
+    try change { core, _ throws(LocalStoreError) in try body(&core) }
+  }
+
+  private func change<T>(
+    _ body: (inout SyncCore, inout [SyncEffect]) throws(LocalStoreError) -> T
+  ) throws(RPCStatus) -> T {
+    guard core != nil else { throw .terminated }
+    var result: Result<T, LocalStoreError>?
+    transition { core, effects in
+      do throws(LocalStoreError) { result = .success(try body(&core, &effects)) } catch { result = .failure(error) }
+    }
+    switch result {
+    case .success(let value): return value
+    case .failure(let error): throw RPCStatus(error.code, error.message)
+    case nil: throw .terminated
+    }
+  }
+
+  // MARK: The end
+
+  /// Stops the streams and closes the cache; every later call fails with `failed-precondition`. Pending writes stay
+  /// stored and are sent next time.
+  package func terminate() async {
+    guard core != nil else { return }
+    transition { core, effects in core.disableNetwork(&effects) }
+    await jobs.finish()
+    core.take()?.close()
+    for mailbox in mailboxes.values { mailbox.fail(.terminated) }
+    for handle in writes.values { handle.answered.resolve(.failure(.terminated)) }
+    for wait in pendingWaits.values { wait.resolve(.failure(.terminated)) }
+    for observer in statusObservers { observer.signal?.raise() }
+    for observer in syncObservers.values { observer.finish() }
+    (mailboxes, writes, pendingWaits, statusObservers, syncObservers) = ([:], [:], [:], [], [:])
+  }
+
+  // MARK: Transitions and effects
+
+  /// Runs one transition of the core and performs its effects before anything else happens. Nothing after `terminate`.
+  func transition(
+    _ body: (inout SyncCore, inout [SyncEffect]) -> Void, beforeEffects: (isolated SyncEngine) -> Void = { _ in }
+  ) {
+    guard core != nil else { return }
+    var effects: [SyncEffect] = []
+    body(&core!, &effects)
+    beforeEffects(self)
+    var delivered = false
+    for effect in effects {
+      perform(effect)
+      if case .deliver = effect { delivered = true }
+    }
+    if delivered { for observer in syncObservers.values { observer.yield() } }
+    publishStatus()
+  }
+
+  private func perform(_ effect: SyncEffect) {
+    switch effect {
+    case .complete(let batch, let result):
+      record.finished(batch, result)
+      writes.removeValue(forKey: batch)?.answered.resolve(result)
+    case .deliver(let deliveries):
+      for delivery in deliveries { mailboxes[delivery.listener]?.put(delivery.snapshot) }
+    case .fail(let listeners, let status):
+      for listener in listeners { mailboxes.removeValue(forKey: listener)?.fail(status) }
+    case .finishWait(let wait, let status):
+      pendingWaits.removeValue(forKey: wait)?.resolve(status.map { .failure($0) } ?? .success(()))
+    case .open(let kind, let epoch, let delay):
+      record.opening(kind, at: now(), after: delay)
+      jobs.open(kind, epoch, after: delay)
+    case .close(let kind, let epoch): jobs.close(kind, epoch)
+    case .wake(let kind): jobs.wake(kind)
+    case .schedule(let timer, let delay): jobs.schedule(timer, after: delay)
+    case .cancel(let timer): jobs.cancel(timer)
+    }
+  }
+
+  private func publishStatus() {
+    noteOnlineState()
+    guard let revision = core?.statusRevision, revision != publishedRevision else { return }
+    publishedRevision = revision
+    for observer in statusObservers { observer.signal?.raise() }
+  }
+
+  private func noteOnlineState() {
+    if let state = core?.onlineState { record.note(state, at: now()) }
+  }
+
+  private func currentStatus() -> EngineStatus? {
+    guard core != nil else { return nil }
+    noteOnlineState()
+    return record.status(of: &core!, storageFallback: storageFallback)
+  }
+}
+
+/// Somebody who reads the status, for as long as the stream is kept.
+private struct StatusObserver {
+  weak var signal: Signal?
+}
+
+extension RPCStatus {
+  static let terminated = RPCStatus(.failedPrecondition, "The client has already been terminated.")
+}

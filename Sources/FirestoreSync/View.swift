@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// The incrementally maintained result of one query: a change costs what changed, not what is shown.
+struct View: Sendable {
+  /// A step to a new set of documents that has not been taken yet.
+  struct Step: Sendable {
+    fileprivate(set) var documents: DocumentSet
+    fileprivate(set) var changes = DocumentChangeSet()
+    fileprivate(set) var mutatedKeys: Set<DocumentKey>
+    fileprivate(set) var touched: Set<DocumentKey> = []
+    /// A full limit lost a document, so that one may have to move up that only the store knows.
+    fileprivate(set) var needsRefill = false
+  }
+
+  struct Outcome: Sendable {
+    var snapshot: ViewSnapshot?
+    var noLongerInLimbo: [DocumentKey] = []
+    var newlyInLimbo: [DocumentKey] = []
+  }
+
+  let query: Query
+  private(set) var documents: DocumentSet
+  /// The documents that the backend listed, as of the last snapshot (S2).
+  private(set) var syncedKeys: Set<DocumentKey>
+  private(set) var mutatedKeys: Set<DocumentKey> = []
+  /// Documents shown although the backend did not list them.
+  private(set) var limboKeys: Set<DocumentKey> = []
+  private(set) var hasCachedResults: Bool
+  /// The backend said that the target is complete, and the client has not gone offline since.
+  private var isCurrent = false
+  /// Current, and every document shown is one that the backend listed.
+  private(set) var isSynced = false
+  /// `limboKeys` was not kept up because the view was not current.
+  private var isLimboStale = true
+  private var readTime: SnapshotVersion?
+
+  /// A view of what the cache holds.
+  /// - Parameters:
+  ///   - result: documents that match, whether or not they fit into the limit.
+  ///   - readTime: of the cached result, if the target was ever in sync.
+  init(query: Query, documents result: [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
+       readTime: SnapshotVersion?) {
+    self.query = query
+    self.syncedKeys = syncedKeys
+    self.hasCachedResults = hasCachedResults
+    self.readTime = readTime
+    documents = DocumentSet(comparing: query, documents: result)
+    while let limit = query.limit, documents.count > limit {
+      guard let outside = query.limitType == .first ? documents.last : documents.first else { break }
+      documents.remove(outside.key)
+    }
+    mutatedKeys = Set(documents.documents.lazy.filter(\.hasLocalMutations).map(\.key))
+  }
+
+  /// The present state; as changes it lists none.
+  func snapshot(causes: [SnapshotCause]) -> ViewSnapshot {
+    ViewSnapshot(
+      query: query, documents: documents, oldDocuments: documents, changes: [], mutatedKeys: mutatedKeys,
+      isFromCache: !isSynced, syncStateChanged: false, hasCachedResults: hasCachedResults, causes: causes,
+      readTime: readTime)
+  }
+
+  // MARK: Documents
+
+  /// What the changed documents do to the view.
+  /// - Parameter previous: a step that needed a refill, continued with what the store returned for the whole query.
+  func step(_ changed: some Sequence<Document>, after previous: Step? = nil) -> Step {
+    var step = previous ?? Step(documents: documents, mutatedKeys: mutatedKeys)
+    step.needsRefill = false
+    let edge = limitEdge(of: step.documents)
+    for document in changed { apply(document, to: &step, edge: edge) }
+    while let limit = query.limit, step.documents.count > limit {
+      guard let outside = query.limitType == .first ? step.documents.last : step.documents.first else { break }
+      step.documents.remove(outside.key)
+      step.mutatedKeys.remove(outside.key)
+      step.touched.insert(outside.key)
+      step.changes.track(DocumentChange(kind: .removed, document: outside))
+    }
+    return step
+  }
+
+  /// The last document inside a full limit.
+  private func limitEdge(of documents: DocumentSet) -> Document? {
+    guard let limit = query.limit, documents.count == limit else { return nil }
+    return query.limitType == .first ? documents.last : documents.first
+  }
+
+  private func isOutside(_ document: Document, edge: Document) -> Bool {
+    query.compare(document, edge) == (query.limitType == .first ? .descending : .ascending)
+  }
+
+  private func apply(_ document: Document, to step: inout Step, edge: Document?) {
+    let key = document.key
+    let old = step.documents[key]
+    guard query.matches(document) else {
+      guard let old else { return }
+      step.changes.track(DocumentChange(kind: .removed, document: old))
+      step.documents.remove(key)
+      step.mutatedKeys.remove(key)
+      step.touched.insert(key)
+      if edge != nil { step.needsRefill = true }
+      return
+    }
+    let hadPendingWrites = old != nil && mutatedKeys.contains(key)
+    let hasPendingWrites =
+      document.hasLocalMutations || (document.hasCommittedMutations && mutatedKeys.contains(key))
+    if let old {
+      if old.data != document.data {
+        // A pure acknowledgement is not shown: the backend's version follows (SEMANTICS A9).
+        if old.hasLocalMutations, document.hasCommittedMutations { return }
+        step.changes.track(DocumentChange(kind: .modified, document: document))
+        if let edge, isOutside(document, edge: edge) { step.needsRefill = true }
+      } else if hadPendingWrites != hasPendingWrites {
+        step.changes.track(DocumentChange(kind: .metadata, document: document))
+      } else {
+        return
+      }
+    } else {
+      step.changes.track(DocumentChange(kind: .added, document: document))
+    }
+    step.documents.insert(document)
+    step.touched.insert(key)
+    if hasPendingWrites { step.mutatedKeys.insert(key) } else { step.mutatedKeys.remove(key) }
+  }
+
+  // MARK: Taking a step
+
+  /// Takes the step and what the backend said about the target at the same time.
+  /// - Parameters:
+  ///   - version: of the backend's snapshot, if one caused this.
+  ///   - isPendingReset: the target is being sent again because its documents did not add up.
+  mutating func take(
+    _ step: Step, target: TargetChange? = nil, at version: SnapshotVersion? = nil, isPendingReset: Bool = false,
+    causes: [SnapshotCause]
+  ) -> Outcome {
+    let old = documents
+    documents = step.documents
+    mutatedKeys = step.mutatedKeys
+    let wasCurrent = isCurrent
+    if let target {
+      syncedKeys.formUnion(target.added)
+      syncedKeys.subtract(target.removed)
+      isCurrent = target.isCurrent
+    }
+    if let version { readTime = version }
+
+    var outcome = Outcome()
+    if isCurrent, !isPendingReset {
+      let all = isLimboStale || !wasCurrent
+      updateLimbo(all ? nil : step.touched.union(target.map { $0.added.union($0.removed) } ?? []), &outcome)
+    } else {
+      isLimboStale = true
+    }
+    let wasSynced = isSynced
+    isSynced = limboKeys.isEmpty && isCurrent && !isPendingReset
+
+    guard !step.changes.isEmpty || wasSynced != isSynced else { return outcome }
+    hasCachedResults = target?.resumeToken != nil
+    var snapshot = snapshot(causes: causes)
+    snapshot.oldDocuments = old
+    snapshot.changes = step.changes.changes(orderedBy: query)
+    snapshot.syncStateChanged = wasSynced != isSynced
+    outcome.snapshot = snapshot
+    return outcome
+  }
+
+  /// The client went offline: the view is no longer current.
+  mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
+    guard isCurrent else { return nil }
+    isCurrent = false
+    return take(Step(documents: documents, mutatedKeys: mutatedKeys), causes: causes).snapshot
+  }
+
+  /// Makes a new view as current as one whose target it shares.
+  mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
+    let change = TargetChange(resumeToken: token, isCurrent: true)
+    return take(Step(documents: documents, mutatedKeys: mutatedKeys), target: change, causes: [])
+  }
+
+  /// - Parameter keys: those whose place may have changed; `nil` for all.
+  private mutating func updateLimbo(_ keys: Set<DocumentKey>?, _ outcome: inout Outcome) {
+    isLimboStale = false
+    let candidates = keys.map { Array($0) } ?? Array(limboKeys.union(documents.keys))
+    for key in candidates {
+      let isInLimbo = shouldBeInLimbo(key)
+      guard isInLimbo != limboKeys.contains(key) else { continue }
+      if isInLimbo {
+        limboKeys.insert(key)
+        outcome.newlyInLimbo.append(key)
+      } else {
+        limboKeys.remove(key)
+        outcome.noLongerInLimbo.append(key)
+      }
+    }
+    outcome.newlyInLimbo.sort()
+    outcome.noLongerInLimbo.sort()
+  }
+
+  /// A local write may explain why the backend does not list a document, so that one is not looked up.
+  private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
+    guard !syncedKeys.contains(key), let document = documents[key] else { return false }
+    return !document.hasLocalMutations
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+
+/// Names a view; later views have higher ids, which is the order in which snapshots are made.
+struct ViewID: Hashable, Comparable, Sendable {
+  let rawValue: Int
+  static func < (left: ViewID, right: ViewID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// All views, found by query, by target, and by the documents that could match.
+struct ViewTable: Sendable {
+  struct Entry: Sendable {
+    let target: TargetID
+    var view: View
+  }
+
+  private var entries: [ViewID: Entry] = [:]
+  private var idOfQuery: [Query: ViewID] = [:]
+  private var idsOfTarget: [TargetID: [ViewID]] = [:]
+  private var byDocument: [DocumentKey: [ViewID]] = [:]
+  private var byCollection: [ResourcePath: [ViewID]] = [:]
+  /// Keyed by the collection id as a path, whose identity is bytewise.
+  private var byGroup: [ResourcePath: [ViewID]] = [:]
+  private var nextID = 0
+
+  var ids: [ViewID] { entries.keys.sorted() }
+  var isEmpty: Bool { entries.isEmpty }
+  func id(of query: Query) -> ViewID? { idOfQuery[query] }
+  func ids(of target: TargetID) -> [ViewID] { idsOfTarget[target] ?? [] }
+  var activeTargets: Int { idsOfTarget.count }
+
+  subscript(id: ViewID) -> Entry? {
+    _read { yield entries[id] }
+    _modify { yield &entries[id] }
+  }
+
+  mutating func insert(_ view: View, target: TargetID) -> ViewID {
+    let id = ViewID(rawValue: nextID)
+    nextID += 1
+    entries[id] = Entry(target: target, view: view)
+    idOfQuery[view.query] = id
+    idsOfTarget[target, default: []].append(id)
+    route(view.query) { $0.append(id) }
+    return id
+  }
+
+  mutating func remove(_ id: ViewID) {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    idOfQuery[entry.view.query] = nil
+    idsOfTarget[entry.target]?.removeAll { $0 == id }
+    if idsOfTarget[entry.target]?.isEmpty ?? false { idsOfTarget[entry.target] = nil }
+    route(entry.view.query) { $0.removeAll { $0 == id } }
+  }
+
+  private mutating func route(_ query: Query, _ edit: (inout [ViewID]) -> Void) {
+    func edited(_ ids: [ViewID]?) -> [ViewID]? {
+      var ids = ids ?? []
+      edit(&ids)
+      return ids.isEmpty ? nil : ids
+    }
+    if let group = query.collectionGroup {
+      let group = ResourcePath(group)
+      byGroup[group] = edited(byGroup[group])
+    } else if query.isDocumentQuery {
+      let key = DocumentKey(unchecked: query.path)
+      byDocument[key] = edited(byDocument[key])
+    } else {
+      byCollection[query.path] = edited(byCollection[query.path])
+    }
+  }
+
+  /// The changed documents by the views that could show them; no other view is looked at.
+  func affected(by changes: [DocumentKey: Document]) -> [ViewID: [Document]] {
+    var affected: [ViewID: [Document]] = [:]
+    for (key, document) in changes {
+      for id in byDocument[key] ?? [] { affected[id, default: []].append(document) }
+      if !byCollection.isEmpty {
+        for id in byCollection[key.collection] ?? [] { affected[id, default: []].append(document) }
+      }
+      if !byGroup.isEmpty {
+        for id in byGroup[ResourcePath(key.collectionGroup)] ?? [] { affected[id, default: []].append(document) }
+      }
+    }
+    return affected
+  }
+
+  /// The keys that the backend confirmed for a target, one set per view (S2).
+  func syncedKeys(of target: TargetID) -> [Set<DocumentKey>] {
+    ids(of: target).compactMap { entries[$0]?.view.syncedKeys }
+  }
+}

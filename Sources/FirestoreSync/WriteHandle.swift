@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+/// Both stages of a write.
+package struct WriteHandle: Sendable {
+  let stored = OneShot<BatchID>()
+  let answered = OneShot<CommitResponse>()
+
+  /// The batch id, once the write is durable in the cache and its local snapshots are under way.
+  /// - Throws: why the cache could not keep it; then nothing happened.
+  package var local: BatchID { get async throws(RPCStatus) { try await stored.value } }
+
+  /// Returns once the backend has acknowledged, however long the client is offline.
+  /// - Throws: the backend's rejection, or why the cache could not keep the write.
+  package var acknowledged: CommitResponse { get async throws(RPCStatus) { try await answered.value } }
+
+  /// Calls on the engine's queue when the backend has answered, before any snapshot that contains the result is
+  /// delivered (S3): what the body enqueues elsewhere comes before what listeners enqueue there. It must not block.
+  package func whenAnswered(_ body: @escaping @Sendable (Result<CommitResponse, RPCStatus>) -> Void) {
+    answered.whenResolved(body)
+  }
+}
