@@ -24,6 +24,7 @@ let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
   products: [
+    .library(name: "Hearth", targets: ["Hearth"]),
     .executable(name: "hearth-spec", targets: ["SpecRunner"]),
   ],
   dependencies: [
@@ -39,6 +40,7 @@ let package = Package(
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
+    module("Hearth", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
     module(
       "FirestoreSpec",
       ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync"]),
@@ -56,6 +58,7 @@ let package = Package(
     tests("FirestoreLocalTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
     tests("FirestoreSyncTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec", "FirestoreJSON", "FirestoreBackend"]),
     tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+    tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+package import FirestoreModel
+package import FirestoreRemote
+package import FirestoreSync
+
+/// One open client: an engine with its cache and its way to a backend, and the tasks that it keeps running.
+package final class Client: Sendable {
+  package let engine: SyncEngine
+  package let datastore: any Datastore
+  package let database: DatabaseID
+  let callbackTasks = CallbackTasks()
+  let callbackListeners = CallbackListeners()
+  /// Streams and timers; ends in `terminate()`.
+  private let running: Task<Void, Never>
+
+  package init(_ configuration: SyncConfiguration, datastore: any Datastore) {
+    let engine = SyncEngine(
+      configuration, datastore: datastore, clock: ContinuousClock(), now: FirestoreModel.Timestamp.now,
+      random: SystemRandomNumberGenerator())
+    self.engine = engine
+    self.datastore = datastore
+    database = configuration.store.database
+    running = Task { await engine.run() }
+  }
+
+  /// Stops streams, closes the cache, and ends every listener and completion.
+  package func terminate() async {
+    await engine.terminate()
+    running.cancel()
+    await running.value
+    await callbackTasks.cancelAndWait()
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreSync
+import Synchronization
+
+/// A Cloud Firestore database as this process sees it: references to its data, and the switch to its network.
+///
+/// The first read, write or listener opens the cache and the way to the backend with the settings of that moment.
+public final class Firestore: Sendable {
+  public let app: FirestoreApp
+  let database: DatabaseID
+  /// Completions of `terminate` and `clearPersistence`, which outlive the client.
+  let lifecycleTasks = CallbackTasks()
+  private let state: Mutex<State>
+
+  private struct State {
+    var settings = FirestoreSettings()
+    /// What was wrong with the last assignment to `settings`.
+    var refusal: FirestoreError?
+    var phase = Phase.closed
+  }
+
+  private enum Phase {
+    /// Not used yet. Ends with the first use, or with `terminate()`.
+    case closed
+    case open(Client)
+    case terminated
+  }
+
+  init(app: FirestoreApp, databaseID: String) {
+    self.app = app
+    database = DatabaseID(project: app.projectID, database: databaseID)
+    state = Mutex(State())
+  }
+
+  public var databaseID: String { database.database }
+
+  // MARK: Settings
+
+  /// A copy of the settings; assigning copies too.
+  ///
+  /// Settings must be made before the first use, and a cache must have at least 1 000 000 bytes. An assignment that
+  /// breaks these rules changes nothing, and every call fails with the reason until an assignment that keeps them
+  /// (after the first use: one that equals the settings in force) takes it back.
+  public var settings: FirestoreSettings {
+    get { FirestoreSettings(state.withLock { $0.settings }.values) }
+    set {
+      let values = newValue.values
+      let problem = Result { () throws(FirestoreError) in try values.cachePlan() }
+      state.withLock { state in
+        if case .failure(let error) = problem {
+          state.refusal = error
+        } else if case .closed = state.phase {
+          state.settings = FirestoreSettings(values)
+          state.refusal = nil
+        } else if state.settings.values.isSatisfied(with: values) {
+          state.refusal = nil
+        } else {
+          state.refusal = .failedPrecondition(
+            "Firestore has already been started; its settings can no longer be changed. Set them before any other call.")
+        }
+      }
+    }
+  }
+
+  // MARK: References
+
+  /// - Parameter collectionPath: slash-separated, with an odd number of segments.
+  public func collection(_ collectionPath: String) -> CollectionReference {
+    CollectionReference(firestore: self, path: ReferencePath.collection(collectionPath, below: .root))
+  }
+
+  /// - Parameter documentPath: slash-separated, with an even number of segments.
+  public func document(_ documentPath: String) -> DocumentReference {
+    DocumentReference(firestore: self, key: ReferencePath.document(documentPath, below: .root))
+  }
+
+  /// All collections with one id, wherever they are.
+  public func collectionGroup(_ collectionID: String) -> any Query {
+    RefinedQuery(definition: QueryDefinition(firestore: self, collectionGroup: collectionID))
+  }
+
+  public func batch() -> WriteBatch { WriteBatch(firestore: self) }
+
+  // MARK: The client behind them
+
+  /// Opens the client on first use.
+  func client() throws(FirestoreError) -> Client {
+    // Opened under the lock, so that callers who come meanwhile get the same client instead of a second one.
+    let result = state.withLock { state -> Result<Client, FirestoreError> in
+      if let refusal = state.refusal { return .failure(refusal) }
+      switch state.phase {
+      case .open(let client): return .success(client)
+      case .terminated: return .failure(.failedPrecondition("The client has already been terminated."))
+      case .closed:
+        return Result { () throws(FirestoreError) in
+          let client = try open(state.settings.values)
+          state.phase = .open(client)
+          return client
+        }
+      }
+    }
+    return try result.get()
+  }
+
+  private func open(_ settings: FirestoreSettings.Storage) throws(FirestoreError) -> Client {
+    let plan = try settings.cachePlan()
+    let store = LocalStoreConfiguration(
+      location: plan.isDurable ? cacheLocation : .memory, policy: plan.policy, database: database)
+    return Client(SyncConfiguration(store: store), datastore: app.backend.connect(to: database))
+  }
+
+  /// The cache of one database of the app; in memory if the app names no directory.
+  var cacheLocation: StorageLocation {
+    guard let directory = app.cacheDirectory else { return .memory }
+    let project = PathComponent.escaped(database.project)
+    return .directory("\(directory)/\(project)/\(PathComponent.escaped(database.database))")
+  }
+
+  /// - Returns: the client to terminate, if there was one.
+  func markTerminated() -> Client? {
+    state.withLock { state in
+      defer { state.phase = .terminated }
+      if case .open(let client) = state.phase { return client }
+      return nil
+    }
+  }
+
+  /// Whether a client is running.
+  var isOpen: Bool {
+    state.withLock { state in
+      if case .open = state.phase { return true }
+      return false
+    }
+  }
+}

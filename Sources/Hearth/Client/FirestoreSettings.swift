@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Dispatch
+import FirestoreLocal
+import Synchronization
+
+/// What a `Firestore` is told before its first use.
+///
+/// A class, as in the official SDK, so that `let settings = …; settings.host = …` compiles; assigning it to
+/// `Firestore.settings` copies it.
+public final class FirestoreSettings: Sendable {
+  struct Storage {
+    var host = "firestore.googleapis.com"
+    var isSSLEnabled = true
+    var dispatchQueue: DispatchQueue
+    var cacheSettings: (any LocalCacheSettings)?
+    var isPersistenceEnabled: Bool?
+    var cacheSizeBytes: Int64?
+  }
+
+  private let storage: Mutex<Storage>
+
+  /// Takes the place of the SDK's default, the main queue: a program on Linux often runs no loop that serves it.
+  private static let callbackQueue = DispatchQueue(label: "hearth.callbacks")
+
+  /// A durable cache of 100 MiB, and callbacks on a serial queue of Hearth's.
+  public convenience init() {
+    self.init(Storage(dispatchQueue: Self.callbackQueue))
+  }
+
+  init(_ storage: Storage) { self.storage = Mutex(storage) }
+
+  var values: Storage { storage.withLock { $0 } }
+
+  /// The server's name. Only remote backends have one; an embedded one ignores it.
+  public var host: String {
+    get { values.host }
+    set { storage.withLock { $0.host = newValue } }
+  }
+
+  /// Whether a remote backend is spoken to over TLS.
+  public var isSSLEnabled: Bool {
+    get { values.isSSLEnabled }
+    set { storage.withLock { $0.isSSLEnabled = newValue } }
+  }
+
+  /// Where listeners and completions are called, one after the other. Must be serial.
+  public var dispatchQueue: DispatchQueue {
+    get { values.dispatchQueue }
+    set { storage.withLock { $0.dispatchQueue = newValue } }
+  }
+
+  /// Durable or in memory, and how large. Not to be combined with the older `isPersistenceEnabled` and
+  /// `cacheSizeBytes`: using such settings fails with `invalidArgument`.
+  public var cacheSettings: any LocalCacheSettings {
+    get { values.effectiveCacheSettings }
+    set { storage.withLock { $0.cacheSettings = newValue } }
+  }
+
+  /// The older spelling of a durable (`true`, the default) or a memory cache.
+  public var isPersistenceEnabled: Bool {
+    get { values.effectiveCacheSettings is PersistentCacheSettings }
+    set { storage.withLock { $0.isPersistenceEnabled = newValue } }
+  }
+
+  /// The older spelling of the cache's size.
+  public var cacheSizeBytes: Int64 {
+    get { values.effectiveCacheSettings.sizeLimit ?? CacheSize.default }
+    set { storage.withLock { $0.cacheSizeBytes = newValue } }
+  }
+}
+
+extension FirestoreSettings.Storage {
+  var effectiveCacheSettings: any LocalCacheSettings {
+    if let cacheSettings { return cacheSettings }
+    let size = cacheSizeBytes ?? CacheSize.default
+    if isPersistenceEnabled ?? true { return PersistentCacheSettings(sizeBytes: size) }
+    return MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: size))
+  }
+
+  /// What the cache does, or what is wrong with the settings.
+  func cachePlan() throws(FirestoreError) -> CachePlan {
+    if cacheSettings != nil, isPersistenceEnabled != nil || cacheSizeBytes != nil {
+      throw .invalidArgument(
+        "FirestoreSettings has cacheSettings and isPersistenceEnabled or cacheSizeBytes; set only cacheSettings.")
+    }
+    switch effectiveCacheSettings {
+    case let persistent as PersistentCacheSettings:
+      return CachePlan(isDurable: true, policy: try CacheSize.policy(ofBytes: persistent.sizeBytes))
+    case let memory as MemoryCacheSettings:
+      switch memory.garbageCollectorSettings {
+      case let leastRecentlyUsed as MemoryLRUGCSettings:
+        return CachePlan(isDurable: false, policy: try CacheSize.policy(ofBytes: leastRecentlyUsed.sizeBytes))
+      default: return CachePlan(isDurable: false, policy: .eager)
+      }
+    default:
+      throw .invalidArgument("cacheSettings must be PersistentCacheSettings or MemoryCacheSettings.")
+    }
+  }
+
+  /// Whether a client opened with these settings serves `other` as well.
+  func isSatisfied(with other: Self) -> Bool {
+    guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
+    return plan == otherPlan && host == other.host && isSSLEnabled == other.isSSLEnabled
+      && dispatchQueue === other.dispatchQueue
+  }
+}
+
+struct CachePlan: Equatable {
+  var isDurable: Bool
+  var policy: CollectionPolicy
+}
+
+extension LocalCacheSettings {
+  fileprivate var sizeLimit: Int64? {
+    switch self {
+    case let persistent as PersistentCacheSettings: persistent.sizeBytes
+    case let memory as MemoryCacheSettings: (memory.garbageCollectorSettings as? MemoryLRUGCSettings)?.sizeBytes
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+
+/// Turns the clean-up of the cache off wherever a size is asked for.
+public let FirestoreCacheSizeUnlimited: Int64 = -1
+
+/// How the offline cache is kept: `PersistentCacheSettings` or `MemoryCacheSettings`.
+public protocol LocalCacheSettings: Sendable {}
+
+/// A cache that survives the process.
+public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
+  /// Bytes above which the least recently used documents are dropped.
+  public let sizeBytes: Int64
+
+  /// - Parameter sizeBytes: at least 1 000 000 (the SDK asks for 1 048 576, against its own samples), or
+  ///   `FirestoreCacheSizeUnlimited`; anything else is reported when the settings are used.
+  public init(sizeBytes: Int64) { self.sizeBytes = sizeBytes }
+
+  /// 100 MiB, as in the SDK for Apple platforms.
+  public init() { self.init(sizeBytes: CacheSize.default) }
+}
+
+/// A cache that ends with the process.
+public struct MemoryCacheSettings: LocalCacheSettings {
+  public let garbageCollectorSettings: any MemoryGarbageCollectorSettings
+
+  /// - Parameter garbageCollectorSettings: least recently used with 100 MiB if left out, as in the SDK since 11.0.
+  public init(garbageCollectorSettings: any MemoryGarbageCollectorSettings = MemoryLRUGCSettings()) {
+    self.garbageCollectorSettings = garbageCollectorSettings
+  }
+}
+
+/// What a memory cache forgets, and when.
+public protocol MemoryGarbageCollectorSettings: Sendable {}
+
+/// Forgets a document as soon as no listener and no pending write needs it.
+public struct MemoryEagerGCSettings: MemoryGarbageCollectorSettings, Hashable {
+  public init() {}
+}
+
+/// The SDK's spelling of `MemoryEagerGCSettings`.
+public typealias MemoryEagerGCSetting = MemoryEagerGCSettings
+
+/// Forgets the least recently used documents above a size.
+public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
+  public let sizeBytes: Int64
+
+  /// - Parameter sizeBytes: as for `PersistentCacheSettings`.
+  public init(sizeBytes: Int64) { self.sizeBytes = sizeBytes }
+
+  /// 100 MiB.
+  public init() { self.init(sizeBytes: CacheSize.default) }
+}
+
+enum CacheSize {
+  /// SDK `Settings::DefaultCacheSizeBytes`.
+  static let `default`: Int64 = 100 * 1024 * 1024
+  /// What the reference pages call 1 MB.
+  static let minimum: Int64 = 1_000_000
+
+  static func policy(ofBytes bytes: Int64) throws(FirestoreError) -> CollectionPolicy {
+    if bytes == FirestoreCacheSizeUnlimited { return .never }
+    guard bytes >= minimum else {
+      throw .invalidArgument(
+        "A cache size must be at least \(minimum) bytes or FirestoreCacheSizeUnlimited, not \(bytes).")
+    }
+    return .leastRecentlyUsed(thresholdBytes: bytes)
+  }
+}

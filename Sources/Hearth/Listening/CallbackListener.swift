@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+import Synchronization
+
+/// A listener whose snapshots are closures on a dispatch queue: takes one from the mailbox, has it called, takes the
+/// next, so that a slow closure gets merged snapshots instead of a growing queue.
+final class CallbackListener: ListenerRegistration {
+  private let mailbox = SnapshotMailbox()
+  private let isRemoved = Atomic(false)
+  private let client: Client
+  private let id: ListenerID
+
+  init(
+    client: Client, query: FirestoreQuery.Query, options: ListenerOptions, on queue: DispatchQueue,
+    deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
+  ) {
+    self.client = client
+    id = client.engine.listen(to: query, options: options, into: mailbox)
+    client.callbackListeners.add(mailbox)
+    client.callbackTasks.start { [self] in
+      while let element = await mailbox.next() {
+        await queue.perform { [self] in
+          if isRemoved.load(ordering: .acquiring) { return }
+          switch element {
+          case .snapshot(let view): deliver(.success(view))
+          case .failed(let status): deliver(.failure(FirestoreError(status)))
+          }
+        }
+      }
+      client.callbackListeners.remove(mailbox)
+    }
+  }
+
+  func remove() {
+    if isRemoved.exchange(true, ordering: .acquiringAndReleasing) { return }
+    client.engine.stopListening(id)
+    mailbox.finish()
+  }
+}
+
+/// The registration of a listener that never began because of a wrong argument; its one callback is the error.
+final class RefusedListener: ListenerRegistration {
+  private let isRemoved = Atomic(false)
+
+  init(on queue: DispatchQueue, report: @escaping @Sendable () -> Void) {
+    queue.async { [self] in
+      if !isRemoved.load(ordering: .acquiring) { report() }
+    }
+  }
+
+  func remove() { isRemoved.store(true, ordering: .releasing) }
+}
+
+extension DispatchQueue {
+  /// Runs the closure on the queue and waits for it without blocking a thread.
+  func perform(_ closure: @escaping @Sendable () -> Void) async {
+    await withCheckedContinuation { continuation in
+      async {
+        closure()
+        continuation.resume()
+      }
+    }
+  }
+}

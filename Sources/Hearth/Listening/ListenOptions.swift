@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreSync
+
+/// Where a listener's data comes from.
+public enum ListenSource: Hashable, Sendable {
+  /// The cache at once, then the backend.
+  case `default`
+  /// The cache and local writes only: the backend is not asked, and what it sends for other listeners shows up here.
+  case cache
+}
+
+/// How a listener listens.
+public struct SnapshotListenOptions: Hashable, Sendable {
+  public let source: ListenSource
+  public let includeMetadataChanges: Bool
+
+  /// The default source, without events for metadata alone.
+  public init() { self.init(source: .default, includeMetadataChanges: false) }
+
+  init(source: ListenSource, includeMetadataChanges: Bool) {
+    self.source = source
+    self.includeMetadataChanges = includeMetadataChanges
+  }
+
+  public func withSource(_ source: ListenSource) -> SnapshotListenOptions {
+    SnapshotListenOptions(source: source, includeMetadataChanges: includeMetadataChanges)
+  }
+
+  /// - Parameter include: whether a change of nothing but `SnapshotMetadata` is an event.
+  public func withIncludeMetadataChanges(_ include: Bool) -> SnapshotListenOptions {
+    SnapshotListenOptions(source: source, includeMetadataChanges: include)
+  }
+
+  var engineOptions: ListenerOptions {
+    var options = ListenerOptions()
+    options.includeMetadataChanges = includeMetadataChanges
+    options.source = source == .cache ? .cache : .default
+    return options
+  }
+}
+
+/// The options of a document listener before `SnapshotListenOptions` took their place; kept for older sources.
+public struct DocumentListenOptions: Hashable, Sendable {
+  var options = SnapshotListenOptions()
+
+  public init() {}
+
+  public func includeMetadataChanges(_ include: Bool) -> DocumentListenOptions {
+    DocumentListenOptions(options.withIncludeMetadataChanges(include))
+  }
+
+  private init(_ options: SnapshotListenOptions) { self.options = options }
+}
+
+/// The options of a query listener before `SnapshotListenOptions` took their place; kept for older sources.
+public struct QueryListenOptions: Hashable, Sendable {
+  var options = SnapshotListenOptions()
+
+  public init() {}
+
+  /// Changes of `QuerySnapshot.metadata`.
+  public func includeQueryMetadataChanges(_ include: Bool) -> QueryListenOptions {
+    QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
+  }
+
+  /// Changes of the documents' metadata. Both kinds come together since the options were united.
+  public func includeDocumentMetadataChanges(_ include: Bool) -> QueryListenOptions {
+    QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
+  }
+
+  public func includeMetadataChanges(_ include: Bool) -> QueryListenOptions {
+    QueryListenOptions(options.withIncludeMetadataChanges(include))
+  }
+
+  private init(_ options: SnapshotListenOptions) { self.options = options }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+
+/// A listener whose snapshots are pulled. It listens as long as the value lives: an `AsyncThrowingStream` lets go of it
+/// when its consumer ends or is cancelled.
+final class SnapshotSource: Sendable {
+  private let mailbox = SnapshotMailbox()
+  private let engine: SyncEngine
+  private let id: ListenerID
+
+  init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions) {
+    self.engine = engine
+    id = engine.listen(to: query, options: options, into: mailbox)
+  }
+
+  /// The next snapshot, merged from all since the one before; `nil` at the end and on cancellation.
+  func next() async throws(FirestoreError) -> ViewSnapshot? {
+    switch await mailbox.next() {
+    case .snapshot(let view): view
+    case .failed(let status): throw FirestoreError(status)
+    case nil: nil
+    }
+  }
+
+  deinit {
+    engine.stopListening(id)
+    mailbox.finish()
+  }
+}
+
+extension Firestore {
+  /// Snapshots by pulling. A stream made from a wrong argument throws it at the first pull.
+  func stream<Snapshot: Sendable>(
+    of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
+    _ snapshot: @escaping @Sendable (ViewSnapshot) -> Snapshot
+  ) -> AsyncThrowingStream<Snapshot, any Error> {
+    let source = query.flatMap { query in
+      Result { () throws(FirestoreError) in
+        SnapshotSource(engine: try client().engine, query: query, options: options.engineOptions)
+      }
+    }
+    return AsyncThrowingStream { try await source.get().next().map(snapshot) }
+  }
+
+  /// Snapshots by callback.
+  func listen(
+    to query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
+    deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
+  ) -> any ListenerRegistration {
+    let queue = settings.dispatchQueue
+    do {
+      return CallbackListener(
+        client: try client(), query: try query.get(), options: options.engineOptions, on: queue, deliver: deliver)
+    } catch {
+      return RefusedListener(on: queue) { deliver(.failure(error)) }
+    }
+  }
+
+  /// The first snapshot of a read: in sync with the backend, or from the cache if the client is offline.
+  func firstSnapshot(
+    of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
+  ) async throws(FirestoreError) -> ViewSnapshot {
+    var options = ListenerOptions()
+    options.includeMetadataChanges = true
+    options.waitForSyncWhenOnline = true
+    options.source = source
+    let listener = SnapshotSource(engine: try client().engine, query: query, options: options)
+    guard let view = try await listener.next() else {
+      throw FirestoreError(.cancelled, "The read was cancelled, or the client terminated.")
+    }
+    return view
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+extension Query {
+  /// Begins with the first document at or after these values of the `order(by:)` fields.
+  public func start(at values: [Any]) -> any Query { from(values, isInclusive: true) }
+  /// Begins with the first document after these values.
+  public func start(after values: [Any]) -> any Query { from(values, isInclusive: false) }
+  /// Ends with the last document before these values.
+  public func end(before values: [Any]) -> any Query { to(values, isInclusive: false) }
+  /// Ends with the last document at or before these values.
+  public func end(at values: [Any]) -> any Query { to(values, isInclusive: true) }
+
+  /// Begins with a document, which must have every field that the query orders by.
+  public func start(atDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: true) }
+  public func start(afterDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: false) }
+  public func end(beforeDocument document: any DocumentSnapshot) -> any Query { to(document, isInclusive: false) }
+  public func end(atDocument document: any DocumentSnapshot) -> any Query { to(document, isInclusive: true) }
+
+  private func from(_ values: [Any], isInclusive: Bool) -> any Query {
+    refined { query throws(FirestoreError) in
+      query.start = Bound(values: try CursorValues.of(values, for: query, in: firestore), isInclusive: isInclusive)
+    }
+  }
+
+  private func to(_ values: [Any], isInclusive: Bool) -> any Query {
+    refined { query throws(FirestoreError) in
+      query.end = Bound(values: try CursorValues.of(values, for: query, in: firestore), isInclusive: isInclusive)
+    }
+  }
+
+  private func from(_ document: any DocumentSnapshot, isInclusive: Bool) -> any Query {
+    refined { query throws(FirestoreError) in
+      let values = try CursorValues.of(document, for: &query, in: firestore)
+      query.start = Bound(values: values, isInclusive: isInclusive)
+    }
+  }
+
+  private func to(_ document: any DocumentSnapshot, isInclusive: Bool) -> any Query {
+    refined { query throws(FirestoreError) in
+      let values = try CursorValues.of(document, for: &query, in: firestore)
+      query.end = Bound(values: values, isInclusive: isInclusive)
+    }
+  }
+}
+
+/// The values of a cursor, one for each leading ordering.
+private enum CursorValues {
+  static func of(
+    _ values: [Any], for query: FirestoreQuery.Query, in firestore: Firestore
+  ) throws(FirestoreError) -> [Value] {
+    let orderings = query.explicitOrderBy
+    guard values.count <= orderings.count else {
+      throw .invalidArgument(
+        "A cursor has one value per order(by:) at most: \(values.count) values for \(orderings.count) orderings.")
+    }
+    let names = DocumentNames(firestore: firestore, query: query)
+    var encoded: [Value] = []
+    for (any, ordering) in zip(values, orderings) {
+      let value = try ValueEncoder.plain(any)
+      encoded.append(ordering.path.isDocumentID ? try names.reference(value) : value)
+    }
+    return encoded
+  }
+
+  /// Makes the implied orderings explicit, the id last, so that the cursor keeps its meaning.
+  static func of(
+    _ snapshot: any DocumentSnapshot, for query: inout FirestoreQuery.Query, in firestore: Firestore
+  ) throws(FirestoreError) -> [Value] {
+    guard let document = snapshot.content.document, document.exists else {
+      throw .invalidArgument("The document \(snapshot.reference.path) of a cursor does not exist.")
+    }
+    guard snapshot.content.firestore === firestore else {
+      throw .invalidArgument("The document \(snapshot.reference.path) of a cursor comes from another Firestore.")
+    }
+    query.explicitOrderBy = query.orderBy
+    var values: [Value] = []
+    for ordering in query.explicitOrderBy {
+      if ordering.path.isDocumentID {
+        values.append(.reference(firestore.database, document.key))
+        continue
+      }
+      switch document[ordering.path] {
+      case nil:
+        throw .invalidArgument(
+          "The document \(document.key) of a cursor has no field \(ordering.path.canonicalText) to order by.")
+      case .serverTimestamp:
+        throw .invalidArgument(
+          "The field \(ordering.path.canonicalText) of cursor document \(document.key) is a server timestamp that the "
+            + "backend has not set yet.")
+      case let value?: values.append(value)
+      }
+    }
+    return values
+  }
+}

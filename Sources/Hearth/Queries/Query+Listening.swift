@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreQuery
+
+extension Query {
+  /// Calls back with the query's result at once and after each change, on `FirestoreSettings.dispatchQueue`, in order.
+  ///
+  /// The first snapshot comes from the cache if it holds anything for the query, and the backend's after it. Exactly
+  /// one argument is non-nil. An error is the last callback.
+  @discardableResult
+  public func addSnapshotListener(
+    _ listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
+  }
+
+  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an event.
+  @discardableResult
+  public func addSnapshotListener(
+    includeMetadataChanges: Bool, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    addSnapshotListener(
+      options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges), listener: listener)
+  }
+
+  @discardableResult
+  public func addSnapshotListener(
+    options: SnapshotListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    firestore.listen(to: validatedQuery, options: options) { [self] result in
+      switch result {
+      case .success(let view): listener(QuerySnapshot(view, of: self), nil)
+      case .failure(let error): listener(nil, error)
+      }
+    }
+  }
+
+  @discardableResult
+  public func addSnapshotListener(
+    options: QueryListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    addSnapshotListener(options: options.options, listener: listener)
+  }
+
+  // MARK: As a sequence
+
+  /// The result now and after each change. A consumer that falls behind gets the newest state, with all changes since
+  /// the snapshot it saw last.
+  public var snapshots: AsyncThrowingStream<QuerySnapshot, any Error> {
+    snapshots(options: SnapshotListenOptions())
+  }
+
+  public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<QuerySnapshot, any Error> {
+    snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
+  }
+
+  public func snapshots(options: SnapshotListenOptions) -> AsyncThrowingStream<QuerySnapshot, any Error> {
+    firestore.stream(of: validatedQuery, options: options) { [self] in QuerySnapshot($0, of: self) }
+  }
+
+  private var validatedQuery: Result<FirestoreQuery.Query, FirestoreError> {
+    Result { () throws(FirestoreError) in try validated() }
+  }
+}

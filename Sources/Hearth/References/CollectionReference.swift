@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// Names a collection, and is the query for all of its documents.
+///
+/// A reference made from a wrong path is a value like any other; every call on it fails with `invalidArgument`.
+public struct CollectionReference: Query {
+  public let firestore: Firestore
+  let resourcePath: Result<ResourcePath, FirestoreError>
+
+  init(firestore: Firestore, path: Result<ResourcePath, FirestoreError>) {
+    self.firestore = firestore
+    resourcePath = path
+  }
+
+  public var definition: QueryDefinition {
+    QueryDefinition(firestore: firestore, query: resourcePath.map { FirestoreQuery.Query(path: $0) })
+  }
+
+  /// The last segment of the path; empty for a reference made from a wrong path.
+  public var collectionID: String { (try? resourcePath.get())?.last ?? "" }
+
+  /// Slash-separated, relative to the database; empty for a reference made from a wrong path.
+  public var path: String { (try? resourcePath.get())?.text ?? "" }
+
+  /// The document that holds a subcollection; `nil` for a collection at the root.
+  public var parent: DocumentReference? {
+    guard let path = try? resourcePath.get(), let key = DocumentKey(path.parent) else { return nil }
+    return DocumentReference(firestore: firestore, key: .success(key))
+  }
+
+  /// A document with a new id: 20 random letters and digits.
+  public func document() -> DocumentReference {
+    document(AutoID.make())
+  }
+
+  /// A document of the collection, or below one.
+  /// - Parameter documentPath: an odd number of segments, relative to the collection.
+  public func document(_ documentPath: String) -> DocumentReference {
+    DocumentReference(
+      firestore: firestore,
+      key: resourcePath.flatMap { ReferencePath.document(documentPath, below: $0) })
+  }
+}
+
+extension CollectionReference: Hashable {
+  public static func == (left: CollectionReference, right: CollectionReference) -> Bool {
+    left.firestore === right.firestore && left.resourcePath == right.resourcePath
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(path) }
+}
+
+extension CollectionReference: CustomStringConvertible {
+  public var description: String { "CollectionReference(\(path))" }
+}
+
+enum AutoID {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+
+  /// 20 characters, as in every SDK: about 119 bits.
+  static func make() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return String((0..<20).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] })
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+extension DocumentReference {
+  /// Calls back with the document at once and after each change, on `FirestoreSettings.dispatchQueue`, in order.
+  ///
+  /// Exactly one argument is non-nil. A document that does not exist is a snapshot whose `exists` is false. An error
+  /// is the last callback.
+  @discardableResult
+  public func addSnapshotListener(
+    _ listener: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
+  }
+
+  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an event.
+  @discardableResult
+  public func addSnapshotListener(
+    includeMetadataChanges: Bool,
+    listener: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    addSnapshotListener(
+      options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges), listener: listener)
+  }
+
+  @discardableResult
+  public func addSnapshotListener(
+    options: SnapshotListenOptions,
+    listener: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    firestore.listen(to: key.map(Self.query), options: options) { [self] result in
+      switch result {
+      case .success(let view): listener(documentSnapshot(view), nil)
+      case .failure(let error): listener(nil, error)
+      }
+    }
+  }
+
+  @discardableResult
+  public func addSnapshotListener(
+    options: DocumentListenOptions,
+    listener: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
+  ) -> any ListenerRegistration {
+    addSnapshotListener(options: options.options, listener: listener)
+  }
+
+  // MARK: As a sequence
+
+  /// The document now and after each change. A consumer that falls behind gets the newest state, not every one.
+  public var snapshots: AsyncThrowingStream<any DocumentSnapshot, any Error> {
+    snapshots(options: SnapshotListenOptions())
+  }
+
+  public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
+    snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
+  }
+
+  public func snapshots(options: SnapshotListenOptions) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
+    firestore.stream(of: key.map(Self.query), options: options) { [self] in documentSnapshot($0) }
+  }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+// Three forms of each write: one that hands out both stages, and the SDK's two, which wait for the backend.
+// Data is taken apart before any suspension, so it need not be Sendable.
+
+extension DocumentReference {
+  // MARK: Both stages
+
+  /// Replaces the document, or merges fields into it.
+  /// - Throws: what is wrong with the data. Nothing is written then.
+  public func enqueueData(_ data: [String: Any], merge: Bool = false) throws -> WriteHandle {
+    try firestore.submit([merge ? mergeMutation(data) : setMutation(data)])
+  }
+
+  /// Changes fields of a document that exists.
+  public func enqueueUpdate(_ fields: [AnyHashable: Any]) throws -> WriteHandle {
+    try firestore.submit([updateMutation(fields)])
+  }
+
+  public func enqueueDelete() throws -> WriteHandle {
+    try firestore.submit([deleteMutation()])
+  }
+
+  // MARK: With a completion
+
+  /// Replaces the document.
+  /// - Parameter completion: called when the backend has committed or rejected the write; not while offline.
+  public func setData(_ data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    write(completion) { () throws(FirestoreError) in try setMutation(data) }
+  }
+
+  /// - Parameter merge: whether fields that the data does not name are kept.
+  public func setData(_ data: [String: Any], merge: Bool, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    write(completion) { () throws(FirestoreError) in try merge ? mergeMutation(data) : setMutation(data) }
+  }
+
+  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
+  public func setData(
+    _ data: [String: Any], mergeFields: [Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    write(completion) { () throws(FirestoreError) in try mergeMutation(data, only: mergeFields) }
+  }
+
+  /// Changes fields of a document that exists; the backend answers `notFound` otherwise.
+  /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
+  public func updateData(_ fields: [AnyHashable: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    write(completion) { () throws(FirestoreError) in try updateMutation(fields) }
+  }
+
+  public func delete(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    write(completion) { () throws(FirestoreError) in try deleteMutation() }
+  }
+
+  private func write(
+    _ completion: (@Sendable ((any Error)?) -> Void)?, _ mutation: () throws(FirestoreError) -> Mutation
+  ) {
+    firestore.complete(
+      Result { () throws(FirestoreError) in
+        let mutation = try mutation()
+        return try firestore.submit([mutation])
+      }, completion)
+  }
+
+  // MARK: Awaiting the backend
+
+  public nonisolated(nonsending) func setData(_ data: [String: Any]) async throws {
+    try await enqueueData(data).acknowledged
+  }
+
+  public nonisolated(nonsending) func setData(_ data: [String: Any], merge: Bool) async throws {
+    try await enqueueData(data, merge: merge).acknowledged
+  }
+
+  public nonisolated(nonsending) func setData(_ data: [String: Any], mergeFields: [Any]) async throws {
+    try await firestore.submit([mergeMutation(data, only: mergeFields)]).acknowledged
+  }
+
+  public nonisolated(nonsending) func updateData(_ fields: [AnyHashable: Any]) async throws {
+    try await enqueueUpdate(fields).acknowledged
+  }
+
+  public func delete() async throws {
+    try await enqueueDelete().acknowledged
+  }
+}
+
+extension CollectionReference {
+  /// Writes a document with a new id.
+  /// - Returns: its reference, at once.
+  @discardableResult
+  public func addDocument(
+    data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) -> DocumentReference {
+    let document = document()
+    document.setData(data, completion: completion)
+    return document
+  }
+
+  /// Returns the new document's reference when the backend has committed it; waits while offline.
+  @discardableResult
+  public nonisolated(nonsending) func addDocument(data: [String: Any]) async throws -> DocumentReference {
+    let document = document()
+    try await document.setData(data)
+    return document
+  }
+
+  /// Writes a document with a new id; both stages.
+  public func enqueueDocument(data: [String: Any]) throws -> (reference: DocumentReference, write: WriteHandle) {
+    let document = document()
+    return (document, try document.enqueueData(data))
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Names a document, whether it exists or not.
+///
+/// A reference made from a wrong path is a value like any other; every call on it fails with `invalidArgument`.
+public struct DocumentReference: Sendable {
+  public let firestore: Firestore
+  let key: Result<DocumentKey, FirestoreError>
+
+  /// The last segment of the path; empty for a reference made from a wrong path.
+  public var documentID: String { (try? key.get())?.documentID ?? "" }
+
+  /// Slash-separated, relative to the database; empty for a reference made from a wrong path.
+  public var path: String { (try? key.get())?.path.text ?? "" }
+
+  /// The collection that holds the document.
+  public var parent: CollectionReference {
+    CollectionReference(firestore: firestore, path: key.map(\.collection))
+  }
+
+  /// A collection below the document.
+  /// - Parameter collectionPath: an odd number of segments, relative to the document.
+  public func collection(_ collectionPath: String) -> CollectionReference {
+    CollectionReference(
+      firestore: firestore,
+      path: key.flatMap { ReferencePath.collection(collectionPath, below: $0.path) })
+  }
+}
+
+extension DocumentReference: Hashable {
+  /// Same database, same path.
+  public static func == (left: DocumentReference, right: DocumentReference) -> Bool {
+    left.firestore === right.firestore && left.key == right.key
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(path) }
+}
+
+extension DocumentReference: CustomStringConvertible {
+  public var description: String { "DocumentReference(\(path))" }
+}

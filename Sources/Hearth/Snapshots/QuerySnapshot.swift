@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+
+/// The result of a query at one moment, and what changed since the snapshot before.
+public struct QuerySnapshot: Sendable {
+  public let query: any Query
+  public let metadata: SnapshotMetadata
+  private let view: ViewSnapshot
+
+  init(_ view: ViewSnapshot, of query: any Query) {
+    self.view = view
+    self.query = query
+    metadata = SnapshotMetadata(
+      hasPendingWrites: view.hasPendingWrites, isFromCache: view.isFromCache,
+      causes: view.causes.map(SnapshotCause.init))
+  }
+
+  public var isEmpty: Bool { view.documents.isEmpty }
+  public var count: Int { view.documents.count }
+
+  /// In the query's order.
+  public var documents: [QueryDocumentSnapshot] { view.documents.documents.map(snapshot) }
+
+  /// What changed since the snapshot before; the first snapshot adds every document. Documents of which only the
+  /// metadata changed are left out.
+  public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
+
+  /// - Parameter includeMetadataChanges: whether documents of which only the metadata changed count as modified. Only
+  ///   a listener that asked for metadata changes knows of them; for others this makes no difference.
+  public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
+    var positions = view.oldDocuments
+    return view.changes.compactMap { change in
+      if change.kind == .metadata, !includeMetadataChanges { return nil }
+      var oldIndex: Int?
+      var newIndex: Int?
+      if change.kind != .added {
+        oldIndex = positions.index(of: change.document.key)
+        positions.remove(change.document.key)
+      }
+      if change.kind != .removed {
+        positions.insert(change.document)
+        newIndex = positions.index(of: change.document.key)
+      }
+      return DocumentChange(change.kind, snapshot(change.document), from: oldIndex, to: newIndex)
+    }
+  }
+
+  private func snapshot(_ document: Document) -> QueryDocumentSnapshot {
+    QueryDocumentSnapshot(
+      content: DocumentContent(
+        firestore: query.firestore, key: document.key, document: document,
+        metadata: SnapshotMetadata(
+          hasPendingWrites: view.mutatedKeys.contains(document.key), isFromCache: view.isFromCache,
+          causes: metadata.causes)))
+  }
+}
+
+extension QuerySnapshot: Equatable {
+  /// Same query, same documents in the same order, same metadata, same changes.
+  public static func == (left: QuerySnapshot, right: QuerySnapshot) -> Bool {
+    left.query == right.query && left.metadata == right.metadata && left.documents == right.documents
+      && left.documentChanges == right.documentChanges
+  }
+}
+
+extension QuerySnapshot: Sequence {
+  /// The documents in the query's order.
+  public func makeIterator() -> IndexingIterator<[QueryDocumentSnapshot]> { documents.makeIterator() }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Stands in a write for a value that the backend works out, or for the removal of a field.
+public struct FieldValue: Sendable {
+  enum Kind {
+    case delete
+    case serverTimestamp
+    case arrayUnion([Result<Value, FirestoreError>])
+    case arrayRemove([Result<Value, FirestoreError>])
+    case increment(Value)
+    case minimum(Value)
+    case maximum(Value)
+  }
+
+  let kind: Kind
+
+  /// Removes the field. For `updateData` (at the top level) and merging `setData` only.
+  public static func delete() -> FieldValue { FieldValue(kind: .delete) }
+
+  /// The time at which the backend commits the write.
+  public static func serverTimestamp() -> FieldValue { FieldValue(kind: .serverTimestamp) }
+
+  /// Appends the elements that the array does not hold yet; a field that is no array becomes one.
+  public static func arrayUnion(_ elements: [Any]) -> FieldValue {
+    FieldValue(kind: .arrayUnion(elements.map(ValueEncoder.element)))
+  }
+
+  /// Removes every occurrence of the elements; a field that is no array becomes an empty one.
+  public static func arrayRemove(_ elements: [Any]) -> FieldValue {
+    FieldValue(kind: .arrayRemove(elements.map(ValueEncoder.element)))
+  }
+
+  /// Adds to the number in the field; integers stop at their limits. A field that is no number becomes the operand.
+  public static func increment(_ operand: Int64) -> FieldValue { FieldValue(kind: .increment(.integer(operand))) }
+  public static func increment(_ operand: Double) -> FieldValue { FieldValue(kind: .increment(.double(operand))) }
+
+  /// The lesser of the number in the field and the operand.
+  public static func minimum(_ operand: Int64) -> FieldValue { FieldValue(kind: .minimum(.integer(operand))) }
+  public static func minimum(_ operand: Double) -> FieldValue { FieldValue(kind: .minimum(.double(operand))) }
+
+  /// The greater of the number in the field and the operand.
+  public static func maximum(_ operand: Int64) -> FieldValue { FieldValue(kind: .maximum(.integer(operand))) }
+  public static func maximum(_ operand: Double) -> FieldValue { FieldValue(kind: .maximum(.double(operand))) }
+
+  public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
+  public static func vector(_ array: [Float]) -> VectorValue { VectorValue(array) }
+}
+
+extension FieldValue {
+  /// The transform of a sentinel other than `delete()`.
+  func transform() throws(FirestoreError) -> FieldTransform.Operation? {
+    switch kind {
+    case .delete: return nil
+    case .serverTimestamp: return .serverTimestamp
+    case .increment(let operand): return .increment(operand)
+    case .minimum(let operand): return .minimum(operand)
+    case .maximum(let operand): return .maximum(operand)
+    case .arrayUnion(let elements): return .arrayUnion(try Self.values(of: elements))
+    case .arrayRemove(let elements): return .arrayRemove(try Self.values(of: elements))
+    }
+  }
+
+  private static func values(of elements: [Result<Value, FirestoreError>]) throws(FirestoreError) -> [Value] {
+    var values: [Value] = []
+    for element in elements { values.append(try element.get()) }
+    return values
+  }
+}

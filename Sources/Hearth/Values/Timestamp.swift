@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+public import Foundation
+
+/// A point in time with nanoseconds; the backend keeps microseconds.
+public struct Timestamp: Hashable, Comparable, Sendable {
+  /// Since 1970-01-01T00:00:00Z.
+  public let seconds: Int64
+  /// After `seconds`: 0…999 999 999.
+  public let nanoseconds: Int32
+
+  public init(seconds: Int64, nanoseconds: Int32) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
+
+  /// - Parameter date: kept to the microsecond, which is more than a `Date` of our time holds.
+  public init(date: Date) {
+    self.init(FirestoreModel.Timestamp(date))
+  }
+
+  /// Now, by this device's clock.
+  public init() { self.init(date: Date()) }
+
+  package init(_ timestamp: FirestoreModel.Timestamp) {
+    self.init(seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds)
+  }
+
+  public func dateValue() -> Date {
+    Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
+  }
+
+  public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
+  }
+
+  var model: FirestoreModel.Timestamp { FirestoreModel.Timestamp(seconds: seconds, nanoseconds: nanoseconds) }
+
+  /// What Cloud Firestore stores: years 1 to 9999 (google.protobuf.Timestamp).
+  var isInRange: Bool {
+    (-62_135_596_800...253_402_300_799).contains(seconds) && (0...999_999_999).contains(nanoseconds)
+  }
+}
+
+extension FirestoreModel.Timestamp {
+  /// Clamped to what 64 bits of microseconds hold; `Timestamp.isInRange` is far narrower.
+  package init(_ date: Date) {
+    let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
+    self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max))
+  }
+
+  /// This device's clock.
+  package static func now() -> FirestoreModel.Timestamp { FirestoreModel.Timestamp(Date()) }
+}
+
+extension Timestamp: CustomStringConvertible {
+  public var description: String { "Timestamp(seconds: \(seconds), nanoseconds: \(nanoseconds))" }
+}

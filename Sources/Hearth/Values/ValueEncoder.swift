@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Foundation
+
+/// Swift values as Firestore values; sentinels are refused here, `WriteData` takes them out of writes before.
+/// Errors name the field and the type, never the value.
+enum ValueEncoder {
+  /// A filter operand or cursor value.
+  static func plain(_ value: Any) throws(FirestoreError) -> Value {
+    try self.value(value, at: [])
+  }
+
+  /// An operand of `arrayUnion` or `arrayRemove`.
+  static func element(_ value: Any) -> Result<Value, FirestoreError> {
+    Result { () throws(FirestoreError) in try self.value(value, at: [], in: .array) }
+  }
+
+  /// What directly surrounds a value.
+  enum Surroundings { case map, array }
+
+  /// - Parameter path: of the field, for error messages.
+  static func value(
+    _ any: Any, at path: [String], in surroundings: Surroundings = .map
+  ) throws(FirestoreError) -> Value {
+    if any is FieldValue {
+      throw .invalidArgument(
+        "FieldValue can only stand in the maps of a write, not in arrays or queries\(place(path)).")
+    }
+    if let scalar = try scalar(any, at: path) { return scalar }
+    if let array = any as? [Any] {
+      if surroundings == .array { throw .invalidArgument("Nested arrays are not supported\(place(path)).") }
+      var values: [Value] = []
+      for element in array { values.append(try value(element, at: path, in: .array)) }
+      return .array(values)
+    }
+    if let map = any as? [String: Any] {
+      var fields = Fields()
+      for (name, any) in map {
+        try check(name, at: path + [name])
+        fields[name] = try value(any, at: path + [name])
+      }
+      return .map(fields)
+    }
+    throw .invalidArgument("Type \(type(of: any)) is not supported by Firestore\(place(path)).")
+  }
+
+  private static func scalar(_ any: Any, at path: [String]) throws(FirestoreError) -> Value? {
+    // Not `as NSNumber`: that converts Swift's own numbers and truth values.
+    if type(of: any) is NSNumber.Type, let number = any as? NSNumber { return self.number(number) }
+    switch any {
+    case is NSNull: return .null
+    case let optional as any OptionalValue where optional.isNone: return .null
+    case let value as Bool: return .boolean(value)
+    case let value as any BinaryInteger: return .integer(try integer(value, at: path))
+    case let value as any BinaryFloatingPoint: return .double(Double(value))
+    case let value as String: return .string(value)
+    case let value as Substring: return .string(String(value))
+    case let value as Data: return .bytes([UInt8](value))
+    case let value as Date: return .timestamp(try timestamp(Timestamp(date: value), at: path))
+    case let value as Timestamp: return .timestamp(try timestamp(value, at: path))
+    case let value as GeoPoint:
+      guard value.isInRange else {
+        throw .invalidArgument("A GeoPoint's latitude must be -90…90 and its longitude -180…180\(place(path)).")
+      }
+      return .geoPoint(FirestoreModel.GeoPoint(latitude: value.latitude, longitude: value.longitude))
+    case let value as VectorValue: return .vector(value.array)
+    case let value as DocumentReference: return .reference(value.firestore.database, try value.key.get())
+    default: return nil
+    }
+  }
+
+  private static func integer(_ value: some BinaryInteger, at path: [String]) throws(FirestoreError) -> Int64 {
+    guard let integer = Int64(exactly: value) else {
+      throw .invalidArgument("An integer does not fit into 64 signed bits\(place(path)).")
+    }
+    return integer
+  }
+
+  /// A number whose Swift type is lost, as `JSONSerialization` gives them. Truth values and `Int8` share an encoding
+  /// there; 0 and 1 in it are taken for truth values.
+  private static func number(_ number: NSNumber) -> Value {
+    switch UInt8(bitPattern: number.objCType.pointee) {
+    case UInt8(ascii: "f"), UInt8(ascii: "d"): .double(number.doubleValue)
+    case UInt8(ascii: "B"): .boolean(number.boolValue)
+    case UInt8(ascii: "c") where (0...1).contains(number.int64Value): .boolean(number.boolValue)
+    default: .integer(number.int64Value)
+    }
+  }
+
+  private static func timestamp(
+    _ timestamp: Timestamp, at path: [String]
+  ) throws(FirestoreError) -> FirestoreModel.Timestamp {
+    guard timestamp.isInRange else {
+      throw .invalidArgument("A Timestamp must lie in the years 1 to 9999\(place(path)).")
+    }
+    return timestamp.model
+  }
+
+  /// Firestore reserves `__…__`; an empty name cannot be addressed.
+  static func check(_ name: String, at path: [String]) throws(FirestoreError) {
+    if name.isEmpty { throw .invalidArgument("Field names must not be empty\(place(Array(path.dropLast()))).") }
+    if name.utf8.count >= 4, name.hasPrefix("__"), name.hasSuffix("__") {
+      throw .invalidArgument("Field names must not begin and end with \"__\"\(place(path)).")
+    }
+  }
+
+  /// ` (found in field a.b)`, or nothing outside of a document.
+  static func place(_ path: [String]) -> String {
+    path.isEmpty ? "" : " (found in field \(path.joined(separator: ".")))"
+  }
+}
+
+/// Sees through `Any` that `nil` was put into.
+private protocol OptionalValue {
+  var isNone: Bool { get }
+}
+
+extension Optional: OptionalValue {
+  var isNone: Bool { self == nil }
+}

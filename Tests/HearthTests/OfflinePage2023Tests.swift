@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Hearth
+import Testing
+
+/// The page "Access data offline" with cache settings: each call, option and property of its Swift samples.
+@Suite(.timeLimit(.minutes(1)))
+struct OfflinePage2023Tests {
+  @Test("The settings of the page are taken: a memory cache, then a durable one of 1 MB")
+  func cacheSettings() async throws {
+    try await TestDatabase.run { test async throws in
+      let settings = FirestoreSettings()
+      settings.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings())
+      settings.cacheSettings = PersistentCacheSettings(sizeBytes: 1_000_000)
+      test.db.settings = settings
+
+      let current = test.db.settings
+      current.cacheSettings = PersistentCacheSettings(sizeBytes: 1_000_000)
+      test.db.settings = current
+
+      #expect(test.db.settings.cacheSizeBytes == 1_000_000)
+      #expect(try await test.db.collection("cities").getDocuments().isEmpty)
+    }
+  }
+
+  @Test("Wrong sizes are refused by every call until they are corrected", arguments: [0, 999_999, -2])
+  func wrongSizes(size: Int64) async throws {
+    try await TestDatabase.run { test async throws in
+      let settings = FirestoreSettings()
+      settings.cacheSettings = PersistentCacheSettings(sizeBytes: size)
+      test.db.settings = settings
+      let events = Events<FirestoreErrorCode>()
+
+      test.db.document("cities/SF").setData([:], completion: events.completion)
+
+      #expect(await events.next() == .invalidArgument)
+      settings.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryEagerGCSettings())
+      test.db.settings = settings
+      try await test.db.document("cities/SF").setData([:])
+    }
+  }
+
+  @Test("Settings cannot change after the first use, and the client goes on once the old ones are back")
+  func lateSettings() async throws {
+    try await TestDatabase.run { test async throws in
+      let inForce = test.db.settings
+      try await test.db.document("cities/SF").setData([:])
+
+      let late = FirestoreSettings()
+      late.cacheSettings = MemoryCacheSettings()
+      test.db.settings = late
+
+      await #expect(throws: FirestoreError.self) { try await test.db.document("cities/SF").getDocument() }
+      test.db.settings = inForce
+      #expect(try await test.db.document("cities/SF").getDocument().exists)
+    }
+  }
+
+  @Test("A listener that includes metadata changes sees the result turn from the cache's to the server's")
+  func fromCacheFlips() async throws {
+    try await TestDatabase.run { test async throws in
+      try await test.other.document("cities/SF").setData(["state": "CA"])
+      let california = test.db.collection("cities").whereField("state", isEqualTo: "CA")
+      _ = try await california.getDocuments()
+      try await test.db.disableNetwork()
+      let events = Events<QueryEvent>()
+
+      california.addSnapshotListener(includeMetadataChanges: true) { querySnapshot, error in
+        events.listener(querySnapshot, error)
+      }
+
+      let cached = try #require(await events.next()?.snapshot)
+      #expect(cached.metadata.isFromCache)
+      #expect(cached.documentChanges.map(\.type) == [.added])
+      try await test.db.enableNetwork()
+      let current = try #require(await events.first { $0.isFromCache == false }?.snapshot)
+      #expect(current.documentChanges.isEmpty)
+      #expect(current.count == 1)
+    }
+  }
+
+  @Test("Going offline is a metadata change: silent for a plain listener, an event for one that asked")
+  func goingOffline() async throws {
+    try await TestDatabase.run { test async throws in
+      let plain = Events<QueryEvent>()
+      let detailed = Events<QueryEvent>()
+      test.db.collection("cities").addSnapshotListener(plain.listener)
+      test.db.collection("cities").addSnapshotListener(includeMetadataChanges: true, listener: detailed.listener)
+      #expect(await plain.next()?.isFromCache == false)
+      #expect(await detailed.first { $0.isFromCache == false } != nil)
+
+      try await test.db.disableNetwork()
+      let offline = await detailed.next()
+      #expect(offline?.isFromCache == true)
+      #expect(offline?.snapshot?.metadata.causes.contains(.networkDisabled) == true)
+
+      test.db.document("cities/SF").setData([:], completion: nil)
+      #expect(await plain.next()?.ids == ["SF"])
+    }
+  }
+
+  @Test("Offline, a cached document can be read; an unknown one is unavailable")
+  func getDocumentOffline() async throws {
+    try await TestDatabase.run { test async throws in
+      try await test.other.document("cities/SF").setData(["name": "San Francisco"])
+      _ = try await test.db.document("cities/SF").getDocument()
+      try await test.db.disableNetwork()
+
+      let cached = try await test.db.document("cities/SF").getDocument()
+      #expect(cached.get("name") as? String == "San Francisco")
+      #expect(cached.metadata.isFromCache)
+      await expect(.unavailable, "Failed to get document because the client is offline.") {
+        try await test.db.document("cities/LA").getDocument()
+      }
+      await expect(.unavailable, "Failed to get document from server.") {
+        try await test.db.document("cities/SF").getDocument(source: .server)
+      }
+      await expect(.unavailable, "Failed to get document from cache.") {
+        try await test.db.document("cities/LA").getDocument(source: .cache)
+      }
+    }
+  }
+
+  @Test("A document known to be deleted is missing in the cache, but unavailable by default while offline")
+  func deletedDocumentOffline() async throws {
+    try await TestDatabase.run { test async throws in
+      _ = try await test.db.document("cities/SF").getDocument()
+      try await test.db.disableNetwork()
+
+      #expect(try await test.db.document("cities/SF").getDocument(source: .cache).exists == false)
+      await expect(.unavailable, "because the client is offline") {
+        try await test.db.document("cities/SF").getDocument()
+      }
+    }
+  }
+
+  @Test("Offline, a query returns what is cached, even if that is nothing; from the server it is unavailable")
+  func getDocumentsOffline() async throws {
+    try await TestDatabase.run { test async throws in
+      try await test.db.disableNetwork()
+      let cities = test.db.collection("cities")
+
+      let nothing = try await cities.getDocuments()
+      #expect(nothing.isEmpty && nothing.metadata.isFromCache)
+      try await cities.document("SF").enqueueData(["state": "CA"]).local
+      let new = try await cities.whereField("state", isEqualTo: "CA").getDocuments()
+      #expect(new.documents.map(\.documentID) == ["SF"])
+      #expect(try await cities.getDocuments(source: .cache).count == 1)
+      await expect(.unavailable, "Failed to get documents from server.") {
+        try await cities.getDocuments(source: .server)
+      }
+    }
+  }
+
+  @Test("disableNetwork and enableNetwork complete without error, and queued writes are sent afterwards")
+  func networkToggle() async throws {
+    try await TestDatabase.run { test async throws in
+      let completions = Events<FirestoreErrorCode>()
+      let acknowledged = Events<FirestoreErrorCode>()
+      test.db.disableNetwork { (error) in completions.completion(error) }
+      #expect(await completions.next() == .OK)
+      test.db.document("cities/SF").setData(["name": "Queued"], completion: acknowledged.completion)
+      #expect(try await test.other.document("cities/SF").getDocument(source: .server).exists == false)
+
+      test.db.enableNetwork { (error) in completions.completion(error) }
+
+      #expect(await completions.next() == .OK)
+      #expect(await acknowledged.next() == .OK)
+      let sent = try await test.other.document("cities/SF").getDocument(source: .server)
+      #expect(sent.get("name") as? String == "Queued")
+    }
+  }
+
+  @Test("The page's index configuration is not JSON: the error says where")
+  func indexConfigurationOfThePage() async throws {
+    try await TestDatabase.run { test async throws in
+      let indexConfigJson = """
+          {
+            indexes: [
+                ...
+            ],
+            fieldOverrides: [
+                ...
+            ]
+          }
+        """
+      let completions = Events<(any Error)?>()
+      test.db.setIndexConfiguration(indexConfigJson) { completions.send($0) }
+
+      let error = try #require(await completions.next() as? FirestoreError)
+      #expect(error.code == .invalidArgument)
+      #expect(error.message.contains("line 2, column"))
+    }
+  }
+
+  @Test("Index definitions in the server's format are taken; others are refused by the place of the mistake")
+  func indexConfiguration() async throws {
+    try await TestDatabase.run { test async throws in
+      try await test.db.setIndexConfiguration(
+        """
+        {"indexes": [{"collectionGroup": "cities", "queryScope": "COLLECTION", "fields": [
+            {"fieldPath": "state", "order": "ASCENDING"}, {"fieldPath": "tags", "arrayConfig": "CONTAINS"}]}],
+         "fieldOverrides": [{"collectionGroup": "cities", "fieldPath": "area", "indexes": []}]}
+        """)
+      await expect(.invalidArgument, "indexes[0].fields[0].order") {
+        try await test.db.setIndexConfiguration(
+          #"{"indexes": [{"collectionGroup": "a", "fields": [{"fieldPath": "b", "order": "UP"}]}]}"#)
+      }
+    }
+  }
+}
+
+/// Expects an error of Firestore with this code and text.
+func expect<Value>(
+  _ code: FirestoreErrorCode, _ text: String, sourceLocation: SourceLocation = #_sourceLocation,
+  _ operation: () async throws -> Value
+) async {
+  do {
+    _ = try await operation()
+    Issue.record("No error was thrown.", sourceLocation: sourceLocation)
+  } catch let error as FirestoreError {
+    #expect(error.code == code, sourceLocation: sourceLocation)
+    #expect(error.message.contains(text), sourceLocation: sourceLocation)
+  } catch {
+    Issue.record("Another error was thrown: \(error)", sourceLocation: sourceLocation)
+  }
+}
