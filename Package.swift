@@ -31,6 +31,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit.git", exact: "0.6.0"),
   ],
   targets: [
     module("FirestoreModel"),
@@ -41,6 +42,21 @@ let package = Package(
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("Hearth", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
+
+    module("TerminalCanvas"),
+    .target(
+      name: "BuiltinThemes", path: "themes",
+      resources: [
+        .embedInCode("ember.toml"), .embedInCode("paper.toml"), .embedInCode("high-contrast.toml"), .embedInCode("okabe-ito.toml"),
+        .embedInCode("solarized-dark.toml"), .embedInCode("solarized-light.toml"), .embedInCode("gruvbox-dark.toml"),
+        .embedInCode("nord.toml"), .embedInCode("dracula.toml"), .embedInCode("catppuccin-mocha.toml"),
+        .embedInCode("catppuccin-latte.toml"), .embedInCode("monochrome.toml"),
+      ],
+      swiftSettings: swift),
+    module("TerminalTheme", ["TerminalCanvas", "BuiltinThemes", "TOMLKit"]),
+    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
+    .target(name: "CTerminalRestore"),
+    module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
     module(
       "FirestoreSpec",
       ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync"]),
@@ -59,6 +75,7 @@ let package = Package(
     tests("FirestoreSyncTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec", "FirestoreJSON", "FirestoreBackend"]),
     tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
+    tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#define _GNU_SOURCE
+#include "CTerminalRestore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const int crash_signals[] = {SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT};
+enum { crash_count = sizeof crash_signals / sizeof crash_signals[0] };
+
+static struct sigaction previous[crash_count];
+static volatile sig_atomic_t armed;
+static int restore_tty = -1;
+static char restore_text[256];
+static size_t restore_length;
+static struct termios restore_modes;
+/* A stack overflow leaves no room for a handler on the stack that overflowed. */
+static char alternate_stack[16384];
+
+static int pipe_ends[2] = {-1, -1};
+static volatile sig_atomic_t continued;
+
+/* Only write() and tcsetattr(): both are async-signal-safe. */
+static void restore_terminal(void) {
+  if (!armed) return;
+  armed = 0;
+  size_t done = 0;
+  while (done < restore_length) {
+    ssize_t n = write(restore_tty, restore_text + done, restore_length - done);
+    if (n > 0) done += (size_t)n;
+    else if (errno != EINTR) break;
+  }
+  tcsetattr(restore_tty, TCSANOW, &restore_modes);
+}
+
+static void crashed(int signal) {
+  restore_terminal();
+  for (int i = 0; i < crash_count; i++) {
+    if (crash_signals[i] == signal) sigaction(signal, &previous[i], NULL);
+  }
+  /* Blocked until this handler returns; then the previous handler or the default action takes it. */
+  raise(signal);
+}
+
+void ctr_arm(int tty, const char *text, size_t length, const struct termios *modes) {
+  static int installed;
+  armed = 0;
+  restore_tty = tty;
+  restore_length = length < sizeof restore_text ? length : sizeof restore_text;
+  memcpy(restore_text, text, restore_length);
+  restore_modes = *modes;
+  if (!installed) {
+    installed = 1;
+    stack_t stack = {.ss_sp = alternate_stack, .ss_size = sizeof alternate_stack};
+    stack_t current;
+    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) sigaltstack(&stack, NULL);
+    struct sigaction action = {.sa_handler = crashed, .sa_flags = SA_ONSTACK};
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < crash_count; i++) sigaction(crash_signals[i], &action, &previous[i]);
+    atexit(restore_terminal);
+  }
+  armed = 1;
+}
+
+void ctr_disarm(void) { armed = 0; }
+
+static void watched(int signal) {
+  int saved = errno;
+  if (signal == SIGCONT) continued++;
+  unsigned char byte = (unsigned char)signal;
+  /* A full pipe already says everything this byte would: signals of one kind merge anyway. */
+  if (write(pipe_ends[1], &byte, 1) < 0) { }
+  errno = saved;
+}
+
+int ctr_watch(int signal) {
+  if (pipe_ends[0] < 0 && pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  struct sigaction action = {.sa_handler = watched, .sa_flags = SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  if (sigaction(signal, &action, NULL) != 0) return -1;
+  return pipe_ends[0];
+}
+
+void ctr_unwatch(int signal) {
+  struct sigaction action = {.sa_handler = SIG_DFL};
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, NULL);
+}
+
+int ctr_continue_count(void) { return continued; }

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNcurses
+import Dispatch
+import Glibc
+
+/// A program such as `$EDITOR` that has the terminal while it runs. Use it inside `Screen.withSuspendedScreen`.
+package struct ForegroundProgram: Sendable {
+  package let arguments: [String]
+
+  /// - Parameter arguments: the program, found through `PATH`, and what it is given.
+  package init(_ arguments: [String]) { self.arguments = arguments }
+
+  /// Runs the program to its end, with the terminal as its standard input and output. When it stops, so does this
+  /// process group, so that the shell's job control works.
+  ///
+  /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
+  /// - Throws: `system` if it cannot be started.
+  package func run(on terminal: CInt) async throws(TerminalError) -> CInt {
+    let process = try spawn(on: terminal)
+    return await withCheckedContinuation { continuation in
+      // Waiting blocks a thread; the main actor must stay free for signals.
+      DispatchQueue.global().async { continuation.resume(returning: Self.wait(for: process)) }
+    }
+  }
+
+  private func spawn(on terminal: CInt) throws(TerminalError) -> pid_t {
+    guard let program = arguments.first, !program.isEmpty else {
+      throw TerminalError(.system, "no program to run: set EDITOR")
+    }
+    // The screen's descriptor is non-blocking, which a program does not expect of its input.
+    guard let path = ttyname(terminal).map({ String(cString: $0) }) else {
+      throw TerminalError(.system, "the terminal has no name to open it by")
+    }
+    var actions = posix_spawn_file_actions_t()
+    var attributes = posix_spawnattr_t()
+    posix_spawn_file_actions_init(&actions)
+    posix_spawnattr_init(&attributes)
+    defer {
+      posix_spawn_file_actions_destroy(&actions)
+      posix_spawnattr_destroy(&attributes)
+    }
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDWR | O_NOCTTY, 0)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+    defer { pointers.forEach { free($0) } }
+    var process: pid_t = 0
+    let code = posix_spawnp(&process, program, &actions, &attributes, &pointers, cn_environment())
+    guard code == 0 else {
+      throw TerminalError(.system, "cannot run \(program): \(String(cString: strerror(code)))")
+    }
+    return process
+  }
+
+  private static func wait(for process: pid_t) -> CInt {
+    var status: CInt = 0
+    while true {
+      guard waitpid(process, &status, WUNTRACED) == process else {
+        if errno == EINTR { continue }
+        return 127
+      }
+      // The macros of <sys/wait.h>, which Swift does not import.
+      if status & 0xFF == 0x7F {
+        kill(0, SIGSTOP)
+      } else {
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CTerminalRestore
+import Dispatch
+import Glibc
+package import TerminalCanvas
+
+/// What a terminal and the system tell the program.
+package enum TerminalEvent: Hashable, Sendable {
+  /// Everything that was waiting, in order: apply all of it, then draw once.
+  case input([InputEvent])
+  case signal(TerminalSignal)
+}
+
+/// Delivers keys, mouse and signals on the main actor. Waiting costs nothing: there is no polling, and a timer runs
+/// only while a lone ESC is undecided.
+@MainActor package final class InputReader {
+  private let descriptor: CInt
+  private let escapeDelay: DispatchTimeInterval
+  private let deliver: @MainActor (TerminalEvent) -> Void
+  private var parser = InputParser()
+  private var source: (any DispatchSourceRead)?
+  private var signals: (any DispatchSourceRead)?
+  private var flush: (any DispatchSourceTimer)?
+  private var isPaused = false
+
+  /// The most that one delivery holds, in bytes; the rest follows in the next.
+  private static let batch = 1 << 16
+
+  /// - Parameters:
+  ///   - descriptor: a non-blocking descriptor of the terminal (`Screen.inputDescriptor`).
+  ///   - escapeMilliseconds: how long a lone ESC may be the start of something.
+  ///   - deliver: called once per batch of input and per signal.
+  package init(
+    descriptor: CInt, escapeMilliseconds: Int = 25, deliver: @escaping @MainActor (TerminalEvent) -> Void
+  ) {
+    self.descriptor = descriptor
+    escapeDelay = .milliseconds(escapeMilliseconds)
+    self.deliver = deliver
+  }
+
+  /// Starts delivering. From now on the process does not die of the signals it is told about.
+  package func start() {
+    guard source == nil else { return }
+    var pipe: CInt = -1
+    for signal in TerminalSignal.watched { pipe = ctr_watch(signal) }
+    if pipe >= 0 { signals = reading(pipe) { $0.readSignals(pipe) } }
+    source = reading(descriptor) { $0.readInput() }
+  }
+
+  /// Stops delivering; signals have their default actions again.
+  package func stop() {
+    for signal in TerminalSignal.watched { ctr_unwatch(signal) }
+    if isPaused { source?.resume() }
+    isPaused = false
+    [source, signals].forEach { $0?.cancel() }
+    flush?.cancel()
+    (source, signals, flush) = (nil, nil, nil)
+  }
+
+  /// Leaves the terminal's input to someone else; signals go on, except those that keys cause.
+  func pause() {
+    guard let source, !isPaused else { return }
+    isPaused = true
+    source.suspend()
+    flush?.cancel()
+    flush = nil
+  }
+
+  func resume() {
+    guard let source, isPaused else { return }
+    if let signals { readSignals(CInt(signals.handle)) }
+    isPaused = false
+    parser = InputParser()
+    source.resume()
+  }
+
+  private func reading(
+    _ descriptor: CInt, _ handler: @escaping @MainActor (InputReader) -> Void
+  ) -> any DispatchSourceRead {
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: .main)
+    source.setEventHandler { [weak self] in
+      MainActor.assumeIsolated {
+        if let self { handler(self) }
+      }
+    }
+    source.activate()
+    return source
+  }
+
+  private func readSignals(_ pipe: CInt) {
+    var bytes = [UInt8](repeating: 0, count: 256)
+    let count = read(pipe, &bytes, bytes.count)
+    guard count > 0 else { return }
+    var seen: [TerminalSignal] = []
+    for signal in bytes[..<count].compactMap({ TerminalSignal(number: CInt($0)) }) where !seen.contains(signal) {
+      seen.append(signal)
+      if !(isPaused && signal.isFromKeyboard) { deliver(.signal(signal)) }
+    }
+  }
+
+  private func readInput() {
+    guard !isPaused else { return }
+    var bytes = [UInt8](repeating: 0, count: Self.batch)
+    let count = read(descriptor, &bytes, bytes.count)
+    if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) {
+      // End of input or EIO: the terminal went away. The descriptor would be readable for ever.
+      source?.cancel()
+      source = nil
+      return deliver(.signal(.hungUp))
+    }
+    guard count > 0 else { return }
+    flush?.cancel()
+    flush = nil
+    let events = parser.feed(bytes[..<count])
+    if parser.needsFlush { armFlush() }
+    if !events.isEmpty { deliver(.input(events)) }
+  }
+
+  private func armFlush() {
+    let timer = DispatchSource.makeTimerSource(queue: .main)
+    timer.schedule(deadline: .now() + escapeDelay)
+    timer.setEventHandler { [weak self] in
+      MainActor.assumeIsolated {
+        guard let self, !self.isPaused else { return }
+        self.flush = nil
+        let events = self.parser.flush()
+        if !events.isEmpty { self.deliver(.input(events)) }
+      }
+    }
+    timer.activate()
+    flush = timer
+  }
+}

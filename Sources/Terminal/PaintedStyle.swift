@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNcurses
+import TerminalCanvas
+import TerminalTheme
+
+/// A look in the numbers of ncurses.
+struct PaintedStyle {
+  var attributes: attr_t
+  var pair: CInt
+
+  init(attributes: attr_t, pair: CInt) {
+    self.attributes = attributes
+    self.pair = pair
+  }
+
+  /// Takes a colour pair from ncurses for the two colours, unless the terminal has none.
+  ///
+  /// Colours are never redefined: that would change the user's palette, also after the program ended.
+  init(_ style: ResolvedStyle, hasPairs: Bool) {
+    attributes = Self.attributes(style.attributes)
+    pair = hasPairs ? max(0, alloc_pair(Self.number(style.foreground), Self.number(style.background))) : 0
+  }
+
+  static func attributes(_ attributes: Attributes) -> attr_t {
+    if attributes.isEmpty { return 0 }
+    var bits: attr_t = 0
+    if attributes.contains(.bold) { bits |= cn_bold }
+    if attributes.contains(.dim) { bits |= cn_dim }
+    if attributes.contains(.underline) { bits |= cn_underline }
+    if attributes.contains(.reverse) { bits |= cn_reverse }
+    if attributes.contains(.italic) { bits |= cn_italic }
+    return bits
+  }
+
+  /// On direct-colour terminals the numbers 1–7 still mean the palette; the nearest colour beyond them is taken
+  /// instead.
+  private static func number(_ color: ScreenColor) -> CInt {
+    switch color {
+    case .terminal: -1
+    case .index(let index): CInt(index)
+    case .rgb(let rgb): (1...7).contains(rgb.value) ? 8 : CInt(rgb.value)
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNcurses
+import Glibc
+package import TerminalCanvas
+package import TerminalTheme
+
+/// Turns canvases into the bytes that change a terminal from the last one to the next, with ncurses as the one who
+/// knows how.
+///
+/// ncurses writes into a file in memory, never to a terminal: frames are counted, sent with one `write`, and tested
+/// without a terminal. One painter may exist at a time, because ncurses keeps its state in globals.
+@MainActor package final class Painter {
+  private var handle: OpaquePointer?
+  private let output: UnsafeMutablePointer<FILE>
+  private let input: UnsafeMutablePointer<FILE>
+  /// The file in memory; its offset and length are the bytes that ncurses wrote since they were taken last.
+  private let memory: CInt
+  private var styles: [Role: PaintedStyle] = [:]
+  private var previous: Canvas?
+  private var isCursorVisible = true
+  package private(set) var size: Size
+  package let depth: ColorDepth
+
+  /// Loads the description of a terminal.
+  ///
+  /// - Throws: `unknownTerminal`, `unusableTerminal` (no cursor movement) or `system`.
+  package init(
+    terminal: String, size: Size, theme: Theme, environment: [String: String], wish: ColorDepth?
+  ) throws(TerminalError) {
+    memory = cn_memory_file()
+    guard memory >= 0, let output = fdopen(memory, "w"), let input = fopen("/dev/null", "r") else {
+      throw TerminalError(.system, "cannot create the file in memory that frames are drawn into (errno \(errno))")
+    }
+    self.output = output
+    self.input = input
+    self.size = size
+    // Descriptions such as linux name no size: this lets ncurses fall back to 24×80, which resizeterm replaces below.
+    use_env(true)
+    let direct =
+      TerminalCapabilities.triesDirectColor(environment: environment, wish: wish)
+      ? DirectColorDescription(terminal: terminal, environment: environment) : nil
+    guard
+      let handle = direct.flatMap({ Self.open(terminal, description: $0, output, input) })
+        ?? newterm(terminal, output, input)
+    else {
+      fclose(output)
+      fclose(input)
+      throw TerminalError(
+        .unknownTerminal,
+        "no description of the terminal \"\(terminal)\": set TERM to a known one such as xterm-256color (TERM=xterm-256color hearth)"
+      )
+    }
+    self.handle = handle
+    guard cn_has_string("cup"), cn_has_string("clear") else {
+      endwin()
+      delscreen(handle)
+      self.handle = nil
+      fclose(output)
+      fclose(input)
+      throw TerminalError(
+        .unusableTerminal, "the terminal \"\(terminal)\" cannot move its cursor: try TERM=xterm-256color")
+    }
+    cn_keep_palette()
+    let wanted = TerminalCapabilities.depth(
+      colors: Int(tigetnum("colors")), environment: environment, wish: wish)
+    depth = wanted != .mono && start_color() == OK && use_default_colors() == OK ? wanted : .mono
+    nonl()
+    leaveok(cn_window(), true)
+    // Without this, waiting input makes ncurses stop in the middle of a frame.
+    typeahead(-1)
+    resizeterm(CInt(size.height), CInt(size.width))
+    setTheme(theme)
+    // What ncurses wrote so far is for 24 lines, scrolling region included; entering again with the right size
+    // replaces it.
+    _ = leave()
+  }
+
+  /// Opens a terminal with a description that exists only for this call: child programs must not inherit it.
+  private static func open(
+    _ terminal: String, description: DirectColorDescription, _ output: UnsafeMutablePointer<FILE>,
+    _ input: UnsafeMutablePointer<FILE>
+  ) -> OpaquePointer? {
+    let saved = getenv("TERMINFO").map { String(cString: $0) }
+    setenv("TERMINFO", description.environmentValue, 1)
+    defer {
+      if let saved { setenv("TERMINFO", saved, 1) } else { unsetenv("TERMINFO") }
+    }
+    return newterm(terminal, output, input)
+  }
+
+  /// Frees what ncurses holds; call `leave()` first and send its bytes.
+  package func close() {
+    guard let handle else { return }
+    delscreen(handle)
+    self.handle = nil
+    fclose(output)
+    fclose(input)
+  }
+
+  /// The bytes that turn the last canvas into this one; none if they are equal. Cells outside the canvas are blank.
+  package func frame(_ canvas: Canvas) -> [UInt8] {
+    guard handle != nil, canvas != previous else { return [] }
+    paint(canvas)
+    wnoutrefresh(cn_window())
+    doupdate()
+    previous = canvas
+    return takeBytes()
+  }
+
+  /// Makes the next frame repaint everything, whatever the terminal shows now.
+  package func invalidate() {
+    previous = nil
+    cn_invalidate()
+  }
+
+  package func resize(to size: Size) {
+    guard handle != nil, size.width > 0, size.height > 0 else { return }
+    self.size = size
+    resizeterm(CInt(size.height), CInt(size.width))
+    invalidate()
+  }
+
+  /// The next frame shows the new looks; only cells that look different are sent.
+  package func setTheme(_ theme: Theme) {
+    styles = Dictionary(
+      uniqueKeysWithValues: Role.allCases.map { role in
+        (role, PaintedStyle(theme.resolved(role, at: depth), hasPairs: depth != .mono))
+      })
+    let blank = style(.text)
+    cn_set_background(blank.attributes, blank.pair)
+    previous = nil
+  }
+
+  /// The bytes that give the main screen and the cursor back. The next frame enters again and repaints everything.
+  package func leave() -> [UInt8] {
+    guard handle != nil else { return [] }
+    endwin()
+    invalidate()
+    // Entering again makes the cursor visible.
+    isCursorVisible = true
+    return takeBytes()
+  }
+
+  private func paint(_ canvas: Canvas) {
+    if !isCursorVisible || previous == nil { setCursor(canvas.cursor) }
+    for y in 0..<size.height where previous == nil || previous?.row(y) != canvas.row(y) {
+      var last: (role: Role, style: PaintedStyle) = (.text, style(.text))
+      let row = canvas.row(y)
+      for x in 0..<size.width {
+        let cell = x < row.count ? row[row.startIndex + x] : .blank
+        if cell.role != last.role { last = (cell.role, style(cell.role)) }
+        put(cell, x, y, last.style)
+      }
+    }
+    setCursor(canvas.cursor)
+  }
+
+  private func put(_ cell: Cell, _ x: Int, _ y: Int, _ style: PaintedStyle) {
+    let attributes = style.attributes | PaintedStyle.attributes(cell.attributes)
+    let (base, mark1, mark2) = cell.cluster.codes
+    if base < 0x80, mark1 == 0 {
+      // 0 is the right half of a wide cluster, which came with its left half.
+      if base != 0 { cn_put(CInt(y), CInt(x), base, 0, 0, attributes, style.pair) }
+      return
+    }
+    let width = cell.width
+    if wcwidth(wchar_t(base)) == width, Self.isMark(mark1), Self.isMark(mark2), x + width <= size.width {
+      cn_put(CInt(y), CInt(x), base, mark1, mark2, attributes, style.pair)
+    } else {
+      // The C library and this program disagree about the width: ncurses would misplace the rest of the line.
+      for column in x..<min(x + width, size.width) {
+        cn_put(CInt(y), CInt(column), 0x3F, 0, 0, attributes, style.pair)
+      }
+    }
+  }
+
+  private static func isMark(_ code: UInt32) -> Bool { code == 0 || wcwidth(wchar_t(code)) == 0 }
+
+  private func style(_ role: Role) -> PaintedStyle { styles[role] ?? PaintedStyle(attributes: 0, pair: 0) }
+
+  private func setCursor(_ point: Point?) {
+    guard let point, Rect(size: size).contains(point) else { return hideCursor() }
+    leaveok(cn_window(), false)
+    wmove(cn_window(), CInt(point.y), CInt(point.x))
+    if !isCursorVisible { curs_set(1) }
+    isCursorVisible = true
+  }
+
+  private func hideCursor() {
+    leaveok(cn_window(), true)
+    if isCursorVisible { curs_set(0) }
+    isCursorVisible = false
+  }
+
+  private func takeBytes() -> [UInt8] {
+    let count = Int(lseek(memory, 0, SEEK_CUR))
+    guard count > 0 else { return [] }
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+      filled = max(0, pread(memory, buffer.baseAddress, count, 0))
+    }
+    ftruncate(memory, 0)
+    lseek(memory, 0, SEEK_SET)
+    return bytes
+  }
+}

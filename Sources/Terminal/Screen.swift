@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNcurses
+import CTerminalRestore
+import Glibc
+package import TerminalCanvas
+package import TerminalTheme
+
+/// The screen of the controlling terminal: shows canvases, and gives the terminal back in the state it was found in,
+/// also when the program stops, exits or crashes.
+@MainActor package final class Screen {
+  /// Who has the terminal.
+  private enum State {
+    /// This screen; left by `leave`.
+    case active
+    /// The shell or a child program; left by `enter`, which only whoever suspended calls.
+    case suspended
+    /// Nobody here any more; final.
+    case closed
+  }
+
+  private let device: TerminalDevice
+  private let painter: Painter
+  private var state = State.suspended
+  private var usesMouse: Bool
+  private var handledContinues: CInt = 0
+  /// The symbols that this terminal's locale can show.
+  package let glyphs: Glyphs
+  /// The bytes of the last call of `present`, including the frame's brackets; 0 if nothing changed.
+  package private(set) var lastFrameBytes = 0
+  /// All bytes sent since the screen was opened.
+  package private(set) var totalBytes = 0
+
+  /// Opens the controlling terminal and takes it over. The first frame enters the alternate screen.
+  ///
+  /// - Throws: `TerminalError`, with a line for the user.
+  package init(
+    theme: Theme, environment: [String: String], preferences: TerminalPreferences = TerminalPreferences()
+  ) throws(TerminalError) {
+    let isUnicode = Self.adoptLocale()
+    glyphs = preferences.glyphs ?? (isUnicode ? .unicode : .ascii)
+    usesMouse = preferences.usesMouse
+    device = try TerminalDevice()
+    guard let terminal = environment["TERM"], !terminal.isEmpty else {
+      throw TerminalError(.unknownTerminal, "TERM is not set: set it to xterm-256color or so")
+    }
+    painter = try Painter(
+      terminal: terminal, size: device.size, theme: theme, environment: environment, wish: preferences.depth)
+    enter()
+  }
+
+  package var size: Size { painter.size }
+  package var depth: ColorDepth { painter.depth }
+
+  /// Where `InputReader` reads.
+  package var inputDescriptor: CInt { device.descriptor }
+
+  /// Whether the terminal would take a frame now; while not, leave frames out instead of queueing them.
+  package var isWritable: Bool { state == .active && device.isWritable }
+
+  /// Shows a canvas with one `write`; writes nothing if the terminal shows it already.
+  package func present(_ canvas: Canvas) {
+    lastFrameBytes = 0
+    guard state == .active else { return }
+    let bytes = painter.frame(canvas)
+    guard !bytes.isEmpty else { return }
+    lastFrameBytes = send(ModeStrings.frameBegins + bytes + ModeStrings.frameEnds)
+  }
+
+  /// Sends a sequence that draws nothing, such as one for the clipboard.
+  package func send(sequence: String) {
+    if state == .active { _ = send(Array(sequence.utf8)) }
+  }
+
+  /// Makes the next `present` repaint everything.
+  package func invalidate() { painter.invalidate() }
+
+  /// Adopts the terminal's size. The next `present` repaints everything if it changed.
+  ///
+  /// - Returns: the size if it is a new one.
+  package func updateSize() -> Size? {
+    let size = device.size
+    guard state != .closed, size != painter.size else { return nil }
+    painter.resize(to: size)
+    return size
+  }
+
+  package func setTheme(_ theme: Theme) { if state != .closed { painter.setTheme(theme) } }
+
+  /// Turns mouse reports on or off, so that the terminal's own selection works.
+  package func setMouse(_ isOn: Bool) {
+    usesMouse = isOn
+    if state == .active { _ = send(Array((isOn ? ModeStrings.mouseOn : ModeStrings.mouseOff).utf8)) }
+  }
+
+  /// Gives the terminal to the shell, stops the process group, and takes the terminal back when it is continued. The
+  /// next `present` repaints everything.
+  ///
+  /// - Returns: `false`, doing nothing, if no shell could continue the process.
+  package func suspend() -> Bool {
+    // A group that leads its session was started by the terminal itself: once stopped it would stay so.
+    guard state == .active, getpgrp() != getsid(0) else { return false }
+    leave()
+    kill(0, SIGSTOP)
+    enter()
+    return true
+  }
+
+  /// Takes the terminal back after a stop that nobody announced. Call it for `TerminalSignal.continued`; it does
+  /// nothing after `suspend`, which has done so, and while a program has the terminal.
+  package func resume() {
+    guard state == .active, handledContinues != ctr_continue_count() else { return }
+    enter()
+  }
+
+  /// Lends the terminal to a program for as long as `body` runs. Keys go to the program, because `input` pauses.
+  package func withSuspendedScreen<Result>(
+    input: InputReader, _ body: () async throws -> Result
+  ) async rethrows -> Result {
+    input.pause()
+    leave()
+    defer {
+      enter()
+      input.resume()
+    }
+    return try await body()
+  }
+
+  /// Restores the terminal for good. A terminal that is gone is not written to.
+  package func close(isTerminalGone: Bool = false) {
+    guard state != .closed else { return }
+    if isTerminalGone { device.markGone() }
+    leave()
+    state = .closed
+    painter.close()
+  }
+
+  private func enter() {
+    guard state != .closed else { return }
+    handledContinues = ctr_continue_count()
+    device.enterRawMode(restoringWith: ModeStrings.restore)
+    painter.resize(to: device.size)
+    painter.invalidate()
+    _ = send(Array((ModeStrings.reportsOn + (usesMouse ? ModeStrings.mouseOn : "")).utf8))
+    state = .active
+  }
+
+  private func leave() {
+    guard state == .active else { return }
+    state = .suspended
+    _ = send(Array((ModeStrings.mouseOff + ModeStrings.reportsOff).utf8) + painter.leave())
+    device.leaveRawMode()
+  }
+
+  /// Sends bytes and counts them; after a loss the next frame repaints everything.
+  private func send(_ bytes: [UInt8]) -> Int {
+    if !device.write(bytes) { painter.invalidate() }
+    totalBytes += bytes.count
+    return bytes.count
+  }
+
+  /// Adopts the user's locale; C.UTF-8 in place of one without Unicode, because ncurses would drop every other
+  /// character.
+  ///
+  /// - Returns: whether the user's own locale is UTF-8.
+  private static func adoptLocale() -> Bool {
+    setlocale(LC_ALL, "")
+    let isUnicode = String(cString: nl_langinfo(nl_item(CODESET))).uppercased() == "UTF-8"
+    if !isUnicode { setlocale(LC_ALL, "C.UTF-8") }
+    return isUnicode
+  }
+}

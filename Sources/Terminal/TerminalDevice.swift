@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CNcurses
+import CTerminalRestore
+import Glibc
+import TerminalCanvas
+
+/// The terminal as a device: its modes, its size, and bytes out.
+@MainActor final class TerminalDevice {
+  let descriptor: CInt
+  private let savedModes: termios
+  private(set) var isGone = false
+
+  /// How long a write waits for a terminal that takes nothing, in milliseconds; a frame lost so is repainted later.
+  private static let writePatience: CInt = 2000
+
+  /// Opens the controlling terminal, so that standard input and output stay free for pipes.
+  init() throws(TerminalError) {
+    let flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
+    var descriptor = open("/dev/tty", flags)
+    if descriptor < 0, isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, let name = ttyname(STDIN_FILENO) {
+      descriptor = open(name, flags)
+    }
+    guard descriptor >= 0 else {
+      throw TerminalError(.notATerminal, "there is no terminal to draw on: run hearth in a terminal")
+    }
+    var modes = termios()
+    guard tcgetattr(descriptor, &modes) == 0 else {
+      Glibc.close(descriptor)
+      throw TerminalError(.notATerminal, "the terminal has no modes to set: run hearth in a terminal")
+    }
+    self.descriptor = descriptor
+    savedModes = modes
+  }
+
+  /// The size in cells; 80×24 if the terminal does not say.
+  var size: Size {
+    var columns: CInt = 0
+    var rows: CInt = 0
+    guard cn_window_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else {
+      return Size(width: 80, height: 24)
+    }
+    return Size(width: Int(columns), height: Int(rows))
+  }
+
+  /// Whether a write would be taken now; while not, frames are better left out.
+  var isWritable: Bool {
+    var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLOUT) != 0
+  }
+
+  /// Bytes arrive one by one, unechoed and unchanged, and leave unchanged; crashes restore the modes.
+  func enterRawMode(restoringWith text: String) {
+    var modes = savedModes
+    cfmakeraw(&modes)
+    // In the background this stops the process until it is in the foreground again, which is right.
+    tcsetattr(descriptor, TCSADRAIN, &modes)
+    var saved = savedModes
+    text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
+  }
+
+  /// Sets the modes that were found; typed bytes that nobody read are dropped, because they are replies and mouse
+  /// reports.
+  func leaveRawMode() {
+    ctr_disarm()
+    var modes = savedModes
+    // Flushing waits for output to drain, which a terminal that is gone never does.
+    tcsetattr(descriptor, isGone ? TCSANOW : TCSAFLUSH, &modes)
+  }
+
+  /// The terminal does not exist any more: nothing is written from now on, and exit leaves it alone.
+  func markGone() {
+    isGone = true
+    ctr_disarm()
+  }
+
+  /// Sends bytes with one `write`, waiting for a slow terminal.
+  ///
+  /// - Returns: whether all were taken.
+  @discardableResult
+  func write(_ bytes: [UInt8]) -> Bool {
+    var rest = bytes[...]
+    while !rest.isEmpty, !isGone {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        if Glibc.poll(&poll, 1, Self.writePatience) == 0 { return false }
+      } else if errno != EINTR {
+        markGone()
+      }
+    }
+    return rest.isEmpty
+  }
+}

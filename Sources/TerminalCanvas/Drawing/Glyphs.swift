@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The symbols that views draw with, each one column wide unless it says otherwise, in Unicode and in plain ASCII.
+///
+/// ASCII serves locales without UTF-8, fonts without box drawing, and screen readers.
+package struct Glyphs: Hashable, Sendable {
+  package var topLeft, topRight, bottomLeft, bottomRight: String
+  package var horizontal, vertical: String
+  /// Where a horizontal line inside a box meets its sides.
+  package var leftTee, rightTee: String
+  package var dashedHorizontal: String
+  /// In the gutter of the selected row.
+  package var cursor: String
+  package var caret: String
+  package var folded, unfolded: String
+  package var online, offline, listening, listeningFromCache: String
+  package var pending: String
+  package var follow: String
+  /// Two columns in both sets.
+  package var paused: String
+  package var enter: String
+  package var related: String
+  package var ellipsis: String
+  package var arrow: String
+  package var check, cross: String
+  package var scrollThumb, scrollTrack: String
+  package var barFull, barOutage: String
+  package var bullet: String
+  package var dash: String
+  /// From lowest to highest; eight steps in Unicode, five in ASCII.
+  package var sparkline: [String]
+
+  package static let unicode = Glyphs(
+    topLeft: "╭", topRight: "╮", bottomLeft: "╰", bottomRight: "╯", horizontal: "─", vertical: "│", leftTee: "├",
+    rightTee: "┤", dashedHorizontal: "╌", cursor: "▌", caret: "▏", folded: "▸", unfolded: "▾", online: "●",
+    offline: "○",
+    listening: "◉", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎", related: "┃",
+    ellipsis: "…", arrow: "→", check: "✓", cross: "✗", scrollThumb: "█", scrollTrack: "│", barFull: "█", barOutage: "▒",
+    bullet: "·", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
+
+  package static let ascii = Glyphs(
+    topLeft: "+", topRight: "+", bottomLeft: "+", bottomRight: "+", horizontal: "-", vertical: "|", leftTee: "+",
+    rightTee: "+", dashedHorizontal: "-", cursor: ">", caret: "_", folded: "+", unfolded: "-", online: "*",
+    offline: "o",
+    listening: "@", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<", related: "!",
+    ellipsis: "~", arrow: ">", check: "y", cross: "x", scrollThumb: "#", scrollTrack: ":", barFull: "#", barOutage: ".",
+    bullet: ".", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
+
+  /// A bar chart of one column per value: the highest value gets the highest glyph, zero the lowest.
+  package func sparkline(_ values: some Collection<Double>) -> String {
+    let highest = values.reduce(0) { $1.isFinite ? max($0, $1) : $0 }
+    return values.map { value in
+      guard highest > 0, value.isFinite, value > 0 else { return sparkline[0] }
+      let step = Int((value / highest * Double(sparkline.count - 1)).rounded())
+      return sparkline[min(max(step, 0), sparkline.count - 1)]
+    }.joined()
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a cell means. Views name roles, never colours; a theme says how a role looks at each colour depth.
+///
+/// The raw value is the key in a theme file. The order is part of the golden files (`code`), so new roles go to the
+/// end.
+package enum Role: String, CaseIterable, Hashable, Sendable {
+  case text
+  case textMuted = "text.muted"
+  case textStrong = "text.strong"
+  case surface
+  case border
+  case paneTitle = "pane.title"
+  case paneTitleFocus = "pane.title.focus"
+  case paneCount = "pane.count"
+  case selection
+  case selectionBlur = "selection.blur"
+  case cursorGutter = "cursor.gutter"
+  case mark
+  case accent
+  case link
+  case key
+  case hint
+  case header
+  case headerProd = "header.prod"
+  case headerOffline = "header.offline"
+  case headerPaused = "header.paused"
+  case stateOnline = "state.online"
+  case stateConnecting = "state.connecting"
+  case stateOffline = "state.offline"
+  case stateFault = "state.fault"
+  case ok
+  case info
+  case warn
+  case error
+  case changeAdded = "change.added"
+  case changeModified = "change.modified"
+  case changeRemoved = "change.removed"
+  case changeSynced = "change.synced"
+  case diffAdded = "diff.added"
+  case diffModified = "diff.modified"
+  case diffRemoved = "diff.removed"
+  case diffContext = "diff.context"
+  case sourceLocal = "source.local"
+  case sourceServer = "source.server"
+  case flagCache = "flag.cache"
+  case flagPending = "flag.pending"
+  case writeQueued = "write.queued"
+  case writeInflight = "write.inflight"
+  case writeBackoff = "write.backoff"
+  case writeAcked = "write.acked"
+  case writeRejected = "write.rejected"
+  case jsonKey = "json.key"
+  case jsonString = "json.string"
+  case jsonNumber = "json.number"
+  case jsonBool = "json.bool"
+  case jsonNull = "json.null"
+  case jsonTime = "json.time"
+  case jsonRef = "json.ref"
+  case jsonPunct = "json.punct"
+  case match
+  case matchCurrent = "match.current"
+  case input
+  case inputGhost = "input.ghost"
+  case inputInvalid = "input.invalid"
+  case toast
+  case toastError = "toast.error"
+  case confirmDanger = "confirm.danger"
+  case chartLow = "chart.low"
+  case chartMid = "chart.mid"
+  case chartHigh = "chart.high"
+  case chartOutage = "chart.outage"
+  case scrollThumb = "scroll.thumb"
+  case scrollTrack = "scroll.track"
+  case listener1 = "listener.1"
+  case listener2 = "listener.2"
+  case listener3 = "listener.3"
+  case listener4 = "listener.4"
+  case listener5 = "listener.5"
+  case listener6 = "listener.6"
+
+  /// The role of the n-th listener, counted from zero; there are six and they repeat.
+  package static func listener(_ index: Int) -> Role {
+    let roles: [Role] = [.listener1, .listener2, .listener3, .listener4, .listener5, .listener6]
+    return roles[((index % roles.count) + roles.count) % roles.count]
+  }
+
+  /// The one-character name of the role in golden files; stable as long as no role is inserted before it.
+  package var code: Character { Self.codes[self] ?? " " }
+
+  private static let codes: [Role: Character] = {
+    let alphabet = ".mSubtTnsBGMAlkhHPOZ0123oiweaprczyxfLV@!qIKWR\"jN#?vdEFCD/*_gJUYQX%&+=~^$<>[]{}"
+    return Dictionary(uniqueKeysWithValues: zip(allCases, alphabet))
+  }()
+}

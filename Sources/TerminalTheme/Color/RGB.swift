@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A colour in sRGB with eight bits per channel.
+package struct RGB: Hashable, Sendable, CustomStringConvertible {
+  package var red: UInt8
+  package var green: UInt8
+  package var blue: UInt8
+
+  package init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+
+  /// Reads `#rgb` or `#rrggbb`; `nil` for anything else.
+  package init?(hex: String) {
+    let digits = hex.utf8.dropFirst().map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 255) }
+    guard hex.utf8.first == UInt8(ascii: "#"), !digits.contains(255) else { return nil }
+    switch digits.count {
+    case 3: self.init(digits[0] * 17, digits[1] * 17, digits[2] * 17)
+    case 6: self.init(digits[0] << 4 | digits[1], digits[2] << 4 | digits[3], digits[4] << 4 | digits[5])
+    default: return nil
+    }
+  }
+
+  /// `#rrggbb`.
+  package var description: String { "#" + String(0x100_0000 | value, radix: 16).dropFirst() }
+
+  /// `0xRRGGBB`.
+  package var value: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
+
+  /// The WCAG 2 contrast ratio, from 1 to 21.
+  package func contrast(to other: RGB) -> Double {
+    let (one, two) = (linear.luminance, other.linear.luminance)
+    return (max(one, two) + 0.05) / (min(one, two) + 0.05)
+  }
+
+  /// The same colour as amounts of light, each from 0 to 1.
+  var linear: LinearRGB {
+    func light(_ channel: UInt8) -> Double {
+      let value = Double(channel) / 255
+      return value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+    return LinearRGB(red: light(red), green: light(green), blue: light(blue))
+  }
+}
+
+/// Amounts of red, green and blue light, each from 0 to 1.
+struct LinearRGB: Hashable, Sendable {
+  var red: Double
+  var green: Double
+  var blue: Double
+
+  /// Relative luminance as WCAG 2 defines it.
+  var luminance: Double { 0.2126 * red + 0.7152 * green + 0.0722 * blue }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TerminalCanvas
+
+/// A palette entry of a theme.
+package enum ThemeColor: Hashable, Sendable {
+  /// The terminal's own foreground or background.
+  case terminal
+  /// One of the eight named colours, whatever the user made of it.
+  case ansi(AnsiColor)
+  /// A fixed colour, with what to use in its place where fewer colours exist; `nil` means "find out".
+  case rgb(RGB, c256: UInt8?, c16: AnsiColor?)
+
+  /// The colour as it will be seen at a depth; `nil` when only the terminal knows.
+  package func rgb(at depth: ColorDepth) -> RGB? {
+    guard case .rgb(let color, let c256, _) = self else { return nil }
+    return depth == .trueColor ? color : XtermPalette.color(c256 ?? XtermPalette.nearest(to: color))
+  }
+}
+
+/// A colour as a terminal of some depth takes it.
+package enum ScreenColor: Hashable, Sendable {
+  case terminal
+  /// A number of the terminal's palette.
+  case index(UInt8)
+  case rgb(RGB)
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BuiltinThemes
+import Foundation
+
+/// The themes that can be chosen: those of the user's folders, then the built-in ones. A user's file may take the
+/// name of a built-in theme and inherit from it.
+package struct ThemeCatalog: Sendable {
+  private let directories: [String]
+
+  /// The largest theme file that is read, in bytes.
+  private static let maximumSize = 256 * 1024
+
+  /// - Parameter directories: folders of `.toml` files; earlier ones win. Missing folders count as empty.
+  package init(directories: [String] = []) { self.directories = directories }
+
+  /// The folders of the XDG base directory specification, in their order.
+  package static func userDirectories(environment: [String: String]) -> [String] {
+    func path(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
+    let home = path("HOME")
+    let config = path("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
+    let data = path("XDG_DATA_HOME") ?? home.map { $0 + "/.local/share" }
+    let shared = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+    let roots =
+      [config, data].compactMap { $0 } + shared.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+    return roots.map { $0 + "/hearth/themes" }
+  }
+
+  /// The names of all themes: built-in ones in the order of the picker, then the user's in alphabetical order.
+  package var slugs: [String] {
+    let builtin = BuiltinThemes.sources.map(\.slug)
+    let files = directories.flatMap { directory in
+      // A folder that cannot be read offers no themes; naming one of its themes says so.
+      (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    }
+    let own = Set(files.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }).subtracting(builtin)
+    return builtin + own.sorted()
+  }
+
+  /// A theme with what was ignored while reading it.
+  ///
+  /// - Throws: the first error of the file or of one it inherits from, or that there is no such theme, with the nearest
+  ///   name.
+  package func theme(named slug: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
+    guard let layer = layers(of: slug).first else { throw missing(slug, file: slug, line: nil) }
+    return try theme(layer)
+  }
+
+  /// A theme file anywhere.
+  package func theme(atPath path: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
+    let file = path.split(separator: "/").last.map(String.init) ?? path
+    return try theme(Layer(slug: file.hasSuffix(".toml") ? String(file.dropLast(5)) : file, path: path))
+  }
+
+  /// One place where a theme of a name may come from.
+  private struct Layer: Hashable {
+    var slug: String
+    /// `nil`: built in.
+    var path: String?
+  }
+
+  private func layers(of slug: String) -> [Layer] {
+    guard !slug.contains("/"), !slug.hasPrefix(".") else { return [] }
+    let files = directories.map { "\($0)/\(slug).toml" }.filter { FileManager.default.fileExists(atPath: $0) }
+    let builtin = BuiltinThemes.sources.contains { $0.slug == slug } ? [Layer(slug: slug, path: nil)] : []
+    return files.map { Layer(slug: slug, path: $0) } + builtin
+  }
+
+  private func theme(_ layer: Layer) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
+    var visited: [Layer] = [layer]
+    var source = try read(layer)
+    var chain = source
+    while let parent = chain.inherits {
+      // A file that inherits from its own name means the next one of that name, so that built-ins can be adjusted.
+      let candidates = layers(of: parent.slug)
+      guard let next = candidates.first(where: { $0.slug != chain.slug || !visited.contains($0) }) else {
+        throw missing(parent.slug, file: chain.file, line: parent.line)
+      }
+      guard !visited.contains(next) else {
+        throw ThemeError(file: chain.file, line: parent.line, reason: "\(parent.slug) inherits from itself")
+      }
+      visited.append(next)
+      chain = try read(next)
+      source = source.merged(onto: chain)
+    }
+    return (try source.theme(), source.warnings)
+  }
+
+  private func missing(_ slug: String, file: String, line: Int?) -> ThemeError {
+    let names = slugs
+    let hint =
+      NearestName.suggestion(for: slug, among: names).map { "did you mean \($0)?" }
+      ?? "choose one of \(names.joined(separator: ", "))"
+    return ThemeError(file: file, line: line, reason: "no theme \(slug); \(hint)")
+  }
+
+  private func read(_ layer: Layer) throws(ThemeError) -> ThemeSource {
+    guard let path = layer.path else {
+      let bytes = BuiltinThemes.sources.first { $0.slug == layer.slug }?.source ?? []
+      return try ThemeParser.parse(String(decoding: bytes, as: UTF8.self), file: "\(layer.slug).toml", slug: layer.slug)
+    }
+    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: Self.maximumSize + 1)
+    else {
+      throw ThemeError(file: path, line: nil, reason: "cannot be read")
+    }
+    guard data.count <= Self.maximumSize else {
+      throw ThemeError(
+        file: path, line: nil, reason: "too large for a theme (more than \(Self.maximumSize / 1024) KiB)")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw ThemeError(file: path, line: nil, reason: "not UTF-8")
+    }
+    return try ThemeParser.parse(text, file: path, slug: layer.slug)
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import TerminalCanvas
+
+/// Checks that a theme can be read: contrast per role, and for themes that promise it, colours that colour-blind
+/// people can tell apart. Checked in true colour and after reduction to 256 colours, which can undo both.
+package enum ThemeLint {
+  package struct Finding: Hashable, Sendable, CustomStringConvertible {
+    package var depth: ColorDepth
+    package var subject: String
+    package var value: Double
+    package var minimum: Double
+
+    package var description: String {
+      func short(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
+      return "\(subject) at \(depth): \(short(value)), needs \(short(minimum))"
+    }
+  }
+
+  /// What a theme falls short of; empty for a good theme. Colours that only the terminal knows are not judged.
+  package static func findings(_ theme: Theme) -> [Finding] {
+    [ColorDepth.trueColor, .c256].flatMap { depth in
+      Role.allCases.compactMap { contrast(of: $0, in: theme, at: depth) }
+        + (theme.isColorBlindSafe ? confusions(in: theme, at: depth) : [])
+    }
+  }
+
+  /// The smallest difference between two of `roles` over all kinds of colour vision; `nil` without fixed colours.
+  package static func smallestDifference(among roles: [Role], in theme: Theme, at depth: ColorDepth) -> Double? {
+    let colors = roles.compactMap { theme.style(of: $0).foreground?.rgb(at: depth) }
+    guard colors.count == roles.count else { return nil }
+    return ColorVision.allCases.flatMap { vision in
+      colors.indices.flatMap { i in colors[..<i].map { vision.difference($0, colors[i]) } }
+    }.min()
+  }
+
+  /// WCAG 2 AA: 4.5 for text, 3 for symbols. Lines that only separate need neither.
+  private static func minimumContrast(_ role: Role) -> Double? {
+    switch role {
+    case .border, .scrollTrack: nil
+    case .text, .textMuted, .textStrong, .surface, .header, .hint, .paneTitle, .paneCount, .input, .inputGhost: 4.5
+    case .jsonString, .jsonNull, .jsonPunct, .sourceServer, .writeQueued, .selection, .selectionBlur, .toast: 4.5
+    case .paneTitleFocus, .match, .matchCurrent, .diffAdded, .diffModified, .diffRemoved, .diffContext: 4.5
+    default: 3
+    }
+  }
+
+  private static func contrast(of role: Role, in theme: Theme, at depth: ColorDepth) -> Finding? {
+    let style = theme.style(of: role)
+    guard let minimum = minimumContrast(role), let ink = style.foreground?.rgb(at: depth),
+      let paper = style.background?.rgb(at: depth)
+    else { return nil }
+    let value = ink.contrast(to: paper)
+    return value < minimum ? Finding(depth: depth, subject: role.rawValue, value: value, minimum: minimum) : nil
+  }
+
+  /// Pairs that mean opposite things and must differ by at least 25 for everyone.
+  private static func confusions(in theme: Theme, at depth: ColorDepth) -> [Finding] {
+    let groups: [[Role]] = [
+      [.changeAdded, .changeModified, .changeRemoved], [.stateOnline, .stateConnecting, .stateFault],
+    ]
+    return groups.flatMap { group in
+      group.indices.flatMap { i in
+        group[..<i].compactMap { other -> Finding? in
+          guard let value = smallestDifference(among: [other, group[i]], in: theme, at: depth), value < 25 else {
+            return nil
+          }
+          return Finding(depth: depth, subject: "\(other.rawValue) and \(group[i].rawValue)", value: value, minimum: 25)
+        }
+      }
+    }
+  }
+}

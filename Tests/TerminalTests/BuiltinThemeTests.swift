@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TerminalCanvas
+import Testing
+
+@testable import TerminalTheme
+
+@Suite struct BuiltinThemeTests {
+  static let slugs = ThemeCatalog().slugs
+
+  @Test("There are twelve built-in themes")
+  func count() {
+    #expect(Self.slugs.count == 12)
+    #expect(Self.slugs.first == "ember")
+  }
+
+  @Test("A built-in theme loads without warnings and passes the lint", arguments: slugs)
+  func lint(slug: String) throws {
+    let (theme, warnings) = try ThemeCatalog().theme(named: slug)
+
+    #expect(warnings == [])
+    #expect(theme.slug == slug)
+    #expect(ThemeLint.findings(theme).map(\.description) == [])
+  }
+
+  @Test(
+    "A built-in theme gives every role a look at every depth and keeps states apart from plain text", arguments: slugs)
+  func complete(slug: String) throws {
+    let theme = try ThemeCatalog().theme(named: slug).theme
+    for depth in ColorDepth.allCases {
+      #expect(theme.resolvedStyles(at: depth).count == Role.allCases.count)
+      for role in [Role.paneTitleFocus, .selection, .stateFault, .stateConnecting, .changeModified, .match] {
+        #expect(theme.resolved(role, at: depth) != theme.resolved(.text, at: depth), "\(role) at \(depth)")
+      }
+    }
+    #expect(theme.resolvedStyles(at: .mono).allSatisfy { $0.foreground == .terminal && $0.background == .terminal })
+  }
+
+  @Test(
+    "Themes that promise it keep added, modified and removed apart for colour-blind people, at both depths",
+    arguments: [("ember", 42.0, 25.0), ("paper", 26.5, 25), ("okabe-ito", 33.5, 25)])
+  func colorBlindSafety(slug: String, trueColor: Double, c256: Double) throws {
+    let theme = try ThemeCatalog().theme(named: slug).theme
+    let roles: [Role] = [.changeAdded, .changeModified, .changeRemoved]
+
+    #expect(theme.isColorBlindSafe)
+    #expect(try #require(ThemeLint.smallestDifference(among: roles, in: theme, at: .trueColor)) >= trueColor)
+    #expect(try #require(ThemeLint.smallestDifference(among: roles, in: theme, at: .c256)) >= c256)
+  }
+
+  @Test("The lint sees grey text on grey and green beside red")
+  func lintFinds() {
+    func rgb(_ hex: String) -> ThemeColor { .rgb(RGB(hex: hex) ?? RGB(0, 0, 0), c256: nil, c16: nil) }
+    let theme = Theme(
+      slug: "bad", name: "Bad", variant: .dark, isColorBlindSafe: true, foreground: rgb("#777777"),
+      background: rgb("#222222"),
+      styles: [
+        .changeAdded: RoleStyle(foreground: rgb("#a3be8c")), .changeRemoved: RoleStyle(foreground: rgb("#d08770")),
+      ])
+    let findings = ThemeLint.findings(theme).map(\.subject)
+
+    #expect(findings.contains("text"))
+    #expect(findings.contains("change.added and change.removed"))
+    #expect(!findings.contains("border"))
+  }
+
+  @Test("The monochrome theme never names a colour", arguments: ColorDepth.allCases)
+  func monochrome(depth: ColorDepth) throws {
+    let theme = try ThemeCatalog().theme(named: "monochrome").theme
+
+    #expect(theme.resolvedStyles(at: depth).allSatisfy { $0.foreground == .terminal && $0.background == .terminal })
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import Testing
+
+@testable import Terminal
+
+@Suite struct TerminalSignalTests {
+  @Test(
+    "A signal that ends the program gives the exit code that shells report",
+    arguments: [
+      (SIGTERM, 143), (SIGINT, 130), (SIGQUIT, 131), (SIGHUP, 129), (SIGWINCH, nil), (SIGCONT, nil),
+      (SIGTSTP, nil),
+    ] as [(CInt, CInt?)])
+  func exitCodes(number: CInt, code: CInt?) throws {
+    #expect(try #require(TerminalSignal(number: number)).exitCode == code)
+  }
+
+  @Test("Only what keys cause is kept from the program while another one has the terminal")
+  func keyboard() {
+    let fromKeyboard = TerminalSignal.watched.filter { TerminalSignal(number: $0)?.isFromKeyboard == true }
+
+    #expect(Set(fromKeyboard) == [SIGTSTP, SIGINT, SIGQUIT])
+    #expect(TerminalSignal(number: SIGUSR1) == nil)
+  }
+}
