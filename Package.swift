@@ -57,6 +57,7 @@ let package = Package(
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .target(name: "CTerminalRestore"),
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
+    module("Dashboard", ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
       "FirestoreSpec",
       ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync"]),
@@ -76,6 +77,7 @@ let package = Package(
     tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
+    tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
   ],
   swiftLanguageModes: [.v6]
 )

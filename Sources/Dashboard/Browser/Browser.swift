@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreQuery
+
+/// The tree of pane 1: collections, the documents in their windows, fields and sub-collections.
+package struct Browser: Sendable {
+  package enum Item: Hashable, Sendable {
+    case collection(ResourcePath)
+    case document(DocumentKey)
+    case field(DocumentKey, String)
+    /// There are documents before or after the window.
+    case before(ResourcePath)
+    case after(ResourcePath)
+    /// Why a collection shows no documents.
+    case note(ResourcePath)
+  }
+
+  struct Row: Hashable, Sendable {
+    var item: Item
+    var depth: Int
+  }
+
+  /// Fields that just changed, marked until a moment.
+  struct FieldMark: Sendable {
+    var names: Set<String>
+    var until: Timestamp
+  }
+
+  package internal(set) var cursor = Cursor<Item>()
+  /// The collections at the root; `nil` until they are known.
+  var roots: [String]?
+  var windows: [ResourcePath: CollectionWindow] = [:]
+  var subcollections: [ResourcePath: [String]] = [:]
+  var expanded: Set<ResourcePath> = []
+  var marks: [DocumentKey: FieldMark] = [:]
+  private var nextTag = 1
+
+  /// All rows of the tree in order.
+  var rows: [Row] {
+    var rows: [Row] = []
+    for root in roots ?? [] { append(collection: ResourcePath(root), depth: 0, to: &rows) }
+    return rows
+  }
+
+  private func append(collection path: ResourcePath, depth: Int, to rows: inout [Row]) {
+    rows.append(Row(item: .collection(path), depth: depth))
+    guard expanded.contains(path), let window = windows[path] else { return }
+    if window.hasBefore { rows.append(Row(item: .before(path), depth: depth + 1)) }
+    for document in window.documents {
+      rows.append(Row(item: .document(document.key), depth: depth + 1))
+      if expanded.contains(document.key.path) { append(contentsOf: document, depth: depth + 2, to: &rows) }
+    }
+    if window.documents.isEmpty || window.failure != nil { rows.append(Row(item: .note(path), depth: depth + 1)) }
+    if window.hasAfter { rows.append(Row(item: .after(path), depth: depth + 1)) }
+  }
+
+  private func append(contentsOf document: Document, depth: Int, to rows: inout [Row]) {
+    for entry in document.data?.fields.entries ?? [] {
+      rows.append(Row(item: .field(document.key, entry.name), depth: depth))
+    }
+    for id in subcollections[document.key.path] ?? [] {
+      append(collection: document.key.path.appending(id), depth: depth, to: &rows)
+    }
+  }
+
+  func document(_ key: DocumentKey) -> Document? {
+    windows[key.collection]?.documents.first { $0.key == key }
+  }
+
+  // MARK: Windows
+
+  /// Asks for a window; what is shown stays until it arrives.
+  mutating func open(
+    _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
+    in database: DatabaseID
+  ) -> [Effect] {
+    var window = windows[path] ?? CollectionWindow(path: path)
+    let tag = WindowTag(nextTag)
+    nextTag += 1
+    var effects = window.requested.map { [Effect.closeWindow($0.tag)] } ?? []
+    window.requested = CollectionWindow.Request(tag: tag, place: place, limit: max(1, limit), landing: landing)
+    window.failure = nil
+    let query = CollectionWindow.query(path, filter: window.filter, at: place, limit: limit, in: database)
+    windows[path] = window
+    effects.append(.openWindow(tag, query))
+    return effects
+  }
+
+  mutating func expand(_ path: ResourcePath, limit: Int, in database: DatabaseID) -> [Effect] {
+    guard expanded.insert(path).inserted else { return [] }
+    if path.isDocument { return [.listCollections(below: path)] }
+    let effects = open(path, at: .start, landing: .stay, limit: limit, in: database)
+    return windows[path]?.total == nil ? effects + [.count(path)] : effects
+  }
+
+  mutating func collapse(_ path: ResourcePath) -> [Effect] {
+    guard expanded.remove(path) != nil else { return [] }
+    var effects: [Effect] = []
+    for inner in expanded where path.isPrefix(of: inner) { expanded.remove(inner) }
+    for (other, window) in windows where path.isPrefix(of: other) {
+      effects += [window.shown, window.requested].compactMap { $0.map { .closeWindow($0.tag) } }
+      var closed = CollectionWindow(path: other)
+      closed.total = window.total
+      windows[other] = closed
+    }
+    return effects.sorted { "\($0)" < "\($1)" }
+  }
+
+  /// Slides the window of a collection by half when the cursor stands on one of its edges.
+  mutating func slide(_ item: Item, limit: Int, in database: DatabaseID) -> [Effect] {
+    switch item {
+    case .after(let path):
+      guard let window = windows[path], !window.isLoading, let last = window.documents.last else { return [] }
+      let middle = window.documents[window.documents.count / 2].key
+      return open(path, at: .from(middle), landing: .after(last.key), limit: limit, in: database)
+    case .before(let path):
+      guard let window = windows[path], !window.isLoading, let first = window.documents.first else { return [] }
+      let middle = window.documents[window.documents.count / 2].key
+      return open(path, at: .until(middle), landing: .before(first.key), limit: limit, in: database)
+    default: return []
+    }
+  }
+
+  // MARK: Events
+
+  mutating func load(
+    _ tag: WindowTag, _ documents: [Document], isFromCache: Bool, total: Int?, at now: Timestamp
+  ) -> [Effect] {
+    guard let path = windows.first(where: { $1.shown?.tag == tag || $1.requested?.tag == tag })?.key,
+      var window = windows[path]
+    else { return [] }
+    var effects: [Effect] = []
+    var landing = CollectionWindow.Landing.stay
+    if let request = window.requested, request.tag == tag {
+      if let old = window.shown { effects.append(.closeWindow(old.tag)) }
+      window.offset = offset(of: request, documents, after: window, total: total ?? window.total)
+      window.shown = request
+      window.requested = nil
+      landing = request.landing
+    } else {
+      mark(changesFrom: window.documents, to: documents, at: now)
+    }
+    window.documents = documents
+    window.isFromCache = isFromCache
+    window.failure = nil
+    if let total { window.total = total }
+    if window.filter == nil, !window.hasBefore, !window.hasAfter { window.total = documents.count }
+    windows[path] = window
+    land(landing, documents)
+    return effects
+  }
+
+  mutating func fail(_ tag: WindowTag, _ status: RPCStatus) {
+    guard let path = windows.first(where: { $1.shown?.tag == tag || $1.requested?.tag == tag })?.key else { return }
+    windows[path]?.failure = status
+    windows[path]?.requested = nil
+    if windows[path]?.shown?.tag == tag { windows[path]?.shown = nil }
+  }
+
+  private mutating func land(_ landing: CollectionWindow.Landing, _ documents: [Document]) {
+    switch landing {
+    case .stay: break
+    case .after(let key):
+      if let next = documents.first(where: { key < $0.key }) ?? documents.last { cursor.select(.document(next.key)) }
+    case .before(let key):
+      if let previous = documents.last(where: { $0.key < key }) ?? documents.first {
+        cursor.select(.document(previous.key))
+      }
+    case .first: if let first = documents.first { cursor.select(.document(first.key)) }
+    case .last: if let last = documents.last { cursor.select(.document(last.key)) }
+    }
+  }
+
+  private func offset(
+    of request: CollectionWindow.Request, _ documents: [Document], after old: CollectionWindow, total: Int?
+  ) -> Int? {
+    switch request.place {
+    case .start: return 0
+    case .end: return old.filter == nil ? total.map { max(0, $0 - documents.count) } : nil
+    case .from, .until:
+      guard let offset = old.offset, let first = documents.first else { return nil }
+      if let shared = old.documents.firstIndex(where: { $0.key == first.key }) { return offset + shared }
+      guard let oldFirst = old.documents.first,
+        let shared = documents.firstIndex(where: { $0.key == oldFirst.key })
+      else { return nil }
+      return max(0, offset - shared)
+    }
+  }
+
+  /// Remembers which fields of the shown documents changed, for the `~` beside them.
+  private mutating func mark(changesFrom old: [Document], to new: [Document], at now: Timestamp) {
+    marks = marks.filter { $1.until > now || document($0)?.hasPendingWrites == true }
+    let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    for document in new {
+      guard let data = document.data, let previous = before[document.key]?.data, data != previous else { continue }
+      let names = FieldChange.between(previous.fields, data.fields).map(\.path.first)
+      let kept = marks[document.key].map(\.names) ?? []
+      marks[document.key] = FieldMark(names: kept.union(names), until: now.advanced(seconds: 3))
+    }
+  }
+}

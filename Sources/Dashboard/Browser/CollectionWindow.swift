@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// The part of a collection that the browser holds: about two screens of documents in the order of their names. Moving
+/// past its edge opens another window, so a collection of a million documents costs as much as one of fifty.
+struct CollectionWindow: Sendable {
+  /// Where a window lies.
+  enum Place: Hashable, Sendable {
+    case start
+    case end
+    /// From this document on.
+    case from(DocumentKey)
+    /// Up to and including this document.
+    case until(DocumentKey)
+  }
+
+  /// Where the cursor goes when a window has arrived.
+  enum Landing: Hashable, Sendable {
+    case stay
+    case after(DocumentKey)
+    case before(DocumentKey)
+    case first
+    case last
+  }
+
+  struct Request: Sendable {
+    var tag: WindowTag
+    var place: Place
+    var limit: Int
+    var landing: Landing
+  }
+
+  var path: ResourcePath
+  var filter: BrowserFilter?
+  /// The window whose documents are shown; `nil` until the first has arrived.
+  var shown: Request?
+  /// The window that was asked for last and has not arrived.
+  var requested: Request?
+  var documents: [Document] = []
+  var isFromCache = true
+  /// How many documents the whole collection has.
+  var total: Int?
+  var failure: RPCStatus?
+  /// How many documents lie before the window; `nil` when nobody knows.
+  var offset: Int? = 0
+
+  init(path: ResourcePath) { self.path = path }
+
+  var isLoading: Bool { requested != nil }
+
+  var hasBefore: Bool {
+    guard let shown else { return false }
+    switch shown.place {
+    case .start: return false
+    case .from: return true
+    case .end, .until: return documents.count >= shown.limit
+    }
+  }
+
+  var hasAfter: Bool {
+    guard let shown else { return false }
+    switch shown.place {
+    case .end: return false
+    case .until: return true
+    case .start, .from: return documents.count >= shown.limit
+    }
+  }
+
+  /// The query that reads a window and nothing else.
+  static func query(
+    _ path: ResourcePath, filter: BrowserFilter?, at place: Place, limit: Int, in database: DatabaseID
+  ) -> Query {
+    func bound(_ id: String) -> Bound {
+      Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
+    }
+    var query = Query(
+      path: path, filters: filter?.filters ?? [], explicitOrderBy: [OrderBy(.documentID)], limit: max(1, limit))
+    if let prefix = filter?.prefix, !prefix.isEmpty {
+      query.start = bound(prefix)
+      // No id with the prefix sorts after the prefix and the last code point there is.
+      query.end = bound(prefix + "\u{10FFFF}")
+    }
+    switch place {
+    case .start: break
+    case .end: query.limitType = .last
+    case .from(let key): query.start = bound(key.documentID)
+    case .until(let key):
+      query.end = bound(key.documentID)
+      query.limitType = .last
+    }
+    return query
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// What the client tells the dashboard. The command converts the engine's types into these, so that the dashboard
+/// knows neither the engine nor a transport.
+package enum ClientEvent: Sendable {
+  /// A listener fired.
+  case snapshot(ListenerSnapshot)
+  /// A listener ended with an error; it will not fire again.
+  case listenerFailed(ListenerTag, RPCStatus)
+  /// The documents of a browser window, in the order of its query; again after every change.
+  /// `total` is the number of documents in the collection, where it is known.
+  case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
+  case windowFailed(WindowTag, RPCStatus)
+  /// The ids of the collections below a document, or at the root.
+  case collections(below: ResourcePath, [String])
+  /// The answer to `Effect.count`.
+  case counted(ResourcePath, Int)
+  /// Online state, streams, round trips: newest wins.
+  case status(NetworkStatus)
+  /// The whole queue of batches that the backend has not acknowledged, oldest first.
+  case pendingWrites([QueueRow])
+  /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
+  /// snapshots that contain the result (S3).
+  case writeAcknowledged(BatchID, after: Duration)
+  /// The backend refused a batch and its local effect was undone.
+  case writeRejected(BatchID, RPCStatus)
+  /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
+  /// queued, and what listeners see.
+  case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?)
+  /// The text that came back from the editor cannot be written. The text is kept, so that nothing typed is lost.
+  case editorFailed(EditRequest, line: Int, column: Int, reason: String)
+  /// Something the user should read.
+  case notice(Toast.Kind, String)
+}
+
+/// Names one listener of the dashboard, as chosen by the dashboard.
+package struct ListenerTag: Hashable, Comparable, Sendable {
+  package let rawValue: Int
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+  package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Names one window of the collection browser. Every move of a window gets a new tag; events with an old one are
+/// dropped.
+package struct WindowTag: Hashable, Sendable {
+  package let rawValue: Int
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// What the dashboard wants done. `update` returns these; only the command performs them.
+package enum Effect: Equatable, Sendable {
+  /// Start a listener whose snapshots come back under the tag.
+  case listen(ListenerTag, Query, ListenerSettings)
+  case unlisten(ListenerTag)
+  /// Read, and keep reading, the few documents that the browser shows; answers `windowLoaded` or `windowFailed`.
+  case openWindow(WindowTag, Query)
+  case closeWindow(WindowTag)
+  /// Answers `collections`.
+  case listCollections(below: ResourcePath)
+  /// Count a collection without reading its documents; answers `counted`.
+  case count(ResourcePath)
+  /// Answers `detail` now and after every change, until closed.
+  case openDetail(DocumentKey)
+  case closeDetail(DocumentKey)
+  case setNetwork(enabled: Bool)
+  /// Write one batch.
+  case write([Mutation])
+  /// Drop a batch that is not in flight.
+  case cancelWrite(BatchID)
+  /// Skip any backoff.
+  case retryNow
+  /// Suspend the screen, run the user's editor on the text and write the result, or answer `editorFailed`.
+  case edit(EditRequest)
+  case copy(String)
+  case setTheme(String)
+  case setMouse(Bool)
+  /// Give the terminal back until the process is continued.
+  case suspend
+  /// Paint every cell again.
+  case redraw
+  case quit(code: Int32)
+}
+
+package struct ListenerSettings: Hashable, Sendable {
+  package enum Source: Hashable, Sendable { case `default`, cache }
+  package var source: Source
+  package var includesMetadataChanges: Bool
+
+  package init(source: Source = .default, includesMetadataChanges: Bool = true) {
+    self.source = source
+    self.includesMetadataChanges = includesMetadataChanges
+  }
+}
+
+/// A text for the user's editor, and what becomes of it.
+package struct EditRequest: Hashable, Sendable {
+  package enum Subject: Hashable, Sendable {
+    /// Replace the document.
+    case document(DocumentKey)
+    /// Add a document with an automatic id.
+    case newDocument(in: ResourcePath)
+  }
+
+  package var subject: Subject
+  /// The JSON the editor starts with.
+  package var text: String
+
+  package init(_ subject: Subject, text: String) {
+    self.subject = subject
+    self.text = text
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// One firing of a listener: what changed, and why.
+package struct ListenerSnapshot: Sendable {
+  package struct Change: Sendable {
+    package var kind: DocumentChange.Kind
+    package var document: Document
+    /// The document in the listener's previous snapshot; `nil` for an added one.
+    package var previous: Document?
+
+    package init(_ kind: DocumentChange.Kind, _ document: Document, previous: Document? = nil) {
+      self.kind = kind
+      self.document = document
+      self.previous = previous
+    }
+  }
+
+  /// Why a snapshot fired.
+  package enum Cause: Hashable, Sendable {
+    case listenerAdded
+    case localWrite(BatchID)
+    case acknowledged(BatchID)
+    case rejected(BatchID, RPCStatus)
+    case server
+    case networkDisabled
+    case offline
+    case limboResolved(DocumentKey)
+    case existenceFilter
+    case userChanged
+    case bundleLoaded(String)
+  }
+
+  package var listener: ListenerTag
+  package var changes: [Change]
+  package var isFromCache: Bool
+  /// Whether `isFromCache` differs from the previous snapshot's.
+  package var syncStateChanged: Bool
+  package var hasPendingWrites: Bool
+  /// How many documents the query matches now.
+  package var count: Int
+  package var causes: [Cause]
+
+  package init(
+    listener: ListenerTag, changes: [Change], isFromCache: Bool, syncStateChanged: Bool, hasPendingWrites: Bool,
+    count: Int, causes: [Cause]
+  ) {
+    self.listener = listener
+    self.changes = changes
+    self.isFromCache = isFromCache
+    self.syncStateChanged = syncStateChanged
+    self.hasPendingWrites = hasPendingWrites
+    self.count = count
+    self.causes = causes
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Everything about the connection that the header and pane 3 show.
+package struct NetworkStatus: Hashable, Sendable {
+  package enum Online: Hashable, Sendable { case unknown, online, offline }
+
+  package struct Stream: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+      case closed, opening, open
+      case backoff(until: Timestamp)
+    }
+    package var state: State
+    package var lastError: RPCStatus?
+
+    package init(_ state: State = .closed, lastError: RPCStatus? = nil) {
+      self.state = state
+      self.lastError = lastError
+    }
+  }
+
+  /// The server at the other end.
+  package struct Backend: Hashable, Sendable {
+    /// `cloud` is somebody's real data: deleting there asks to type the name.
+    package enum Kind: Hashable, Sendable { case embedded, emulator, cloud }
+    package var kind: Kind
+    package var project: String
+    package var database: String
+    /// `127.0.0.1:8080`; `nil` for the embedded backend.
+    package var host: String?
+    /// Who is signed in.
+    package var user: String?
+
+    package init(
+      _ kind: Kind, project: String, database: String = "(default)", host: String? = nil, user: String? = nil
+    ) {
+      self.kind = kind
+      self.project = project
+      self.database = database
+      self.host = host
+      self.user = user
+    }
+  }
+
+  package var online: Online
+  /// Whether the user has left the network on.
+  package var isNetworkEnabled: Bool
+  /// Since when `online` holds.
+  package var since: Timestamp
+  package var watch: Stream
+  package var write: Stream
+  package var activeTargets: Int
+  package var inFlightWrites: Int
+  /// When the newest resume token was received.
+  package var lastSnapshotAt: Timestamp?
+  /// Send to acknowledgement of recent batches, newest last.
+  package var roundTrips: [Duration]
+  /// What the user must know about storage: a locked or corrupt cache, a full disk.
+  package var storageNotice: String?
+  package var backend: Backend
+
+  package init(
+    online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, watch: Stream = Stream(),
+    write: Stream = Stream(), activeTargets: Int = 0, inFlightWrites: Int = 0, lastSnapshotAt: Timestamp? = nil,
+    roundTrips: [Duration] = [], storageNotice: String? = nil, backend: Backend
+  ) {
+    self.online = online
+    self.isNetworkEnabled = isNetworkEnabled
+    self.since = since
+    self.watch = watch
+    self.write = write
+    self.activeTargets = activeTargets
+    self.inFlightWrites = inFlightWrites
+    self.lastSnapshotAt = lastSnapshotAt
+    self.roundTrips = roundTrips
+    self.storageNotice = storageNotice
+    self.backend = backend
+  }
+}
+
+extension NetworkStatus {
+  /// Whether listeners are served by the cache and writes wait.
+  package var isOffline: Bool { !isNetworkEnabled || online == .offline }
+
+  /// The next moment at which a stream is opened again; `nil` unless one is backing off.
+  package var retryAt: Timestamp? {
+    [watch, write].compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One batch of pane 2.
+package struct QueueRow: Hashable, Sendable {
+  package enum Operation: String, Hashable, Sendable { case set, update, delete, increment, verify, batch }
+
+  package enum State: Hashable, Sendable {
+    /// The network is off.
+    case held
+    case queued
+    case inFlight
+    case backoff(until: Timestamp)
+    case acknowledged(after: Duration)
+    case rejected(RPCStatus)
+  }
+
+  package var batch: BatchID
+  package var operation: Operation
+  package var documents: [DocumentKey]
+  /// When the write was made, by this device's clock.
+  package var writtenAt: Timestamp
+  /// How often it was sent.
+  package var tries: Int
+  package var state: State
+  package var transformCount: Int
+  /// Whether sending it twice changes the result (an increment): it may be applied twice if an acknowledgement is lost.
+  package var isNonIdempotent: Bool
+  package var lastError: RPCStatus?
+
+  package init(
+    batch: BatchID, operation: Operation, documents: [DocumentKey], writtenAt: Timestamp, tries: Int = 0,
+    state: State, transformCount: Int = 0, isNonIdempotent: Bool = false, lastError: RPCStatus? = nil
+  ) {
+    self.batch = batch
+    self.operation = operation
+    self.documents = documents
+    self.writtenAt = writtenAt
+    self.tries = tries
+    self.state = state
+    self.transformCount = transformCount
+    self.isNonIdempotent = isNonIdempotent
+    self.lastError = lastError
+  }
+}
+
+extension QueueRow {
+  /// Describes the mutations of a batch; several of them are a `batch`.
+  package static func operation(of mutations: [Mutation]) -> Operation {
+    guard mutations.count == 1, let mutation = mutations.first else { return .batch }
+    switch mutation.operation {
+    case .set: return .set
+    case .delete: return .delete
+    case .verify: return .verify
+    case .patch(let fields, _):
+      let isIncrement = fields.isEmpty && isNonIdempotent(mutations)
+      return isIncrement ? .increment : .update
+    }
+  }
+
+  /// Whether one of the mutations gives another result when applied twice.
+  package static func isNonIdempotent(_ mutations: [Mutation]) -> Bool {
+    mutations.contains { mutation in
+      mutation.transforms.contains { if case .increment = $0.operation { true } else { false } }
+    }
+  }
+
+  package var isFinished: Bool {
+    switch state {
+    case .acknowledged, .rejected: true
+    case .held, .queued, .inFlight, .backoff: false
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+extension Timestamp {
+  /// Seconds may be any 64-bit number in a document, so the sum wraps instead of trapping.
+  package func advanced(seconds amount: Int64) -> Timestamp {
+    Timestamp(seconds: seconds &+ amount, nanoseconds: nanoseconds)
+  }
+
+  /// Whole seconds that have passed since `earlier`, never negative.
+  package func wholeSeconds(since earlier: Timestamp) -> Int64 {
+    guard self > earlier else { return 0 }
+    let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
+    if overflow { return .max }
+    return nanoseconds < earlier.nanoseconds ? difference - 1 : difference
+  }
+
+  /// Milliseconds that have passed since `earlier`, never negative; saturates.
+  package func milliseconds(since earlier: Timestamp) -> Int64 {
+    guard self > earlier else { return 0 }
+    let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
+    guard !overflow, difference < .max / 2000 else { return .max }
+    return difference * 1000 + Int64(nanoseconds - earlier.nanoseconds) / 1_000_000
+  }
+
+  /// The next full second after this moment.
+  var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
+}
+
+/// Times and durations as people read them, without a locale.
+enum TimeText {
+  enum Precision { case hours, minutes, seconds }
+
+  /// `12:04:17` in the time zone that lies `offset` seconds east of UTC.
+  static func clock(_ time: Timestamp, offset: Int) -> String {
+    let (hour, minute, second) = timeOfDay(time, offset: offset)
+    return "\(two(hour)):\(two(minute)):\(two(second))"
+  }
+
+  /// `12:04:15.118`, without hours `04:15.118`, without minutes `15.118`.
+  static func milliseconds(_ time: Timestamp, offset: Int, from precision: Precision) -> String {
+    let (hour, minute, second) = timeOfDay(time, offset: offset)
+    let fraction = three(Int(time.nanoseconds) / 1_000_000)
+    switch precision {
+    case .hours: return "\(two(hour)):\(two(minute)):\(two(second)).\(fraction)"
+    case .minutes: return "\(two(minute)):\(two(second)).\(fraction)"
+    case .seconds: return "\(two(second)).\(fraction)"
+    }
+  }
+
+  /// `0:42`, `12:05`, `1:02:03`, `3d 4:05:06`.
+  static func elapsed(seconds: Int64) -> String {
+    let seconds = max(0, seconds)
+    let minutes = seconds / 60 % 60
+    let hours = seconds / 3600 % 24
+    let days = seconds / 86_400
+    if days > 0 { return "\(days)d \(hours):\(two(Int(minutes))):\(two(Int(seconds % 60)))" }
+    if hours > 0 { return "\(hours):\(two(Int(minutes))):\(two(Int(seconds % 60)))" }
+    return "\(minutes):\(two(Int(seconds % 60)))"
+  }
+
+  /// `2026-03-02 11:58:03.120Z`; the fraction is left out where it is zero and as long as it needs to be.
+  static func date(_ time: Timestamp) -> String {
+    let days = floorDivide(time.seconds, 86_400)
+    let (hour, minute, second) = timeOfDay(time, offset: 0)
+    // Days to a civil date: shift the era to 0000-03-01, so that leap days come last (H. Hinnant's algorithm).
+    let shifted = days + 719_468
+    let era = floorDivide(shifted, 146_097)
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthIndex = (5 * dayOfYear + 2) / 153
+    let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
+    let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
+    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+    let yearText = year >= 0 && year < 1000 ? String(repeating: "0", count: 4 - "\(year)".count) + "\(year)" : "\(year)"
+    return
+      "\(yearText)-\(two(Int(month)))-\(two(Int(day))) \(two(hour)):\(two(minute)):\(two(second))\(fraction(time))Z"
+  }
+
+  /// `184 ms`, `2.4 s`.
+  static func latency(_ duration: Duration) -> String {
+    let milliseconds = wholeMilliseconds(duration)
+    return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
+  }
+
+  static func wholeMilliseconds(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    let (product, overflow) = max(0, seconds).multipliedReportingOverflow(by: 1000)
+    return overflow ? .max : product &+ attoseconds / 1_000_000_000_000_000
+  }
+
+  /// `3.4s` until a moment; `now` once it has passed.
+  static func countdown(to end: Timestamp, from now: Timestamp) -> String {
+    let left = end.milliseconds(since: now)
+    if left <= 0 { return "now" }
+    return left < 10_000 ? "\(left / 1000).\(left / 100 % 10)s" : "\(left / 1000)s"
+  }
+
+  private static func timeOfDay(_ time: Timestamp, offset: Int) -> (Int, Int, Int) {
+    let local = time.seconds &+ Int64(offset)
+    let second = Int(local - floorDivide(local, 86_400) * 86_400)
+    return (second / 3600, second / 60 % 60, second % 60)
+  }
+
+  private static func fraction(_ time: Timestamp) -> String {
+    let nanoseconds = Int(time.nanoseconds)
+    if nanoseconds == 0 { return "" }
+    let digits = three(nanoseconds / 1_000_000)
+    if nanoseconds % 1_000_000 == 0 { return "." + digits }
+    return "." + digits + three(nanoseconds / 1000 % 1000)
+  }
+
+  private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+    let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
+    return remainder < 0 ? quotient - 1 : quotient
+  }
+
+  private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  private static func three(_ number: Int) -> String {
+    number < 10 ? "00\(number)" : number < 100 ? "0\(number)" : "\(number)"
+  }
+}
+
+/// `1 000 000`: groups of three, parted by a space, the same in every country.
+func grouped(_ number: Int) -> String {
+  let digits = String(number.magnitude)
+  var text = ""
+  for (index, digit) in digits.enumerated() {
+    if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(" ") }
+    text.append(digit)
+  }
+  return number < 0 ? "-" + text : text
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The rows of pane 4: a bounded ring, and the part of it that passes the filter.
+package struct Feed: Sendable {
+  /// Older rows are forgotten; the total goes on counting.
+  package static let capacity = 5000
+  /// Rows are dropped in blocks, so that an event costs no shift of the whole ring.
+  private static let slack = 256
+
+  package private(set) var rows: [FeedRow] = []
+  package private(set) var total = 0
+  /// Ids of the rows that pass filter and restriction, ascending.
+  package private(set) var visible: [Int] = []
+  /// The last row that a paused feed shows; `nil` while it follows the tail.
+  package private(set) var pausedAt: Int?
+  package internal(set) var cursor = Cursor<Int>()
+  var filter = WordFilter("") { didSet { refilter() } }
+  var onlyListener: ListenerTag? { didSet { refilter() } }
+  var onlyDocument: DocumentKey? { didSet { refilter() } }
+  /// Whether the time column shows the distance to the row above.
+  var showsDeltas = false
+  private var nextID = 1
+
+  package init() {}
+
+  package var isPaused: Bool { pausedAt != nil }
+
+  /// Rows on the page: all visible ones, up to where the feed was paused.
+  package var shown: ArraySlice<Int> {
+    guard let pausedAt else { return visible[...] }
+    return visible[..<upperBound(of: pausedAt, in: visible)]
+  }
+
+  /// Events behind the pause.
+  package var newCount: Int { visible.count - shown.count }
+
+  package subscript(id: Int) -> FeedRow? {
+    guard let first = rows.first?.id, id >= first, id - first < rows.count else { return nil }
+    return rows[id - first]
+  }
+
+  /// The row that commands mean: the selected one, or the newest while following.
+  package var selected: FeedRow? {
+    if isPaused, let id = cursor.id { return self[id] }
+    return shown.last.flatMap { self[$0] }
+  }
+
+  mutating func append(_ row: FeedRow) {
+    var row = row
+    row.id = nextID
+    nextID += 1
+    if row.kind != .divider { total += 1 }
+    rows.append(row)
+    if passes(row) { visible.append(row.id) }
+    guard rows.count > Self.capacity + Self.slack else { return }
+    rows.removeFirst(rows.count - Self.capacity)
+    guard let oldest = rows.first?.id else { return }
+    visible.removeFirst(upperBound(of: oldest - 1, in: visible))
+  }
+
+  mutating func pause() {
+    guard pausedAt == nil else { return }
+    pausedAt = nextID - 1
+    if let last = visible.last {
+      cursor.select(index: visible.count - 1, in: visible)
+      cursor.select(last)
+    }
+  }
+
+  mutating func follow() { pausedAt = nil }
+
+  mutating func clear() {
+    rows.removeAll()
+    visible.removeAll()
+    pausedAt = nil
+  }
+
+  /// The newest rows about a document, newest last; what the History tab shows.
+  func history(of key: DocumentKey) -> [FeedRow] {
+    var seen: [FeedRow] = []
+    for row in rows where row.key == key && row.document != nil {
+      // Several listeners report the same version; one row tells it.
+      if let last = seen.last, last.document == row.document, last.kind == row.kind { continue }
+      seen.append(row)
+    }
+    return seen
+  }
+
+  private mutating func refilter() {
+    visible = rows.filter(passes).map(\.id)
+  }
+
+  private func passes(_ row: FeedRow) -> Bool {
+    if let onlyListener, row.listener != onlyListener, row.kind != .divider { return false }
+    if let onlyDocument, row.key != onlyDocument { return false }
+    return filter.isEmpty || filter.matches(row.searchText)
+  }
+
+  private func upperBound(of id: Int, in ids: [Int]) -> Int {
+    var low = 0
+    var high = ids.count
+    while low < high {
+      let middle = (low + high) / 2
+      if ids[middle] <= id { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}

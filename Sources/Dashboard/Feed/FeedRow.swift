@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One row of the live feed.
+package struct FeedRow: Sendable {
+  package enum Kind: Hashable, Sendable {
+    case added, modified, removed
+    /// A snapshot without changed documents; the one that turns `fromCache` off is "in sync".
+    case synced
+    /// A line across the feed, such as the beginning of an outage.
+    case divider
+    case failed
+  }
+
+  /// Consecutive: rows are found by it, never by their place on the screen.
+  package var id: Int
+  package var time: Timestamp
+  package var kind: Kind
+  package var listener: ListenerTag?
+  package var listenerName: String
+  package var key: DocumentKey?
+  package var isLocal: Bool
+  package var isFromCache: Bool
+  package var hasPendingWrites: Bool
+  package var summary: String
+  package var batch: BatchID?
+  package var document: Document?
+  package var previous: Document?
+
+  package init(
+    id: Int = 0, time: Timestamp, kind: Kind, listener: ListenerTag? = nil, listenerName: String = "",
+    key: DocumentKey? = nil, isLocal: Bool = false, isFromCache: Bool = false, hasPendingWrites: Bool = false,
+    summary: String, batch: BatchID? = nil, document: Document? = nil, previous: Document? = nil
+  ) {
+    self.id = id
+    self.time = time
+    self.kind = kind
+    self.listener = listener
+    self.listenerName = listenerName
+    self.key = key
+    self.isLocal = isLocal
+    self.isFromCache = isFromCache
+    self.hasPendingWrites = hasPendingWrites
+    self.summary = summary
+    self.batch = batch
+    self.document = document
+    self.previous = previous
+  }
+
+  /// What the document column says.
+  var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }
+
+  /// Everything a filter looks at.
+  var searchText: String {
+    [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, batch?.description ?? ""].joined(separator: " ")
+  }
+
+  /// The row as plain text, for the clipboard.
+  func text(offset: Int) -> String {
+    let flags = (isFromCache ? "c" : "") + (hasPendingWrites ? "p" : "")
+    let parts = [
+      TimeText.milliseconds(time, offset: offset, from: .hours), listenerName, kind.letter, subject,
+      isLocal ? "LOCAL" : "SERVER", flags, summary, batch?.description ?? "",
+    ]
+    return parts.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+}
+
+extension FeedRow.Kind {
+  /// What colour-blind readers go by.
+  var letter: String {
+    switch self {
+    case .added: "+"
+    case .modified: "~"
+    case .removed: "-"
+    case .synced: "="
+    case .failed: "!"
+    case .divider: " "
+    }
+  }
+}

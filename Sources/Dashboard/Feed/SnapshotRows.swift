@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+
+/// Turns a snapshot into feed rows: one per changed document, one for the moment of synchronisation, and one summary
+/// where a first snapshot would flood the feed.
+struct SnapshotRows {
+  var snapshot: ListenerSnapshot
+  var listener: ListenerRecord
+  var time: Timestamp
+  var glyphs: Glyphs
+  /// Send-to-acknowledgement of recently acknowledged batches.
+  var acknowledgements: [BatchID: Duration]
+
+  /// A first snapshot with more documents becomes one row per kind.
+  private static let floodLimit = 6
+  /// Later snapshots may report this many documents one by one.
+  private static let burstLimit = 200
+
+  func rows() -> [FeedRow] {
+    let isFirst = listener.count == nil
+    let limit = isFirst ? Self.floodLimit : Self.burstLimit
+    var rows: [FeedRow] = []
+    if snapshot.changes.count > limit {
+      rows = [.added, .modified, .removed].compactMap { summaryRow(of: $0) }
+    } else {
+      rows = snapshot.changes.map(row)
+    }
+    if snapshot.syncStateChanged, !snapshot.isFromCache {
+      rows.append(
+        syncRow(isFirst ? "\(documents(snapshot.count))" : "cache\(glyphs.arrow)server, \(documents(snapshot.count))"))
+    } else if rows.isEmpty {
+      rows.append(emptyRow(isFirst: isFirst))
+    }
+    return rows
+  }
+
+  /// Whether this device, not the backend, is behind the snapshot.
+  private var isLocal: Bool {
+    snapshot.causes.contains { cause in
+      switch cause {
+      case .localWrite, .networkDisabled, .offline: true
+      default: false
+      }
+    }
+  }
+
+  private func base(_ kind: FeedRow.Kind, _ summary: String) -> FeedRow {
+    FeedRow(
+      time: time, kind: kind, listener: listener.tag, listenerName: listener.name, isLocal: isLocal,
+      isFromCache: snapshot.isFromCache, hasPendingWrites: false, summary: summary)
+  }
+
+  private func row(_ change: ListenerSnapshot.Change) -> FeedRow {
+    var row = base(kind(of: change), "")
+    row.key = change.document.key
+    row.document = change.document
+    row.previous = change.previous
+    row.hasPendingWrites = change.document.hasPendingWrites
+    let cause = summary(of: change)
+    row.summary = cause.text
+    row.batch = cause.batch
+    return row
+  }
+
+  private func kind(of change: ListenerSnapshot.Change) -> FeedRow.Kind {
+    switch change.kind {
+    case .added: .added
+    case .removed: .removed
+    case .modified, .metadata: .modified
+    }
+  }
+
+  private func summary(of change: ListenerSnapshot.Change) -> (text: String, batch: BatchID?) {
+    let what = contents(of: change)
+    for cause in snapshot.causes {
+      switch cause {
+      case .localWrite(let batch): return (what, batch)
+      case .acknowledged(let batch):
+        let time = acknowledgements[batch].map { " in " + TimeText.latency($0) } ?? ""
+        return ("ack \(batch)\(time)" + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
+      case .rejected(let batch, let status): return ("\(batch) undone: \(status.code.name)", nil)
+      case .limboResolved(let key) where key == change.document.key:
+        return ("limbo resolved \(glyphs.bullet) " + what, nil)
+      default: continue
+      }
+    }
+    return (what, nil)
+  }
+
+  private func contents(of change: ListenerSnapshot.Change) -> String {
+    switch change.kind {
+    case .removed: return removal(change)
+    case .added:
+      guard let fields = change.document.data?.fields else { return "content unknown" }
+      return isLocal
+        ? "new \(glyphs.bullet) \(fields.count) field\(fields.count == 1 ? "" : "s")" : headline(of: fields)
+    case .metadata:
+      return change.document.hasPendingWrites ? "pending" : snapshot.isFromCache ? "from cache" : "confirmed"
+    case .modified:
+      let old = change.previous?.data?.fields ?? Fields()
+      let changes = FieldChange.between(old, change.document.data?.fields ?? Fields())
+      let shown = changes.prefix(3).map { $0.text(arrow: glyphs.arrow) }.joined(separator: " \(glyphs.bullet) ")
+      if changes.isEmpty { return "no field changed" }
+      return changes.count > 3 ? shown + " \(glyphs.bullet) \(changes.count - 3) more" : shown
+    }
+  }
+
+  private func removal(_ change: ListenerSnapshot.Change) -> String {
+    if case .found = change.document.state, !isLocal { return "no longer matches" }
+    return "deleted"
+  }
+
+  /// The text a new document is recognised by: a message, a title, else its number of fields.
+  private func headline(of fields: Fields) -> String {
+    for name in ["text", "title", "name", "message", "status"] {
+      if let value = fields[name] { return ValueText.short(value) }
+    }
+    return "\(fields.count) field\(fields.count == 1 ? "" : "s")"
+  }
+
+  private func summaryRow(of kind: FeedRow.Kind) -> FeedRow? {
+    let count = snapshot.changes.count { self.kind(of: $0) == kind }
+    guard count > 0 else { return nil }
+    return base(kind, "\(documents(count)) " + (snapshot.isFromCache ? "from cache" : "from server"))
+  }
+
+  private func syncRow(_ summary: String) -> FeedRow { base(.synced, summary) }
+
+  private func emptyRow(isFirst: Bool) -> FeedRow {
+    var text = isFirst ? "no documents" : "\(documents(snapshot.count))"
+    for cause in snapshot.causes {
+      switch cause {
+      case .networkDisabled: text = "you went offline"
+      case .offline: text = "server out of reach"
+      case .existenceFilter: text = "existence filter: cache is being corrected"
+      case .userChanged: text = "another user signed in"
+      case .bundleLoaded(let name): text = "bundle \(name) loaded"
+      default: continue
+      }
+    }
+    return base(.synced, text)
+  }
+
+  private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Commands, listeners, collections, documents and themes in one searchable list.
+package struct Palette: Sendable {
+  struct Item: Hashable, Sendable {
+    enum Target: Hashable, Sendable {
+      case command(Command)
+      case theme(String)
+      case collection(ResourcePath)
+      case document(DocumentKey)
+      case stopListener(ListenerTag)
+      /// Counted from 1.
+      case row(Int)
+      case percent(Int)
+    }
+
+    var title: String
+    var group: String
+    var detail: String
+    var target: Target
+  }
+
+  var field = TextField()
+  var cursor = Cursor<Int>()
+  /// Everything there was when the palette was opened.
+  let all: [Item]
+
+  init(_ all: [Item]) { self.all = all }
+
+  /// What matches the typed text, best first.
+  var items: [Item] {
+    let text = field.text
+    if let jump = Self.jump(text) { return [jump] }
+    let scored = all.enumerated().compactMap { index, item in
+      Self.score(text.lowercased(), in: item.title.lowercased()).map { (score: $0, index: index, item: item) }
+    }
+    let sorted = scored.sorted { ($0.score, $1.index) > ($1.score, $0.index) }.map(\.item)
+    guard let path = Self.path(text), !sorted.contains(where: { $0.title == text }) else { return sorted }
+    return sorted + [path]
+  }
+
+  /// `42` and `50%`.
+  private static func jump(_ text: String) -> Item? {
+    if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
+      return Item(title: "go to \(percent)%", group: "jump", detail: "", target: .percent(percent))
+    }
+    guard let row = Int(text), row > 0 else { return nil }
+    return Item(title: "go to row \(row)", group: "jump", detail: "", target: .row(row))
+  }
+
+  /// A path that is in no list yet.
+  private static func path(_ text: String) -> Item? {
+    guard text.contains("/"), let path = try? ResourcePath(validating: text) else { return nil }  // Not a path: no row.
+    if let key = DocumentKey(path) { return Item(title: text, group: "document", detail: "", target: .document(key)) }
+    return Item(title: text, group: "collection", detail: "", target: .collection(path))
+  }
+
+  /// `nil` unless the letters occur in order; more for letters at word starts and in a run.
+  static func score(_ needle: String, in text: String) -> Int? {
+    if needle.isEmpty { return 0 }
+    if text.hasPrefix(needle) { return 1000 - text.count }
+    var score = 0
+    var rest = needle[...]
+    var previous: Character = " "
+    var isRun = false
+    for character in text {
+      if let wanted = rest.first, character == wanted {
+        score += isRun ? 8 : " /:-_".contains(previous) ? 6 : 1
+        rest = rest.dropFirst()
+        isRun = true
+      } else {
+        isRun = false
+      }
+      previous = character
+    }
+    return rest.isEmpty ? score : nil
+  }
+}
+
+extension DashboardState {
+  /// The palette's list for the present state.
+  func paletteItems() -> [Palette.Item] {
+    let glyphs = configuration.glyphs
+    let motions: Set<Command> = [
+      .down, .up, .top, .bottom, .halfPageDown, .halfPageUp, .pageDown, .pageUp, .open, .back, .fold, .unfold, .palette,
+      .nextPane, .previousPane, .interrupt,
+    ]
+    var items: [Palette.Item] = []
+    var taken = motions
+    for context in screenContexts {
+      for binding in Keymap.bindings where binding.context == context && taken.insert(binding.command).inserted {
+        items.append(
+          Palette.Item(
+            title: title(of: binding), group: context.title.lowercased(), detail: binding.keyText(glyphs, limit: 2),
+            target: .command(binding.command)))
+      }
+    }
+    items.append(
+      Palette.Item(
+        title: "messages: what was said before", group: "everywhere", detail: "", target: .command(.messages)))
+    items += listeners.filter { $0.failure == nil }.map {
+      Palette.Item(title: "stop listening to \($0.name)", group: "listener", detail: "", target: .stopListener($0.tag))
+    }
+    items += browser.windows.keys.sorted().map {
+      Palette.Item(title: $0.text, group: "collection", detail: "", target: .collection($0))
+    }
+    items += (browser.roots ?? []).filter { browser.windows[ResourcePath($0)] == nil }.map {
+      Palette.Item(title: $0, group: "collection", detail: "", target: .collection(ResourcePath($0)))
+    }
+    items += browser.windows.values.flatMap(\.documents).map(\.key).sorted().map {
+      Palette.Item(title: $0.path.text, group: "document", detail: "", target: .document($0))
+    }
+    items += configuration.themes.map {
+      Palette.Item(title: "theme: \($0.name)", group: "theme", detail: $0.slug, target: .theme($0.slug))
+    }
+    return items
+  }
+
+  /// A binding's help, said for the present state.
+  func title(of binding: Binding) -> String {
+    switch binding.command {
+    case .toggleNetwork: network.isNetworkEnabled ? "go offline" : "go online"
+    case .togglePause: feed.isPaused ? "resume the feed" : "pause the feed"
+    case .toggleMouse: isMouseOn ? "mouse off" : "mouse on"
+    default: binding.help
+    }
+  }
+}

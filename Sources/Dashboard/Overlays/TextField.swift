@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A line of text being typed, with the editing keys of a shell.
+package struct TextField: Hashable, Sendable {
+  package private(set) var characters: [Character]
+  /// How many characters are left of the insertion point.
+  package private(set) var position: Int
+
+  package init(_ text: String = "") {
+    characters = Array(text)
+    position = characters.count
+  }
+
+  package var text: String { String(characters) }
+  var isEmpty: Bool { characters.isEmpty }
+  var beforeCursor: String { String(characters[..<position]) }
+  var afterCursor: String { String(characters[position...]) }
+
+  /// A name or query longer than this helps nobody; a paste is cut here.
+  private static let longest = 2000
+
+  /// Inserts typed or pasted text; line breaks become spaces.
+  mutating func insert(_ text: some StringProtocol) {
+    let added = text.prefix(max(0, Self.longest - characters.count)).map { $0.isNewline ? " " : $0 }
+    // A combining mark joins the character before it, so the line is split into characters again.
+    let head = String(characters[..<position]) + String(added)
+    let tail = characters[position...]
+    characters = Array(head)
+    position = characters.count
+    characters += tail
+  }
+
+  /// Applies an editing key. Returns whether the key was one.
+  mutating func edit(_ key: String) -> Bool {
+    switch key {
+    case "left", "ctrl-b": position = max(0, position - 1)
+    case "right", "ctrl-f": position = min(characters.count, position + 1)
+    case "home", "ctrl-a": position = 0
+    case "end", "ctrl-e": position = characters.count
+    case "backspace", "ctrl-h":
+      if position > 0 {
+        position -= 1
+        characters.remove(at: position)
+      }
+    case "delete", "ctrl-d": if position < characters.count { characters.remove(at: position) }
+    case "ctrl-u":
+      characters.removeSubrange(..<position)
+      position = 0
+    case "ctrl-k": characters.removeSubrange(position...)
+    case "ctrl-w":
+      let start = wordStart
+      characters.removeSubrange(start..<position)
+      position = start
+    default: return false
+    }
+    return true
+  }
+
+  private var wordStart: Int {
+    var start = position
+    while start > 0, characters[start - 1] == " " { start -= 1 }
+    while start > 0, characters[start - 1] != " " { start -= 1 }
+    return start
+  }
+}

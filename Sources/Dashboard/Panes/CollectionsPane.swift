@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 1: the tree of collections, documents and fields.
+struct CollectionsPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  /// Columns kept free at the right for source letter, cache flag and listeners.
+  private static let flags = 4
+
+  private var isLarge: Bool { layout.layoutClass == .large }
+
+  func draw(on canvas: inout Canvas) {
+    let area = layout.content(of: .collections)
+    guard !area.isEmpty else { return }
+    let rows = state.browser.rows
+    if rows.isEmpty {
+      let texts =
+        state.browser.roots == nil ? ["reading the collections"] : ["no collections yet", "n: listen to a path"]
+      for (row, text) in texts.prefix(area.height).enumerated() {
+        canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
+      }
+    }
+    let height = state.listHeight(of: .collections, layout)
+    let range = state.browser.cursor.rows(count: rows.count, height: height)
+    var previews: [ResourcePath: DocumentPreview] = [:]
+    for (offset, row) in rows[range].enumerated() {
+      let y = area.y + offset
+      draw(row, at: y, in: area, &previews, on: &canvas)
+      if row.item == state.browser.cursor.id {
+        canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .collections)
+      }
+    }
+    guard isLarge, area.height > 1 else { return }
+    let hints = PaneHints.line([.filter, .toggleListener, .open, .new], .collections, state, glyphs, width: area.width)
+    canvas.put(hints, x: area.x, y: area.maxY - 1, width: area.width)
+  }
+
+  private func draw(
+    _ row: Browser.Row, at y: Int, in area: Rect, _ previews: inout [ResourcePath: DocumentPreview],
+    on canvas: inout Canvas
+  ) {
+    var left = Line(glyphs)
+    // Deep trees keep half of the row for names.
+    left.skip(1 + min(row.depth * 2, area.width / 2))
+    var right = Line(glyphs)
+    switch row.item {
+    case .collection(let path):
+      addCollection(path, depth: row.depth, to: &left)
+      right = collectionMarks(path)
+    case .document(let key):
+      let window = state.browser.windows[key.collection]
+      let preview = previews[key.collection] ?? DocumentPreview(window?.documents ?? [])
+      previews[key.collection] = preview
+      if let document = window?.documents.first(where: { $0.key == key }) {
+        right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
+        // Room for the pending mark in every row, so that the values stay in columns.
+        add(document, preview, room: area.width - Self.flags - (isLarge ? 7 : 4), to: &left)
+      }
+    case .field(let key, let name):
+      let isMarked = state.browser.isMarked(key, name)
+      left.cell(name, .jsonKey, width: min(10, max(4, area.width * 3 / 10)))
+      left.skip(1)
+      if let value = state.browser.document(key)?.data?[FieldPath(name)] {
+        left.add(ValueText.short(value), value.role)
+      }
+      if isMarked {
+        right.add("~", .changeModified)
+        right.skip(Self.flags - 1)
+      }
+    case .before(let path), .after(let path):
+      left.add(rest(of: row.item, path), .textMuted)
+    case .note(let path):
+      addNote(path, to: &left)
+    }
+    canvas.put(left, x: area.x, y: y, width: area.width - (right.isEmpty ? 0 : right.width + 1))
+    canvas.put(right, x: area.maxX - right.width, y: y, width: right.width)
+  }
+
+  // MARK: Collections
+
+  private func addCollection(_ path: ResourcePath, depth: Int, to line: inout Line) {
+    line.add(state.browser.expanded.contains(path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.skip(1)
+    line.add(depth == 0 ? path.text : path.last, .textStrong)
+    if let filter = state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
+  }
+
+  private func collectionMarks(_ path: ResourcePath) -> Line {
+    var line = Line(glyphs)
+    let window = state.browser.windows[path]
+    if let failure = window?.failure {
+      line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
+    } else if let total = window?.total {
+      line.add(isLarge ? "\(grouped(total)) doc\(total == 1 ? "" : "s")" : grouped(total), .paneCount)
+    } else if window?.isLoading == true {
+      line.add(glyphs.ellipsis, .textMuted)
+    }
+    line.skip(2)
+    let start = line.width
+    let listeners = state.listeners.filter { $0.failure == nil && $0.covers(path) }
+    if !listeners.isEmpty {
+      let isFromCache = state.network.isOffline || listeners.allSatisfy(\.isFromCache)
+      line.add(
+        (isFromCache ? glyphs.listeningFromCache : glyphs.listening)
+          + (listeners.count > 1 ? "\(listeners.count)" : ""),
+        isFromCache ? .flagCache : .stateOnline)
+    }
+    line.skip(to: start + Self.flags)
+    return line
+  }
+
+  // MARK: Documents
+
+  private func add(_ document: Document, _ preview: DocumentPreview, room: Int, to line: inout Line) {
+    line.add(state.browser.expanded.contains(document.key.path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.skip(1)
+    let left = room - line.width
+    let values = preview.values(of: document)
+    // Where ids are long, they take what the first values leave; small panes show one value only.
+    let shown = preview.widths.prefix(isLarge ? 2 : 1).reduce(0) { $0 + $1 + 2 }
+    let idWidth = min(preview.idWidth, values.isEmpty ? left : max(8, left - shown))
+    line.cell(PathText.fitted(document.key.documentID, to: idWidth, glyphs.ellipsis), .textStrong, width: idWidth)
+    guard document.data != nil else {
+      line.add("  content unknown", .textMuted)
+      return
+    }
+    for (index, value) in values.enumerated() {
+      line.skip(2)
+      let isLast = index == values.count - 1
+      let width = min(preview.widths[index], room - line.width)
+      guard width >= 4 else { return }
+      if isLast, case .string = value {
+        line.add(SafeText.truncated(ValueText.bare(value), to: room - line.width, ellipsis: glyphs.ellipsis))
+      } else {
+        line.cell(ValueText.bare(value), width: width, right: value.isNumber)
+      }
+    }
+  }
+
+  /// `⇡42  Lc`: the batch that waits for the document, whose version this is, and whether it comes from the cache.
+  private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
+    var line = Line(glyphs)
+    if document.hasPendingWrites {
+      let batch = isLarge ? state.writes.batch(touching: document.key).map { "\($0.rawValue)" } ?? "" : ""
+      line.add(glyphs.pending + batch, .flagPending)
+      line.skip(2)
+    }
+    line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)
+    line.cell(isFromCache ? "c" : "", .flagCache, width: Self.flags - 1)
+    return line
+  }
+
+  // MARK: The rest
+
+  private func rest(of item: Browser.Item, _ path: ResourcePath) -> String {
+    let window = state.browser.windows[path]
+    let hint = isLarge ? "   \(glyphs.enter) load" : ""
+    if window?.isLoading == true { return "\(glyphs.ellipsis) loading" }
+    if case .before = item {
+      return glyphs.ellipsis + (window?.offset.map { " \(grouped($0)) before" } ?? " more before") + hint
+    }
+    guard let window, window.filter == nil, let total = window.total, let offset = window.offset,
+      total > offset + window.documents.count
+    else { return "\(glyphs.ellipsis) more" + hint }
+    return "\(glyphs.ellipsis) \(grouped(total - offset - window.documents.count)) more" + hint
+  }
+
+  private func addNote(_ path: ResourcePath, to line: inout Line) {
+    let window = state.browser.windows[path]
+    if let failure = window?.failure {
+      line.add(failure.description, .error)
+    } else if window?.isLoading == true {
+      line.add("loading", .textMuted)
+    } else {
+      line.add(window?.filter == nil ? "no documents" : "no document passes the filter", .textMuted)
+    }
+  }
+
+  /// `5 of 148`: the selected document's place in its collection, as far as it is known.
+  static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    let isLarge = layoutClass == .large
+    var text = "\(state.browser.roots?.count ?? 0)" + (isLarge ? " collections" : "")
+    if state.browser.roots?.count == 1, isLarge { text = "1 collection" }
+    var collection: ResourcePath?
+    switch state.browser.cursor.id {
+    case .collection(let path)?, .before(let path)?, .after(let path)?, .note(let path)?: collection = path
+    case .document(let key)?, .field(let key, _)?:
+      collection = key.collection
+      if let window = state.browser.windows[key.collection], let offset = window.offset, let total = window.total,
+        let index = window.documents.firstIndex(where: { $0.key == key })
+      {
+        text = grouped(offset + index + 1) + (isLarge ? " of " : "/") + grouped(max(total, offset + index + 1))
+      }
+    case nil: break
+    }
+    guard let collection, let window = state.browser.windows[collection], window.shown != nil, window.isFromCache else {
+      return text
+    }
+    if isLarge { return text + " \(glyphs.bullet) cache" }
+    return text.count <= 6 ? text + " cache" : "cache"
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// The lines of the open document, per tab: what they are, not how they look.
+enum DetailContent {
+  struct Line {
+    enum Content {
+      case field(FieldTree.Line)
+      case change(FieldChange)
+      case version(FeedRow)
+      /// One field in three layers.
+      case layers(name: String, server: Value?, queued: String?, seen: Value?)
+      case fact(String, String)
+      case note(String)
+    }
+
+    /// Names the line while the content around it changes.
+    var id: [String]
+    var content: Content
+  }
+
+  static func lines(of detail: Detail, in state: DashboardState) -> [Line] {
+    switch detail.tab {
+    case .data: data(detail)
+    case .diff: diff(detail, state)
+    case .history: history(detail, state)
+    case .overlay: overlay(detail)
+    case .meta: meta(detail, state)
+    }
+  }
+
+  private static func note(_ text: String) -> [Line] { [Line(id: ["note"], content: .note(text))] }
+
+  private static func data(_ detail: Detail) -> [Line] {
+    guard let shown = detail.local ?? detail.remote else {
+      return note(detail.isLoaded ? "not in the cache" : "loading")
+    }
+    switch shown.state {
+    case .missing where detail.remote?.exists != true: return note("the document does not exist")
+    case .unknown: return note("acknowledged, but its content is not known yet")
+    case .missing, .found: break
+    }
+    let local = shown.data?.fields
+    let server = detail.hasPendingWrites && detail.isLoaded ? detail.remote?.data?.fields : local
+    let lines = FieldTree(folding: detail.folding, toggled: detail.toggled).lines(server: server, local: local)
+    if lines.isEmpty { return note("no fields") }
+    return lines.map { Line(id: ["field"] + $0.path, content: .field($0)) }
+  }
+
+  /// The pair of versions that the Diff tab compares, newest first.
+  static func comparedVersions(_ detail: Detail, _ state: DashboardState) -> (old: FeedRow?, new: FeedRow?) {
+    let history = state.feed.history(of: detail.key)
+    guard !history.isEmpty else { return (nil, nil) }
+    let index = max(0, history.count - 1 - detail.versionsBack)
+    return (index > 0 ? history[index - 1] : nil, history[index])
+  }
+
+  private static func diff(_ detail: Detail, _ state: DashboardState) -> [Line] {
+    let (older, newer) = comparedVersions(detail, state)
+    guard let newer else { return note("no version was seen in this session: listen to it and change it") }
+    let old = newer.previous?.data?.fields ?? older?.document?.data?.fields ?? Fields()
+    let new = newer.kind == .removed ? Fields() : newer.document?.data?.fields ?? Fields()
+    let changes = FieldChange.between(old, new)
+    if changes.isEmpty { return note("no field differs") }
+    return changes.map { Line(id: ["change"] + $0.path.segments, content: .change($0)) }
+  }
+
+  private static func history(_ detail: Detail, _ state: DashboardState) -> [Line] {
+    let history = state.feed.history(of: detail.key)
+    if history.isEmpty { return note("no version was seen in this session: listen to it") }
+    return history.reversed().map { Line(id: ["version", "\($0.id)"], content: .version($0)) }
+  }
+
+  private static func overlay(_ detail: Detail) -> [Line] {
+    guard detail.isLoaded else { return note("loading") }
+    guard let mutation = detail.overlay else { return note("nothing is queued: listeners see the server's document") }
+    let server = detail.remote?.data?.fields ?? Fields()
+    let seen = detail.local?.data?.fields ?? Fields()
+    var lines: [Line] = []
+    if case .delete = mutation.operation { lines += note("the document is deleted by a queued write") }
+    let names = FieldChange.mergedNames(server, seen)
+    for name in names {
+      lines.append(
+        Line(
+          id: ["layers", name],
+          content: .layers(name: name, server: server[name], queued: queued(name, mutation), seen: seen[name])))
+    }
+    return lines
+  }
+
+  /// What the queued mutation does to a field of the top level.
+  private static func queued(_ name: String, _ mutation: Mutation) -> String? {
+    if let transform = mutation.transforms.first(where: { $0.path.first.equalsUTF8(name) }) {
+      return text(of: transform.operation)
+    }
+    switch mutation.operation {
+    case .set(let fields): return fields[name].map(ValueText.short) ?? "removed"
+    case .patch(let fields, let mask):
+      guard let path = mask.paths.first(where: { $0.first.equalsUTF8(name) }) else { return nil }
+      return fields[path].map(ValueText.short) ?? "removed"
+    case .delete: return "removed"
+    case .verify: return nil
+    }
+  }
+
+  private static func text(of operation: FieldTransform.Operation) -> String {
+    switch operation {
+    case .serverTimestamp: "server time"
+    case .increment(let value): "increment \(ValueText.short(value))"
+    case .minimum(let value): "minimum \(ValueText.short(value))"
+    case .maximum(let value): "maximum \(ValueText.short(value))"
+    case .arrayUnion(let values): "union of \(values.count)"
+    case .arrayRemove(let values): "remove \(values.count)"
+    }
+  }
+
+  private static func meta(_ detail: Detail, _ state: DashboardState) -> [Line] {
+    let document = detail.local ?? detail.remote
+    let remote = detail.remote ?? detail.local
+    var facts: [(String, String)] = [("path", detail.key.path.text)]
+    facts.append(("exists", document.map { $0.exists ? "yes" : "no" } ?? "unknown"))
+    if let time = remote?.createTime { facts.append(("created", TimeText.date(time.timestamp))) }
+    if let time = remote?.version { facts.append(("updated", TimeText.date(time.timestamp))) }
+    if let data = document?.data { facts.append(("size", "\(grouped(data.encoded.bytes.count)) bytes encoded")) }
+    if let data = document?.data { facts.append(("fields", "\(data.fields.count)")) }
+    facts.append(("pending writes", pendingText(document)))
+    let watching = state.listeners.filter { $0.failure == nil && watches($0, detail.key, document) }.map(\.name)
+    facts.append(("listeners", watching.isEmpty ? "none" : watching.joined(separator: ", ")))
+    if let batch = state.writes.batch(touching: detail.key) { facts.append(("newest batch", batch.description)) }
+    return facts.map { Line(id: ["fact", $0.0], content: .fact($0.0, $0.1)) }
+  }
+
+  private static func pendingText(_ document: Document?) -> String {
+    switch document?.pending {
+    case .local?: "yes, not acknowledged"
+    case .committed?: "acknowledged, the server's version is on its way"
+    case Document.PendingWrites.none?, nil: "no"
+    }
+  }
+
+  /// Whether a listener's query matches the document as it is.
+  static func watches(_ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?) -> Bool {
+    if listener.query.path == key.path { return true }
+    guard listener.covers(key.collection), !listener.query.path.isDocument else { return false }
+    return document.map { listener.query.matches($0) } ?? false
+  }
+}

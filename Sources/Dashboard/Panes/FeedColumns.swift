@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// The columns of the feed. Narrow screens lose, in this order: hours, words for sources, the listener, all but the end
+/// of the document's path, the summary. Change glyph, source letter and flags always stay.
+struct FeedColumns {
+  var width: Int
+  /// Columns before the time; the first is the gutter.
+  var lead = 2
+  var time = 12
+  var precision = TimeText.Precision.hours
+  var gap = 2
+  var listener = 12
+  /// Large screens show a root collection and an automatic id in full: `orders/` and 20 characters.
+  var document = 27
+  var documentGap = 1
+  var showsLastSegment = false
+  var showsListenerEnd = false
+  var hasWords = true
+  var source = 6
+  /// Where batch numbers stand, so that they form a column where summaries are short.
+  var summary = 29
+
+  /// - Parameter listeners: the names the listener column must tell apart; it is no wider than they need.
+  init(layoutClass: LayoutClass, width: Int, listeners: [String]) {
+    self.width = width
+    let longest = listeners.map { SafeText.columns(of: $0) }.max() ?? 0
+    switch layoutClass {
+    case .large:
+      let spare = max(0, width - 120)
+      listener = max(8, min(longest, 12 + spare / 4))
+      document = 27 + min(24, spare / 3)
+      summary = max(12, min(40, width - 2 - 12 - 2 - listener - 3 - document - 1 - 6 - 6 - 7))
+    case .medium:
+      time = 9
+      precision = .minutes
+      gap = 1
+      listener = max(4, min(longest, 11))
+      document = 15 + max(-3, (width - 80) / 3)
+      documentGap = 2
+      hasWords = false
+      source = 1
+      summary = 21
+    case .small:
+      time = 9
+      precision = .minutes
+      gap = 1
+      listener = width >= 56 ? max(4, min(longest, 6)) : 0
+      showsListenerEnd = true
+      document = 15
+      documentGap = 2
+      hasWords = false
+      source = 1
+      summary = 14
+    case .tiny, .line:
+      lead = 1
+      time = 6
+      precision = .seconds
+      gap = 1
+      listener = 0
+      document = 8 + max(0, min(8, (width - 40) / 2))
+      documentGap = 1
+      showsLastSegment = true
+      hasWords = false
+      source = 1
+      summary = 12
+    }
+  }
+}

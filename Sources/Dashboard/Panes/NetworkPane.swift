@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 3: whether there is a connection, how good it is, and what waits for one.
+struct NetworkPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    let area = layout.content(of: .network)
+    guard !area.isEmpty else { return }
+    let isLarge = layout.layoutClass == .large
+    var lines = [stateLine(width: area.width)]
+    if isLarge {
+      lines += [
+        streamLine("watch", state.network.watch, watchFacts), streamLine("write", state.network.write, writeFacts),
+      ]
+    } else {
+      lines += narrowStreamLines(width: area.width)
+    }
+    if let notice = state.network.storageNotice { lines.append(fact("cache", notice, .warn)) }
+    if state.network.isOffline { lines.append(reconnectLine) }
+    lines.append(roundTripLine(width: area.width))
+    lines.append(outageLine(width: area.width))
+    for (row, line) in lines.prefix(area.height).enumerated() {
+      canvas.put(line, x: area.x, y: area.y + row, width: area.width)
+    }
+    guard isLarge, lines.count + 1 < area.height else { return }
+    canvas.put(
+      PaneHints.line([.retryNow, .new], .network, state, glyphs, width: area.width), x: area.x, y: area.maxY - 1,
+      width: area.width)
+  }
+
+  static func count(_ state: DashboardState) -> String {
+    switch state.network.backend.kind {
+    case .embedded: "embedded"
+    case .emulator: "emulator"
+    case .cloud: "cloud"
+    }
+  }
+
+  // MARK: Lines
+
+  private func stateLine(width: Int) -> Line {
+    let vitals = VitalSigns(state: state, glyphs: glyphs)
+    var line = Line(glyphs)
+    line.skip(1)
+    line.add("\(vitals.glyph) \(vitals.word)", vitals.role)
+    let isWide = width >= 60
+    if let outage = vitals.outageText {
+      line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
+      line.add(state.network.isNetworkEnabled ? " no answer" : " by you", .textMuted)
+    } else if state.network.online == .online {
+      // Since when instead of how long: an idle screen must not count.
+      line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
+    }
+    let verb = state.network.isNetworkEnabled ? "go offline" : "go online"
+    let hint = isWide ? "[ space / o : \(verb) ]" : "[ o: \(verb) ]"
+    guard line.width + 1 + hint.count <= width else { return line }
+    line.skip(to: min(width - hint.count - 1, isWide ? 32 : 24))
+    line.skip(line.width < (isWide ? 32 : 24) ? 0 : 1)
+    line.add(hint, .key)
+    return line
+  }
+
+  private func streamLine(_ name: String, _ stream: NetworkStatus.Stream, _ facts: [String]) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell(name, .textMuted, width: 7)
+    line.cell(text(of: stream), role(of: stream), width: 14)
+    for fact in facts { line.cell(fact, width: max(14, fact.count + 2)) }
+    if let error = stream.lastError { line.add(error.code.name, .warn) }
+    return line
+  }
+
+  private func narrowStreamLines(width: Int) -> [Line] {
+    var first = Line(glyphs)
+    first.skip(1)
+    first.add("watch ", .textMuted)
+    first.add(text(of: state.network.watch), role(of: state.network.watch))
+    if state.network.watch.state == .open { first.add(" \(state.network.activeTargets)") }
+    first.skip(to: min(18, width / 2))
+    if first.width >= 18 { first.skip(2) }
+    first.add("write ", .textMuted)
+    first.add(text(of: state.network.write), role(of: state.network.write))
+    if state.network.write.state == .open { first.add(" \(state.network.inFlightWrites)/10") }
+    guard let error = state.network.watch.lastError ?? state.network.write.lastError else { return [first] }
+    return [first, fact("error", error.code.name, .warn)]
+  }
+
+  private var watchFacts: [String] {
+    guard state.network.watch.state == .open else { return [] }
+    let count = state.network.activeTargets
+    let token = state.network.lastSnapshotAt.map {
+      "resume token of \(TimeText.clock($0, offset: state.configuration.utcOffset))"
+    }
+    return ["\(count) target\(count == 1 ? "" : "s")", token].compactMap(\.self)
+  }
+
+  private var writeFacts: [String] {
+    guard state.network.write.state == .open else { return [] }
+    return ["\(state.network.inFlightWrites) in flight", "pipeline \(state.network.inFlightWrites)/10"]
+  }
+
+  private func text(of stream: NetworkStatus.Stream) -> String {
+    switch stream.state {
+    case .closed: "CLOSED"
+    case .opening: "OPENING"
+    case .open: "OPEN"
+    case .backoff(let until): "RETRY \(TimeText.countdown(to: until, from: state.now))"
+    }
+  }
+
+  private func role(of stream: NetworkStatus.Stream) -> Role {
+    switch stream.state {
+    case .closed: .stateOffline
+    case .opening: .stateConnecting
+    case .open: .stateOnline
+    case .backoff: .stateFault
+    }
+  }
+
+  private func fact(_ name: String, _ text: String, _ role: Role) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell(name, .textMuted, width: 7)
+    line.add(text, role)
+    return line
+  }
+
+  private var reconnectLine: Line {
+    let writes = state.writes.live.count
+    let listeners = state.listeners.count { $0.failure == nil }
+    let waiting = "\(writes) write\(writes == 1 ? "" : "s")"
+    let text = "\(waiting) \(glyphs.bullet) \(listeners) listener\(listeners == 1 ? "" : "s") resume"
+    var line = Line(glyphs)
+    line.skip(1)
+    line.add("on reconnect: ", .textMuted)
+    line.add(text)
+    return line
+  }
+
+  private func roundTripLine(width: Int) -> Line {
+    let all = state.network.roundTrips.map { Double(TimeText.wholeMilliseconds($0)) }
+    guard !all.isEmpty else { return fact("rtt", "no write acknowledged yet", .textMuted) }
+    let sorted = all.sorted()
+    func percentile(_ share: Int) -> Int { Int(sorted[min(sorted.count - 1, sorted.count * share / 100)]) }
+    let figures = "p50 \(percentile(50)) p95 \(percentile(95)) ms"
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell("rtt", .textMuted, width: width < 44 ? 4 : 7)
+    let room = min(30, width - line.width - figures.count - 4)
+    if room > 3 {
+      line.add(glyphs.sparkline(all.suffix(room)), .chartLow)
+      line.skip(2)
+    }
+    line.add(figures)
+    return line
+  }
+
+  private func outageLine(width: Int) -> Line {
+    let outages = state.outages.recent(at: state.now)
+    let columns = min(30, width - 27)
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell("online", .textMuted, width: 7)
+    if columns >= 8 {
+      for isOut in state.outages.ruler(columns: columns, at: state.now) {
+        line.add(isOut ? glyphs.barOutage : glyphs.barFull, isOut ? .chartOutage : .chartLow)
+      }
+      line.skip(2)
+    }
+    let text = outages.isEmpty ? "last 10 min" : "\(outages.count) outage\(outages.count == 1 ? "" : "s") in 10 min"
+    line.add(text, .textMuted)
+    return line
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// Every key that means something here, and what the signs on the screen mean.
+struct HelpDialog {
+  let list: HelpList
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    let bindings = list.bindings
+    let columns = layout.size.width >= 110 ? 2 : 1
+    let legend = layout.size.height >= 20 ? [explanation(bindings)] + Self.legend(glyphs) : []
+    let listRows = max(1, (bindings.count + columns - 1) / columns)
+    let dialog = Dialog(
+      layout, width: columns == 2 ? 114 : 78, rows: 2 + listRows + (legend.isEmpty ? 0 : legend.count + 1))
+    let place = list.contexts.first?.title ?? ""
+    dialog.draw("Help \(glyphs.bullet) \(place)", "type to search: keys or words", on: &canvas, glyphs)
+    let area = dialog.content
+    guard area.height > 0 else { return }
+    canvas.put(list.field, x: area.x, y: area.y, width: max(1, area.width - 14))
+    let count = "\(bindings.count) keys"
+    canvas.put(count, at: Point(x: area.maxX - count.count, y: area.y), role: .textMuted, clip: area)
+    if area.height > 3 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
+    let top = area.y + (area.height > 3 ? 2 : 1)
+    let isLegendShown = !legend.isEmpty && area.maxY - top >= legend.count + 6
+    let bottom = area.maxY - (isLegendShown ? legend.count + 1 : 0)
+    draw(bindings, columns, in: Rect(x: area.x, y: top, width: area.width, height: bottom - top), on: &canvas)
+    guard isLegendShown else { return }
+    dialog.rule(at: bottom, on: &canvas, glyphs)
+    for (row, text) in legend.enumerated() {
+      canvas.put(text, at: Point(x: area.x, y: bottom + 1 + row), role: .textMuted, maxWidth: area.width)
+    }
+  }
+
+  private func draw(_ bindings: [Binding], _ columns: Int, in area: Rect, on canvas: inout Canvas) {
+    guard !area.isEmpty else { return }
+    if bindings.isEmpty {
+      canvas.put("no key does that", at: area.origin, role: .textMuted, clip: area)
+      return
+    }
+    let width = area.width / columns
+    let range = list.cursor.rows(count: bindings.count, height: area.height * columns)
+    for (offset, index) in range.enumerated() {
+      let point = Point(x: area.x + offset / area.height * width, y: area.y + offset % area.height)
+      canvas.put(line(bindings[index], width: width - 1), x: point.x, y: point.y, width: width - 1)
+      if index == list.cursor.index { canvas.gutter(x: point.x, y: point.y, glyphs: glyphs, isFocused: true) }
+    }
+  }
+
+  private func line(_ binding: Binding, width: Int) -> Line {
+    let reason = state.reasonDisabled(binding.command)
+    var line = Line(glyphs)
+    line.skip(2)
+    line.cell(binding.keyText(glyphs, limit: 2), reason == nil ? .key : .textMuted, width: width < 40 ? 9 : 14)
+    line.skip(1)
+    line.add(binding.help, reason == nil ? .text : .textMuted)
+    if let reason { line.add(" \(glyphs.dash) \(reason)", .hint) }
+    return line
+  }
+
+  /// The selected row in full: columns may cut it.
+  private func explanation(_ bindings: [Binding]) -> String {
+    guard bindings.indices.contains(list.cursor.index) else { return "" }
+    let binding = bindings[list.cursor.index]
+    let reason = state.reasonDisabled(binding.command).map { " (not now: \($0))" } ?? ""
+    return SafeText.truncated(
+      "\(binding.keyText(glyphs, limit: 9))  \(binding.help)\(reason)", to: 74, ellipsis: glyphs.ellipsis)
+  }
+
+  private static func legend(_ glyphs: Glyphs) -> [String] {
+    let gap = "  "
+    return [
+      ["+ added", "~ modified", "- removed", "= in sync", "! failed", "#42 by batch 42"].joined(separator: gap),
+      ["LOCAL L you, at once", "SERVER S confirmed", "c from cache", "p pending writes"].joined(separator: gap),
+    ]
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// Draws what lies over the panes; the filter line takes the footer's place instead.
+struct OverlayView {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    switch state.overlay {
+    case .help(let list): HelpDialog(list: list, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .palette(let palette):
+      PaletteDialog(palette: palette, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .listener(let editor):
+      ListenerDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .confirm(let question):
+      ConfirmDialog(question: question, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .themes(let picker): drawThemes(picker, on: &canvas)
+    case .copyMenu(let menu): draw(menu, "Copy", on: &canvas)
+    case .newMenu(let menu): draw(menu, "New", on: &canvas)
+    case .messages(let cursor): drawMessages(cursor, on: &canvas)
+    case .filter, nil: break
+    }
+  }
+
+  private func draw(_ menu: Menu, _ title: String, on canvas: inout Canvas) {
+    let dialog = Dialog(layout, width: 64, rows: max(1, menu.items.count))
+    dialog.draw(title, "", on: &canvas, glyphs)
+    list(menu.items.count, menu.cursor, in: dialog, on: &canvas) { index in
+      let item = menu.items[index]
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell(String(item.letter), .key, width: 3)
+      line.cell(item.title, width: min(max(10, SafeText.columns(of: item.title)), 36))
+      line.skip(2)
+      line.add(String(item.detail.prefix(200)), .textMuted)
+      return line
+    }
+  }
+
+  private func drawThemes(_ picker: ThemePicker, on canvas: inout Canvas) {
+    let themes = state.configuration.themes
+    let dialog = Dialog(layout, width: 44, rows: max(1, themes.count))
+    dialog.draw("Themes", "previewed as you move", on: &canvas, glyphs)
+    list(themes.count, picker.cursor, in: dialog, on: &canvas) { index in
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell(themes[index].name, width: 24)
+      line.add(themes[index].slug, .textMuted)
+      if themes[index].slug == picker.original { line.add("  in use", .hint) }
+      return line
+    }
+  }
+
+  private func drawMessages(_ cursor: Cursor<Int>, on canvas: inout Canvas) {
+    let dialog = Dialog(layout, width: layout.size.width - 4, rows: max(1, state.messages.count))
+    dialog.draw("Messages", "\(state.messages.count)", on: &canvas, glyphs)
+    list(state.messages.count, cursor, in: dialog, on: &canvas) { index in
+      let message = state.messages[index]
+      var line = Line(glyphs)
+      line.skip(2)
+      line.add(TimeText.clock(message.shownAt, offset: state.configuration.utcOffset), .textMuted)
+      let (word, role): (String, Role) =
+        switch message.kind {
+        case .info: ("  ", .text)
+        case .warning: ("! ", .warn)
+        case .error: ("E ", .error)
+        }
+      line.skip(2)
+      line.add(word + message.text, role)
+      return line
+    }
+  }
+
+  private func list(
+    _ count: Int, _ cursor: Cursor<Int>, in dialog: Dialog, on canvas: inout Canvas, line: (Int) -> Line
+  ) {
+    let area = dialog.content
+    for (row, index) in cursor.rows(count: count, height: area.height).enumerated() {
+      canvas.put(line(index), x: area.x, y: area.y + row, width: area.width)
+      if index == cursor.index { canvas.gutter(x: area.x, y: area.y + row, glyphs: glyphs, isFocused: true) }
+    }
+    if count == 0, area.height > 0 { canvas.put("nothing here", at: area.origin, role: .textMuted, clip: area) }
+  }
+}

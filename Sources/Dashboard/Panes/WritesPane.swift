@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent.
+struct WritesPane {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  private struct Columns {
+    var batch: Int
+    var operation = 7
+    var document: Int
+    var age = 5
+    var tries: Int
+  }
+
+  func draw(on canvas: inout Canvas) {
+    let area = layout.content(of: .writes)
+    guard !area.isEmpty else { return }
+    let rows = state.writes.rows
+    let isLarge = layout.layoutClass == .large
+    let columns = columns(for: rows, width: area.width)
+    var y = area.y
+    if isLarge {
+      canvas.put(head(columns), x: area.x, y: y, width: area.width)
+      y += 1
+    }
+    let height = state.listHeight(of: .writes, layout)
+    if rows.isEmpty {
+      var line = Line(glyphs)
+      line.skip(1)
+      line.add("nothing waits: every write is acknowledged", .textMuted)
+      canvas.put(line, x: area.x, y: y, width: area.width)
+    }
+    for index in state.writes.cursor.rows(count: rows.count, height: height) {
+      let row = rows[index]
+      canvas.put(line(row, columns), x: area.x, y: y, width: area.width)
+      if row.batch == state.writes.cursor.id {
+        canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .writes)
+      }
+      y += 1
+    }
+    guard isLarge, area.height > 2, !rows.isEmpty else { return }
+    canvas.put(
+      PaneHints.line([.cancelWrite, .mark, .retryNow, .copy], .writes, state, glyphs, width: area.width), x: area.x,
+      y: area.maxY - 1,
+      width: area.width)
+  }
+
+  private func columns(for rows: [QueueRow], width: Int) -> Columns {
+    let number = max(layout.layoutClass == .large ? 5 : 4, (rows.map { $0.batch.description.count }.max() ?? 0) + 1)
+    switch layout.layoutClass {
+    case .large: return Columns(batch: number + 1, operation: 10, document: 17 + max(0, width - 72) / 2, tries: 5)
+    case .medium: return Columns(batch: number, document: max(10, 16 + (width - 44) / 2), tries: 0)
+    case .small: return Columns(batch: number, document: max(12, width - 36), tries: 0)
+    case .tiny, .line: return Columns(batch: number, operation: 4, document: min(16, max(8, width - 30)), tries: 0)
+    }
+  }
+
+  private func head(_ columns: Columns) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.cell("batch", .textMuted, width: columns.batch)
+    line.cell("op", .textMuted, width: columns.operation)
+    line.cell("document", .textMuted, width: columns.document)
+    line.cell("age", .textMuted, width: columns.age, right: true)
+    line.cell("tries", .textMuted, width: columns.tries + 1, right: true)
+    line.add("  state", .textMuted)
+    return line
+  }
+
+  private func line(_ row: QueueRow, _ columns: Columns) -> Line {
+    var line = Line(glyphs)
+    let isMarked = state.writes.marked.contains(row.batch)
+    line.skip(1)
+    line.cell(row.batch.description + (isMarked ? "*" : ""), isMarked ? .mark : .text, width: columns.batch)
+    line.cell(row.operation.fitted(to: columns.operation - 1), width: columns.operation)
+    line.cell(document(of: row, width: columns.document - 1), width: columns.document)
+    let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.writtenAt))
+    line.cell(row.isFinished ? "" : age, .textMuted, width: columns.age, right: true)
+    if columns.tries > 0 { line.cell("\(row.tries)", .textMuted, width: columns.tries + 1, right: true) }
+    line.skip(columns.tries > 0 ? 2 : 1)
+    line.add(stateText(of: row), row.state.role)
+    if row.isNonIdempotent, !row.isFinished { line.add(" !dup", .warn) }
+    guard layout.layoutClass == .large else { return line }
+    if row.transformCount > 0 {
+      line.add("  +\(row.transformCount) transform\(row.transformCount == 1 ? "" : "s")", .textMuted)
+    }
+    if let error = row.lastError, !row.isFinished { line.add("  \(error.code.name)", .warn) }
+    return line
+  }
+
+  private func document(of row: QueueRow, width: Int) -> String {
+    let first = row.documents.first?.path.text ?? ""
+    let more = row.documents.count > 1 ? " +\(row.documents.count - 1)" : ""
+    let room = width - more.count
+    let isTiny = layout.layoutClass == .tiny
+    let path =
+      isTiny ? PathText.last(first, to: room, glyphs.ellipsis) : PathText.fitted(first, to: room, glyphs.ellipsis)
+    return path + more
+  }
+
+  private func stateText(of row: QueueRow) -> String {
+    let isLarge = layout.layoutClass == .large
+    switch row.state {
+    case .held: return "held"
+    case .queued: return "queued"
+    case .inFlight: return "in flight"
+    case .backoff(let until):
+      return (isLarge ? "backoff " : "retry ") + TimeText.countdown(to: until, from: state.now)
+    case .acknowledged(let time): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
+    case .rejected(let status): return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
+    }
+  }
+
+  /// `3 · oldest 0:19`, `7 · held`, `2 rejected`.
+  static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    let live = state.writes.live
+    let rejected = state.writes.rows.count { if case .rejected = $0.state { true } else { false } }
+    var parts: [String] = []
+    if !live.isEmpty || rejected == 0 { parts.append("\(live.count)") }
+    if rejected > 0 { parts.append("\(rejected) rejected") }
+    if let oldest = state.writes.oldest {
+      let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: oldest))
+      parts.append(state.network.isOffline ? "held" : layoutClass == .large ? "oldest \(age)" : age)
+    }
+    return parts.joined(separator: " \(glyphs.bullet) ")
+  }
+}
+
+extension QueueRow.Operation {
+  /// The word, or its beginning where that is all there is room for.
+  fileprivate func fitted(to width: Int) -> String {
+    if rawValue.count <= width { return rawValue }
+    return String(rawValue.prefix(width < 4 ? 3 : 4))
+  }
+}
+
+extension QueueRow.State {
+  fileprivate var role: Role {
+    switch self {
+    case .held, .queued: .writeQueued
+    case .inFlight: .writeInflight
+    case .backoff: .writeBackoff
+    case .acknowledged: .writeAcked
+    case .rejected: .writeRejected
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import TerminalCanvas
+
+/// Everything the screen shows. Changed only by `update`, drawn only by `view`; holds no clock, no task, no handle.
+package struct DashboardState: Sendable {
+  package var configuration: DashboardConfiguration
+  /// The size of the screen, as last reported.
+  package internal(set) var size: Size
+  /// When the latest action happened.
+  package internal(set) var now: Timestamp
+  /// When something last happened or aged: the clock in the header, which stands still while nothing happens.
+  package internal(set) var clock: Timestamp
+  package internal(set) var focus = Pane.collections
+  package internal(set) var isZoomed = false
+  package internal(set) var preset = LayoutPreset.balanced
+  package internal(set) var overlay: Overlay?
+  package internal(set) var network: NetworkStatus
+  package internal(set) var browser = Browser()
+  package internal(set) var writes = WriteQueue()
+  package internal(set) var listeners: [ListenerRecord] = []
+  package internal(set) var feed = Feed()
+  package internal(set) var detail: Detail?
+  package internal(set) var toasts: [Toast] = []
+  /// Earlier toasts, newest last.
+  package internal(set) var messages: [Toast] = []
+  package internal(set) var theme: String
+  package internal(set) var isMouseOn: Bool
+  var rate = EventRate()
+  var outages = OnlineHistory()
+  var nextListener = 1
+  var lastInterrupt: Timestamp?
+  var lastClick: (point: Point, time: Timestamp)?
+
+  package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
+    self.configuration = configuration
+    self.size = size
+    self.now = now
+    clock = now
+    theme = configuration.theme
+    isMouseOn = configuration.isMouseOn
+    network = NetworkStatus(since: now, backend: configuration.backend)
+  }
+
+  /// What to ask for before the first frame.
+  package static let initialEffects: [Effect] = [.listCollections(below: .root)]
+}
+
+/// What does not change while the dashboard runs.
+package struct DashboardConfiguration: Sendable {
+  package struct Theme: Hashable, Sendable {
+    package var slug: String
+    package var name: String
+
+    package init(slug: String, name: String) {
+      self.slug = slug
+      self.name = name
+    }
+  }
+
+  package var database: DatabaseID
+  package var backend: NetworkStatus.Backend
+  /// Seconds east of UTC for the times on screen.
+  package var utcOffset: Int
+  package var glyphs: Glyphs
+  package var themes: [Theme]
+  package var theme: String
+  package var isMouseOn: Bool
+  /// Whether waiting writes are lost when the process ends.
+  package var isMemoryOnly: Bool
+
+  package init(
+    database: DatabaseID, backend: NetworkStatus.Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
+    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, isMemoryOnly: Bool = false
+  ) {
+    self.database = database
+    self.backend = backend
+    self.utcOffset = utcOffset
+    self.glyphs = glyphs
+    self.themes = themes
+    self.theme = theme
+    self.isMouseOn = isMouseOn
+    self.isMemoryOnly = isMemoryOnly
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// The open document of pane 0.
+package struct Detail: Sendable {
+  package enum Tab: Int, CaseIterable, Hashable, Sendable {
+    case data, diff, history, overlay, meta
+
+    var title: String {
+      switch self {
+      case .data: "Data"
+      case .diff: "Diff"
+      case .history: "History"
+      case .overlay: "Overlay"
+      case .meta: "Meta"
+      }
+    }
+  }
+
+  enum Folding: Hashable, Sendable { case automatic, open, folded }
+
+  package let key: DocumentKey
+  package internal(set) var tab = Tab.data
+  /// The backend's version as cached.
+  var remote: Document?
+  /// What the queued writes amount to.
+  var overlay: Mutation?
+  /// What listeners see.
+  var local: Document?
+  var isLoaded = false
+  var folding = Folding.automatic
+  /// Fields whose folding differs from what `folding` says.
+  var toggled: Set<[String]> = []
+  /// How many versions back the Diff tab looks.
+  var versionsBack = 0
+  package internal(set) var cursor = Cursor<[String]>()
+
+  init(_ key: DocumentKey) { self.key = key }
+
+  var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
+}

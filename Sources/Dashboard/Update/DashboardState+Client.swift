@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+
+extension DashboardState {
+  mutating func receive(_ event: ClientEvent) -> [Effect] {
+    switch event {
+    case .snapshot(let snapshot): receive(snapshot)
+    case .listenerFailed(let tag, let status): fail(tag, status)
+    case .windowLoaded(let tag, let documents, let isFromCache, let total):
+      return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
+    case .windowFailed(let tag, let status): browser.fail(tag, status)
+    case .collections(let parent, let ids): return receive(collections: ids, below: parent)
+    case .counted(let path, let count):
+      browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
+    case .status(let status): receive(status)
+    case .pendingWrites(let rows): receive(rows)
+    case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
+    case .writeRejected(let batch, let status): reject(batch, status)
+    case .detail(let key, let remote, let overlay, let local):
+      guard detail?.key == key else { return [] }
+      detail?.remote = remote
+      detail?.overlay = overlay
+      detail?.local = local
+      detail?.isLoaded = true
+    case .editorFailed(let request, let line, let column, let reason):
+      overlay = .confirm(
+        Confirmation(
+          title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
+          action: "Edit again", subject: .editAgain(request), isActionSelected: true))
+    case .notice(let kind, let text): toast(kind, text)
+    }
+    return []
+  }
+
+  private mutating func receive(_ snapshot: ListenerSnapshot) {
+    guard let index = listeners.firstIndex(where: { $0.tag == snapshot.listener }) else { return }
+    let builder = SnapshotRows(
+      snapshot: snapshot, listener: listeners[index], time: now, glyphs: configuration.glyphs,
+      acknowledgements: writes.acknowledgements)
+    let rows = builder.rows()
+    rows.forEach { feed.append($0) }
+    rate.note(rows.count, at: now)
+    listeners[index].count = snapshot.count
+    listeners[index].isFromCache = snapshot.isFromCache
+    listeners[index].hasPendingWrites = snapshot.hasPendingWrites
+  }
+
+  private mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
+    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return }
+    listeners[index].failure = status
+    let name = listeners[index].name
+    feed.append(
+      FeedRow(
+        time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.description)"))
+    toast(.error, "\(name): \(status.description)")
+  }
+
+  private mutating func receive(collections ids: [String], below parent: ResourcePath) -> [Effect] {
+    let sorted = ids.sorted { $0.compareUTF8($1) == .ascending }
+    guard parent.isRoot else {
+      browser.subcollections[parent] = sorted
+      return []
+    }
+    let isFirst = browser.roots == nil
+    browser.roots = sorted
+    var effects = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }.map { Effect.count($0) }
+    // The first collection is opened at once, so that the first screen shows data.
+    if isFirst, let first = sorted.first {
+      let expansion = browser.expand(ResourcePath(first), limit: windowLimit, in: configuration.database)
+      effects += expansion.filter { !effects.contains($0) }
+    }
+    return effects
+  }
+
+  private mutating func receive(_ status: NetworkStatus) {
+    let was = network
+    network = status
+    outages.note(isOffline: status.isOffline, at: now)
+    if was.isOffline != status.isOffline {
+      let time = TimeText.clock(now, offset: configuration.utcOffset)
+      let why = status.isOffline ? (status.isNetworkEnabled ? "server out of reach" : "by you") : ""
+      let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
+      feed.append(FeedRow(time: now, kind: .divider, summary: text))
+    }
+    if let notice = status.storageNotice, notice != was.storageNotice { toast(.warning, notice) }
+  }
+
+  private mutating func receive(_ rows: [QueueRow]) {
+    let known = Set(writes.live.filter { $0.isNonIdempotent && $0.state == .held }.map(\.batch))
+    writes.replace(with: rows)
+    for row in rows where row.isNonIdempotent && row.state == .held && !known.contains(row.batch) {
+      toast(.warning, "held: \(row.batch) is an increment and not idempotent: watch it on reconnect")
+    }
+  }
+
+  private mutating func acknowledge(_ batch: BatchID, after time: Duration) {
+    let row = writes.row(batch)
+    writes.acknowledge(batch, after: time, at: now)
+    guard let key = row?.documents.first, !isWatched(key) else { return }
+    // No listener will report it, so the feed does.
+    feed.append(
+      FeedRow(time: now, kind: .modified, key: key, summary: "ack \(batch) in \(TimeText.latency(time))"))
+    rate.note(1, at: now)
+  }
+
+  /// Whether a listener fires when a write to the document is acknowledged.
+  private func isWatched(_ key: DocumentKey) -> Bool {
+    listeners.contains { listener in
+      guard listener.failure == nil, listener.settings.includesMetadataChanges else { return false }
+      return listener.query.path == key.path || (!listener.query.path.isDocument && listener.covers(key.collection))
+    }
+  }
+
+  private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
+    let row = writes.row(batch)
+    writes.reject(batch, status, at: now)
+    feed.append(
+      FeedRow(
+        time: now, kind: .failed, key: row?.documents.first, summary: "\(batch) rejected: \(status.description)"))
+    rate.note(1, at: now)
+    toast(.error, "\(batch) \(row?.operation.rawValue ?? "write") rejected: \(status.description)")
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+extension DashboardState {
+  mutating func openFilter() {
+    let text =
+      switch focus {
+      case .feed: feed.filter.text
+      case .collections: selectedCollection.flatMap { browser.windows[$0]?.filter?.text } ?? ""
+      case .writes, .network, .detail: ""
+      }
+    overlay = .filter(FilterLine(pane: focus, field: TextField(text)))
+  }
+
+  /// While typing: the feed filters at once; the browser only checks, because its filter is a query.
+  mutating func applyLiveFilter(_ line: FilterLine) {
+    switch line.pane {
+    case .feed: feed.filter = WordFilter(line.field.text)
+    case .collections:
+      var line = line
+      do throws(ModelError) {
+        _ = try BrowserFilter(line.field.text)
+        line.error = nil
+      } catch { line.error = error.message }
+      overlay = .filter(line)
+    case .writes, .network, .detail: break
+    }
+  }
+
+  mutating func acceptFilter(_ line: FilterLine) -> [Effect] {
+    guard line.pane == .collections, let path = selectedCollection else {
+      overlay = nil
+      return []
+    }
+    do throws(ModelError) {
+      let filter = try BrowserFilter(line.field.text)
+      overlay = nil
+      return setFilter(filter, of: path)
+    } catch {
+      toast(.warning, error.message)
+      return []
+    }
+  }
+
+  mutating func clearFilter(of path: ResourcePath) -> [Effect] { setFilter(nil, of: path) }
+
+  private mutating func setFilter(_ filter: BrowserFilter?, of path: ResourcePath) -> [Effect] {
+    var window = browser.windows[path] ?? CollectionWindow(path: path)
+    guard window.filter != filter else { return [] }
+    window.filter = filter
+    browser.windows[path] = window
+    browser.expanded.insert(path)
+    browser.cursor.select(.collection(path))
+    return browser.open(path, at: .start, landing: .stay, limit: windowLimit, in: configuration.database)
+  }
+
+  /// `*`: the collection, filtered by the selected field's value.
+  mutating func filterLikeThis() -> [Effect] {
+    guard let (key, path, value) = selectedField else { return [] }
+    let text = "\(path.canonicalText):\(ValueText.short(value))"
+    guard var filter = try? BrowserFilter(text) else { return [] }  // A field's own path always parses.
+    // The value itself, not its text: what is typed cannot say every type.
+    filter.filters = [.field(FieldFilter(path, .equal, value))]
+    filter.prefix = ""
+    focus = .collections
+    return setFilter(filter, of: key.collection)
+  }
+}

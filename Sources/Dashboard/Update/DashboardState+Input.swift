@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+extension DashboardState {
+  mutating func handle(_ event: InputEvent) -> [Effect] {
+    switch event {
+    case .key(let key): return press(key)
+    case .mouse(let mouse): return handle(mouse)
+    case .paste(let text):
+      guard var field = overlay?.field else { return [] }
+      field.insert(text)
+      return type(field)
+    case .resize(let newSize): return resize(newSize)
+    case .focus, .reply: return []
+    }
+  }
+
+  private mutating func press(_ key: Key) -> [Effect] {
+    if key != .ctrl("c") { lastInterrupt = nil }
+    guard let open = overlay else { return run(key, in: screenContexts) }
+    if var field = open.field {
+      if let character = key.typedCharacter {
+        field.insert(String(character))
+        return type(field)
+      }
+      if Keymap.binding(for: key, in: contexts) == nil, field.edit(key.description) { return type(field) }
+    } else if let character = key.typedCharacter {
+      return choose(character)
+    }
+    return run(key, in: contexts)
+  }
+
+  private mutating func run(_ key: Key, in contexts: [KeyContext]) -> [Effect] {
+    Keymap.binding(for: key, in: contexts).map { perform($0.command) } ?? []
+  }
+
+  /// The text of the open overlay's line changed.
+  private mutating func type(_ field: TextField) -> [Effect] {
+    overlay?.field = field
+    switch overlay {
+    case .filter(let line): applyLiveFilter(line)
+    case .palette(var palette):
+      palette.cursor.select(index: 0, in: Array(palette.items.indices))
+      overlay = .palette(palette)
+    case .help(var list):
+      list.cursor.select(index: 0, in: Array(list.bindings.indices))
+      overlay = .help(list)
+    default: break
+    }
+    return []
+  }
+
+  /// A letter in an overlay that has no line to type into.
+  private mutating func choose(_ character: Character) -> [Effect] {
+    switch overlay {
+    case .copyMenu(let menu), .newMenu(let menu):
+      guard let item = menu.items.first(where: { $0.letter == character }) else {
+        return character == "q" ? perform(.cancel) : []
+      }
+      return choose(item)
+    case .listener(var editor):
+      if character == " " { editor.toggle() }
+      overlay = .listener(editor)
+      return []
+    case .themes, .messages:
+      let motion: Command? =
+        switch character {
+        case "j": .down
+        case "k": .up
+        case "q": .cancel
+        default: nil
+        }
+      return motion.map { perform($0) } ?? []
+    case .confirm:
+      let motion: Command? =
+        switch character {
+        case "h", "l": .nextField
+        case "q", "n": .cancel
+        default: nil
+        }
+      return motion.map { perform($0) } ?? []
+    default: return []
+    }
+  }
+
+  private mutating func resize(_ newSize: Size) -> [Effect] {
+    size = newSize
+    let limit = windowLimit
+    var effects: [Effect] = []
+    // A window smaller than the pane would leave rows empty although there are documents for them.
+    for path in browser.expanded.sorted() {
+      guard let shown = browser.windows[path]?.shown, shown.limit < limit / 2 else { continue }
+      effects += browser.open(path, at: shown.place, landing: .stay, limit: limit, in: configuration.database)
+    }
+    return effects
+  }
+
+  // MARK: Mouse
+
+  /// Two clicks on one place within this many milliseconds are one double click.
+  private static let doubleClick: Int64 = 400
+  private static let wheelRows = 3
+
+  private mutating func handle(_ mouse: MouseEvent) -> [Effect] {
+    switch mouse.kind {
+    case .wheelUp, .wheelDown: return scroll(mouse)
+    case .press: break
+    case .release, .drag: return []
+    }
+    guard mouse.button == .left else { return [] }
+    let isDouble =
+      lastClick.map { $0.point == mouse.point && now.milliseconds(since: $0.time) <= Self.doubleClick } ?? false
+    lastClick = isDouble ? nil : (mouse.point, now)
+    let layout = layout(size)
+    if let footer = layout.footer, footer.contains(mouse.point) {
+      return FooterPane.command(at: mouse.x, self, footer.width).map { perform($0) } ?? []
+    }
+    guard overlay == nil else { return isDouble ? perform(.accept) : [] }
+    if let tabs = layout.tabs, tabs.contains(mouse.point) {
+      if let pane = TabLine.pane(at: mouse.x, self, tabs.width) { focusPane(pane) }
+      return []
+    }
+    guard let pane = layout.pane(at: mouse.point) else { return [] }
+    focusPane(pane)
+    select(row: mouse.y - layout.content(of: pane).y, of: pane, layout)
+    return isDouble ? perform(.open) : []
+  }
+
+  private mutating func scroll(_ mouse: MouseEvent) -> [Effect] {
+    let step = mouse.kind == .wheelUp ? -Self.wheelRows : Self.wheelRows
+    if overlay != nil { return moveOverlay(by: step) }
+    guard let pane = layout(size).pane(at: mouse.point) else { return [] }
+    return move(by: step, in: pane)
+  }
+
+  private mutating func select(row: Int, of pane: Pane, _ layout: Layout) {
+    guard row >= 0 else { return }
+    switch pane {
+    case .collections:
+      let ids = browser.rows.map(\.item)
+      let index = browser.cursor.top + row
+      if index < ids.count { browser.cursor.select(index: index, in: ids) }
+    case .writes:
+      let ids = writes.rows.map(\.batch)
+      let index = writes.cursor.top + row - (layout.layoutClass == .large ? 1 : 0)
+      if ids.indices.contains(index) { writes.cursor.select(index: index, in: ids) }
+    case .feed:
+      let height = listHeight(of: .feed, layout)
+      let shown = Array(feed.shown)
+      let top = feed.isPaused ? feed.cursor.top : max(0, shown.count - height)
+      guard top + row < shown.count else { return }
+      let id = shown[top + row]
+      pauseFeed()
+      feed.cursor.select(id)
+    case .detail:
+      guard let ids = detail.map({ DetailContent.lines(of: $0, in: self).map(\.id) }), let detail else { return }
+      let index = detail.cursor.top + row - DetailPane.headRows(layout.layoutClass)
+      if ids.indices.contains(index) { self.detail?.cursor.select(index: index, in: ids) }
+    case .network: break
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+package import FirestoreQuery
+
+extension DashboardState {
+  /// A collection with more documents is listened to from its start only; the editor can ask for more.
+  private static let listenLimit = 1000
+
+  mutating func toggleListener() -> [Effect] {
+    if let key = focus == .detail ? detail?.key : selectedKey { return toggle(Query(path: key.path)) }
+    guard let path = selectedCollection else { return [] }
+    var query = Query(path: path)
+    if let total = browser.windows[path]?.total, total > Self.listenLimit * 10 {
+      query.limit = Self.listenLimit
+      if !listeners.contains(where: { $0.query == query }) {
+        toast(.info, "\(grouped(total)) documents: listening to the first \(grouped(Self.listenLimit))")
+      }
+    }
+    return toggle(query)
+  }
+
+  private mutating func toggle(_ query: Query) -> [Effect] {
+    let running = listeners.filter { $0.query == query && $0.failure == nil }
+    if !running.isEmpty { return running.flatMap { stopListening($0.tag) } }
+    return listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings())
+  }
+
+  /// Starts a listener under a name of its own.
+  package mutating func listen(to query: Query, name: String, _ settings: ListenerSettings) -> [Effect] {
+    let tag = ListenerTag(nextListener)
+    nextListener += 1
+    listeners.append(ListenerRecord(tag: tag, name: name, query: query, settings: settings))
+    return [.listen(tag, query, settings)]
+  }
+
+  mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
+    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return [] }
+    let removed = listeners.remove(at: index)
+    if feed.onlyListener == tag { feed.onlyListener = nil }
+    toast(.info, "stopped listening to \(removed.name)")
+    return [.unlisten(tag)]
+  }
+
+  mutating func openNew() -> [Effect] {
+    guard focus == .collections, let path = selectedCollection else {
+      openListenerEditor(from: "")
+      return []
+    }
+    overlay = .newMenu(
+      Menu(items: [
+        Menu.Item(
+          letter: "d", title: "document in \(path.text)", detail: "in $EDITOR", choice: .newDocument(path.text)),
+        Menu.Item(letter: "l", title: "listener on \(path.text)", detail: "with clauses", choice: .newListener),
+      ]))
+    return []
+  }
+
+  mutating func openListenerEditor(from text: String) {
+    var editor = ListenerEditor()
+    editor.from = TextField(text)
+    overlay = .listener(editor)
+  }
+
+  mutating func edit() -> [Effect] {
+    guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
+    return [.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields)))]
+  }
+
+  mutating func askToDelete() {
+    guard let key = selectedKey else { return }
+    var target = Confirmation.DocumentTarget(path: key.path.text)
+    var title = "Delete document"
+    var body = [key.path.text]
+    if focus == .collections, case .field(_, let name)? = browser.cursor.id {
+      target.field = name
+      title = "Delete field"
+      body = ["\(name) of \(key.path.text)"]
+    }
+    if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
+    var question = Confirmation(title: title, body: body, action: "Delete", subject: .delete([target]))
+    if network.backend.kind == .cloud {
+      question.required = key.documentID
+      question.typed = TextField()
+      question.body.append("This is \(network.backend.project), not an emulator. Type \(key.documentID) to allow it.")
+    }
+    overlay = .confirm(question)
+  }
+
+  mutating func askToCancelWrites() {
+    guard let selected = writes.selected else { return }
+    if case .rejected = selected.state, writes.marked.isEmpty {
+      writes.dismiss(selected.batch)
+      return
+    }
+    let ids = writes.marked.isEmpty ? [selected.batch] : writes.marked.sorted()
+    let rows = writes.rows.filter { ids.contains($0.batch) && !$0.isFinished && $0.state != .inFlight }
+    guard !rows.isEmpty else { return }
+    overlay = .confirm(
+      Confirmation(
+        title: rows.count == 1 ? "Cancel write" : "Cancel \(rows.count) writes",
+        body: rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
+          + (rows.count > 4 ? ["and \(rows.count - 4) more"] : []) + [
+            "Its local effect is undone. It will never be sent."
+          ],
+        action: rows.count == 1 ? "Cancel write" : "Cancel writes", subject: .cancelWrites(rows.map(\.batch.rawValue))))
+  }
+
+  /// Carries out a confirmed question.
+  mutating func carryOut(_ subject: Confirmation.Subject) -> [Effect] {
+    switch subject {
+    case .delete(let targets):
+      let mutations = targets.compactMap { target in DocumentKey(target.path).map { mutation(for: target, $0) } }
+      return [.write(mutations)]
+    case .cancelWrites(let ids):
+      writes.marked = []
+      return ids.map { .cancelWrite(BatchID($0)) }
+    case .quit: return [.quit(code: 0)]
+    case .editAgain(let request): return [.edit(request)]
+    }
+  }
+
+  private func mutation(for target: Confirmation.DocumentTarget, _ key: DocumentKey) -> Mutation {
+    guard let field = target.field else { return Mutation(key: key, operation: .delete) }
+    let patch = Mutation.Operation.patch(Fields(), FieldMask([FieldPath(field)]))
+    return Mutation(key: key, operation: patch, precondition: .exists(true))
+  }
+
+  // MARK: Copying
+
+  mutating func openCopyMenu() {
+    var items: [Menu.Item] = []
+    func add(_ letter: Character, _ title: String, _ text: String) {
+      items.append(Menu.Item(letter: letter, title: title, detail: text, choice: .copy(text)))
+    }
+    let path = selectedKey?.path ?? (focus == .collections ? selectedCollection : nil)
+    if let path { add("p", "path", path.text) }
+    if let key = selectedKey, let fields = document(key)?.data?.fields {
+      add("j", "JSON", DocumentJSON.text(of: fields))
+    }
+    if let value = selectedValue { add("v", "value", DocumentJSON.line(of: value)) }
+    if focus == .feed, let row = feed.selected { add("r", "row", row.text(offset: configuration.utcOffset)) }
+    if let path { add("s", "Swift", SwiftCode.lines(for: Query(path: path)).joined(separator: "\n")) }
+    overlay = .copyMenu(Menu(items: items))
+  }
+
+  /// The selected field's value.
+  var selectedValue: Value? { selectedField?.value }
+
+  var selectedField: (key: DocumentKey, path: FieldPath, value: Value)? {
+    if focus == .collections, case .field(let key, let name)? = browser.cursor.id,
+      let value = browser.document(key)?.data?[FieldPath(name)]
+    {
+      return (key, FieldPath(name), value)
+    }
+    guard focus == .detail, let detail, let id = detail.cursor.id,
+      case .field(let line)? = DetailContent.lines(of: detail, in: self).first(where: { $0.id == id })?.content,
+      let value = line.local ?? line.server
+    else { return nil }
+    return (detail.key, FieldPath(segments: line.path), value)
+  }
+}

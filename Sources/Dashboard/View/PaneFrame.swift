@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// The outline and title of a pane. Only the title shows the focus: recolouring two outlines costs 25 times as many
+/// bytes. The feed has no sides, so that the terminal can scroll it.
+struct PaneFrame {
+  let pane: Pane
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    guard layout.layoutClass.isTiled, let rect = layout.panes[pane], rect.height > 0 else { return }
+    if pane == .feed {
+      canvas.horizontalLine(at: rect.origin, width: rect.width, glyphs: glyphs)
+    } else {
+      canvas.box(rect, glyphs: glyphs)
+    }
+    var title = " \(pane.rawValue) \(pane.title) "
+    if pane == .detail, let key = state.detail?.key {
+      let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
+      title = " \(pane.rawValue) \(path) "
+    }
+    let used = canvas.put(
+      title, at: Point(x: rect.x + 2, y: rect.y), role: pane == state.focus ? .paneTitleFocus : .paneTitle,
+      maxWidth: rect.width - 4)
+    let count = Self.count(of: pane, state, layout.layoutClass, glyphs)
+    let columns = SafeText.columns(of: count)
+    let start = rect.maxX - columns - 4
+    var left = rect.x + 2 + used
+    if columns > 0, start > left {
+      canvas.put(" \(count) ", at: Point(x: start, y: rect.y), role: .paneCount)
+    }
+    guard pane == .feed else { return }
+    let status = FeedPane.titleStatus(state, layout.layoutClass, glyphs)
+    left += layout.layoutClass == .large ? 3 : 2
+    if left + status.width + 1 < start { canvas.put(status, x: left, y: rect.y, width: status.width) }
+  }
+
+  /// What stands at the right of the title.
+  static func count(of pane: Pane, _ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
+    switch pane {
+    case .collections: return CollectionsPane.count(state, layoutClass, glyphs)
+    case .writes: return WritesPane.count(state, layoutClass, glyphs)
+    case .network: return NetworkPane.count(state)
+    case .detail: return DetailPane.count(state)
+    case .feed:
+      let total = grouped(state.feed.total)
+      return layoutClass == .large ? "\(total) event\(state.feed.total == 1 ? "" : "s")" : total
+    }
+  }
+}

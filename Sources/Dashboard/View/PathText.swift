@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// Paths in narrow columns: the end tells documents apart, so the middle goes first, then the beginning.
+enum PathText {
+  /// `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` → `m0912` → `…912`.
+  static func fitted(_ path: String, to width: Int, _ ellipsis: String) -> String {
+    if SafeText.columns(of: path) <= width { return path }
+    let segments = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard let last = segments.last, segments.count > 1 else { return end(of: path, to: width, ellipsis) }
+    for kept in stride(from: segments.count - 2, through: 0, by: -1) {
+      let head = segments.prefix(kept).map { $0 + "/" }.joined()
+      let candidate = head + ellipsis + "/" + last
+      if SafeText.columns(of: candidate) <= width { return candidate }
+    }
+    return end(of: String(last), to: width, ellipsis)
+  }
+
+  /// The last segment, or the end of it.
+  static func last(_ path: String, to width: Int, _ ellipsis: String) -> String {
+    end(of: path.split(separator: "/").last.map(String.init) ?? path, to: width, ellipsis)
+  }
+
+  private static func end(of text: String, to width: Int, _ ellipsis: String) -> String {
+    if SafeText.columns(of: text) <= width { return text }
+    guard width > 1 else { return SafeText.truncated(text, to: width, ellipsis: ellipsis) }
+    // The end of an identifier says more than its beginning: generated ones in a row share their beginnings.
+    var tail = ""
+    var used = 1
+    for character in text.reversed() {
+      used += SafeText.columns(of: String(character))
+      if used > width { break }
+      tail.insert(character, at: tail.startIndex)
+    }
+    return ellipsis + tail
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+package import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+
+extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+  package init(stringLiteral text: String) { self = .string(text) }
+  package init(integerLiteral number: Int64) { self = .integer(number) }
+  package init(floatLiteral number: Double) { self = .double(number) }
+  package init(booleanLiteral flag: Bool) { self = .boolean(flag) }
+  package init(arrayLiteral values: Value...) { self = .array(values) }
+  package init(dictionaryLiteral entries: (String, Value)...) { self = .map(Fields(entries.map { ($0.0, $0.1) })) }
+}
+
+/// `12:04:SS.mmm` of 2 March 2026, UTC.
+func at(_ seconds: Double) -> Timestamp {
+  Timestamp(microseconds: 1_772_453_040_000_000 + Int64((seconds * 1_000_000).rounded()))
+}
+
+func doc(_ path: String, at seconds: Double = 0, pending: Document.PendingWrites = .none, _ fields: Fields) -> Document
+{
+  Document(
+    key: key(path), version: SnapshotVersion(at(seconds)), createTime: SnapshotVersion(at(-600)),
+    state: .found(DocumentData(fields)), pending: pending)
+}
+
+func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
+
+let database = DatabaseID(project: "demo-shop")
+
+/// A dashboard driven by keys and client events, as a person and an engine would.
+struct Driver {
+  var state: DashboardState
+  var effects: [Effect] = []
+  private(set) var now: Timestamp
+
+  init(
+    _ size: Size = Size(width: 120, height: 36), glyphs: Glyphs = .unicode,
+    kind: NetworkStatus.Backend.Kind = .emulator,
+    isMemoryOnly: Bool = false
+  ) {
+    let backend = NetworkStatus.Backend(
+      kind, project: "demo-shop", host: kind == .embedded ? nil : "127.0.0.1:8080", user: "ada")
+    now = at(0)
+    state = DashboardState(
+      DashboardConfiguration(
+        database: database, backend: backend, glyphs: glyphs,
+        themes: [
+          .init(slug: "ember", name: "Ember"), .init(slug: "paper", name: "Paper"), .init(slug: "nord", name: "Nord"),
+        ],
+        theme: "ember", isMemoryOnly: isMemoryOnly),
+      size: size, now: now)
+  }
+
+  mutating func send(_ action: Action) { effects = update(&state, action) }
+
+  mutating func client(_ event: ClientEvent, at seconds: Double) {
+    now = max(now, at(seconds))
+    send(.client(event, at: now))
+  }
+
+  /// Presses keys written as in the keymap, parted by blanks: `2 j j x ctrl-d`.
+  mutating func press(_ keys: String) {
+    for name in keys.split(separator: " ") {
+      guard let key = Key(String(name)) else { continue }
+      send(.input(.key(key), at: now))
+    }
+  }
+
+  /// Types text into the focused line.
+  mutating func type(_ text: String) {
+    for character in text { send(.input(.key(.character(character)), at: now)) }
+  }
+
+  mutating func mouse(_ kind: MouseEvent.Kind = .press, _ x: Int, _ y: Int) {
+    send(.input(.mouse(MouseEvent(kind: kind, x: x, y: y)), at: now))
+  }
+
+  mutating func tick(_ seconds: Double) {
+    now = max(now, at(seconds))
+    send(.tick(now))
+  }
+
+  func canvas() -> Canvas { view(state) }
+  var screen: String { canvas().text }
+
+  /// Answers the last window that was asked for.
+  mutating func answerWindow(_ documents: [Document], isFromCache: Bool = false, total: Int? = nil, at seconds: Double)
+  {
+    for case .openWindow(let tag, _) in effects.reversed() {
+      client(.windowLoaded(tag, documents, isFromCache: isFromCache, total: total), at: seconds)
+      return
+    }
+  }
+
+  /// The query of the last window that was asked for.
+  var windowQuery: Query? {
+    for case .openWindow(_, let query) in effects.reversed() { return query }
+    return nil
+  }
+
+  /// The tag of the listener that was just started.
+  var listenTag: ListenerTag? {
+    for case .listen(let tag, _, _) in effects { return tag }
+    return nil
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+/// SplitMix64: the same keys for the same seed on every machine.
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+@Suite struct RandomKeyTests {
+  @Test(
+    "Ten thousand random keys keep every cursor in its list and the focus on a pane",
+    arguments: [1, 2, 3, 4] as [UInt64])
+  func randomKeys(_ seed: UInt64) {
+    var random = SeededGenerator(state: seed)
+    let scenario = Scenario.allCases[Int(seed) % Scenario.allCases.count]
+    var driver = scenario.play(Size(width: 80, height: 24))
+    var keys = Keymap.bindings.flatMap(\.keys)
+    keys += "abc123:/%é漢👩‍👩‍👧".map { .character($0) } + [Key(.backspace), Key(.left), Key(.home)]
+    var trace: [String] = []
+    for step in 0..<2500 {
+      let key = keys.randomElement(using: &random) ?? Key(.enter)
+      trace.append(key.description)
+      driver.send(.input(.key(key), at: at(20 + Double(step) / 10)))
+      answer(driver.effects, &driver)
+      if step.isMultiple(of: 50) {
+        let size = Size(width: Int.random(in: 1...140, using: &random), height: Int.random(in: 1...45, using: &random))
+        driver.send(.input(.resize(size), at: driver.now))
+        let point = (Int.random(in: 0..<140, using: &random), Int.random(in: 0..<45, using: &random))
+        driver.mouse([.press, .wheelUp, .wheelDown].randomElement(using: &random) ?? .press, point.0, point.1)
+        _ = driver.canvas()
+      }
+      guard checkInvariants(driver.state) else {
+        Issue.record("seed \(seed), step \(step), last keys \(trace.suffix(12).joined(separator: " "))")
+        return
+      }
+    }
+  }
+
+  /// What a client would answer.
+  private func answer(_ effects: [Effect], _ driver: inout Driver) {
+    for effect in effects {
+      switch effect {
+      case .openWindow(let tag, let query):
+        let all = query.path.text == "events" ? Scenario.events(0..<(query.limit ?? 0)) : Scenario.orders
+        let documents = query.path.text == "orders" || query.path.text == "events" ? all : []
+        driver.client(.windowLoaded(tag, documents, isFromCache: false, total: nil), at: 0)
+      case .setNetwork(let enabled): driver.client(.status(Scenario.status(20, isEnabled: enabled)), at: 0)
+      case .openDetail(let key):
+        let document = Scenario.orders.first { $0.key == key }
+        driver.client(.detail(key, remote: document, overlay: nil, local: document), at: 0)
+      default: break
+      }
+    }
+  }
+
+  private func checkInvariants(_ state: DashboardState) -> Bool {
+    var holds = true
+    func check(_ condition: Bool, _ text: String) {
+      #expect(condition, "\(text)")
+      holds = holds && condition
+    }
+    check(state.focus != .detail || state.detail != nil, "the focus is on a pane that is there")
+    check(state.writes.cursor.id == nil || state.writes.selected != nil, "the selected write exists")
+    if state.feed.isPaused, !state.feed.shown.isEmpty {
+      check(state.feed.cursor.id.map { state.feed.shown.contains($0) } ?? false, "the selected row is shown")
+    }
+    check(state.toasts.count <= 3, "at most three toasts")
+    check(state.nextTick.map { $0 > state.now } ?? true, "the next tick lies ahead")
+    return holds
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// Every screen as text and roles. `UPDATE_GOLDENS=1` rewrites the files; without it a missing one fails.
+@Suite("Screens look as agreed")
+struct GoldenTests {
+  static let sizes = [
+    Size(width: 120, height: 36), Size(width: 80, height: 24), Size(width: 60, height: 16), Size(width: 40, height: 12),
+  ]
+
+  @Test("A situation looks as its golden says at every size", arguments: Situation.allCases, sizes)
+  func situation(_ situation: Situation, _ size: Size) throws {
+    let canvas = view(situation.state(size: size))
+
+    try check(canvas, "\(situation.rawValue)-\(size.width)x\(size.height)", caption: "case \(situation.rawValue)")
+  }
+
+  @Test("Three situations in plain ASCII", arguments: [Situation.online, .offline, .detail], sizes)
+  func plain(_ situation: Situation, _ size: Size) throws {
+    let canvas = view(situation.state(size: size, glyphs: .ascii))
+
+    let glyphs = (0..<size.height).map { canvas.text(row: $0) }.joined().unicodeScalars.filter { !$0.isASCII }
+    // Only what documents say may leave ASCII.
+    #expect(glyphs.allSatisfy { $0 == "×" })
+    try check(
+      canvas, "\(situation.rawValue)-ascii-\(size.width)x\(size.height)", caption: "case \(situation.rawValue), ascii")
+  }
+
+  @Test(
+    "The smallest screens keep the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
+  func smallest(_ size: Size) throws {
+    try check(
+      view(Situation.offline.state(size: size)), "offline-\(size.width)x\(size.height)", caption: "case offline")
+  }
+
+  private func check(_ canvas: Canvas, _ name: String, caption: String) throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
+      path: "Goldens")
+    let file = folder.appending(path: name + ".txt")
+    let actual = canvas.golden(caption: caption)
+    if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
+      try actual.write(to: file, atomically: true, encoding: .utf8)
+      return
+    }
+    let expected = try? String(contentsOf: file, encoding: .utf8)
+    #expect(expected != nil, "no golden \(name): UPDATE_GOLDENS=1 writes it")
+    #expect(expected == nil || actual == expected, "\(name) differs; the screen is now:\n\(canvas.text)")
+  }
+}

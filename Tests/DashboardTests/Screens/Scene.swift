@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+
+@testable import Dashboard
+
+/// A dashboard and a pretended client: times, keys and events in, a state to draw out. Windows of the browser are
+/// answered from `store`.
+struct Scene {
+  private(set) var state: DashboardState
+  private var now: Timestamp
+  var store: [String: [Document]] = [:]
+  var totals: [String: Int] = [:]
+  private var queue: [QueueRow] = []
+
+  /// 2026-03-02 12:00:00 UTC.
+  private static let noon: Int64 = 1_772_452_800
+
+  init(
+    size: Size, glyphs: Glyphs = .unicode,
+    backend: NetworkStatus.Backend = .init(.emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada")
+  ) {
+    let configuration = DashboardConfiguration(
+      database: DatabaseID(project: backend.project), backend: backend, glyphs: glyphs,
+      themes: [
+        .init(slug: "ember", name: "Ember"), .init(slug: "paper", name: "Paper"),
+        .init(slug: "monochrome", name: "Monochrome"),
+      ], theme: "ember")
+    now = Self.time("12:01:40")
+    state = DashboardState(configuration, size: size, now: now)
+  }
+
+  /// `12:04:16.880` on the day of the scene.
+  static func time(_ text: String) -> Timestamp {
+    let parts = text.split(separator: ":").map { Double($0) ?? 0 }
+    let seconds = (parts[0] - 12) * 3600 + parts[1] * 60 + parts[2]
+    return Timestamp(microseconds: noon * 1_000_000 + Int64((seconds * 1_000_000).rounded()))
+  }
+
+  mutating func at(_ text: String) { now = Self.time(text) }
+
+  mutating func hear(_ event: ClientEvent) { apply(.client(event, at: now)) }
+
+  mutating func tick(_ text: String) {
+    at(text)
+    apply(.tick(now))
+  }
+
+  /// Keys as in the keymap, parted by spaces.
+  mutating func press(_ keys: String) {
+    for name in keys.split(separator: " ") {
+      if let key = Key(String(name)) { apply(.input(.key(key), at: now)) }
+    }
+  }
+
+  mutating func type(_ text: String) {
+    for character in text { apply(.input(.key(.character(character)), at: now)) }
+  }
+
+  mutating func change(_ change: (inout DashboardState) -> Void) { change(&state) }
+
+  private mutating func apply(_ action: Action) {
+    var effects = update(&state, action)
+    while let effect = effects.first {
+      effects.removeFirst()
+      for event in answers(to: effect) { effects += update(&state, .client(event, at: now)) }
+    }
+  }
+
+  private func answers(to effect: Effect) -> [ClientEvent] {
+    switch effect {
+    case .openWindow(let tag, let query):
+      var documents = store[query.path.text] ?? []
+      if case .reference(_, let key)? = query.start?.values.first { documents.removeAll { $0.key < key } }
+      if case .reference(_, let key)? = query.end?.values.first { documents.removeAll { key < $0.key } }
+      documents = documents.filter { Query(path: query.path, filters: query.filters).matches($0) }
+      if let limit = query.limit {
+        documents = query.limitType == .last ? documents.suffix(limit) : Array(documents.prefix(limit))
+      }
+      let isOffline = state.network.isOffline
+      return [.windowLoaded(tag, documents, isFromCache: isOffline, total: totals[query.path.text])]
+    case .count(let path):
+      return totals[path.text].map { [.counted(path, $0)] } ?? []
+    default: return []
+    }
+  }
+
+  // MARK: What the client says
+
+  mutating func collections(_ names: String...) { hear(.collections(below: .root, names)) }
+
+  mutating func online(_ roundTrips: [Int] = [160, 184, 172, 240, 180, 176, 184]) {
+    hear(.status(status(.online, isEnabled: true, roundTrips)))
+  }
+
+  mutating func offline(byUser: Bool = true) {
+    hear(.status(status(.offline, isEnabled: !byUser, [160, 184, 172, 240, 180, 176, 184])))
+  }
+
+  private func status(_ online: NetworkStatus.Online, isEnabled: Bool, _ roundTrips: [Int]) -> NetworkStatus {
+    let isOpen = online == .online
+    let stream = NetworkStatus.Stream(isOpen ? .open : .closed)
+    return NetworkStatus(
+      online: online, isNetworkEnabled: isEnabled, since: now, watch: stream, write: stream,
+      activeTargets: isOpen ? 1 : 0, lastSnapshotAt: isOpen ? now : nil,
+      roundTrips: roundTrips.map { .milliseconds($0) }, backend: state.configuration.backend)
+  }
+
+  /// Starts a listener as the dashboard would, under a name.
+  mutating func listen(_ name: String, _ query: Query) {
+    state.listeners.append(
+      ListenerRecord(tag: ListenerTag(state.nextListener), name: name, query: query, settings: ListenerSettings()))
+    state.nextListener += 1
+  }
+
+  mutating func snapshot(
+    _ time: String, _ listener: Int, _ changes: [ListenerSnapshot.Change] = [],
+    because cause: ListenerSnapshot.Cause = .server,
+    isFromCache: Bool = false, syncs: Bool = false, count: Int = 17
+  ) {
+    at(time)
+    hear(
+      .snapshot(
+        ListenerSnapshot(
+          listener: ListenerTag(listener), changes: changes, isFromCache: isFromCache, syncStateChanged: syncs,
+          hasPendingWrites: changes.contains { $0.document.hasPendingWrites }, count: count, causes: [cause])))
+  }
+
+  /// What the engine says of its queue when the network goes off.
+  mutating func holdAll() {
+    for index in queue.indices { queue[index].state = .held }
+    hear(.pendingWrites(queue))
+  }
+
+  /// Fires the browser's windows again, now from the cache.
+  mutating func serveFromCache() {
+    for window in state.browser.windows.values {
+      guard let shown = window.shown else { continue }
+      hear(.windowLoaded(shown.tag, window.documents, isFromCache: true, total: window.total))
+    }
+  }
+
+  mutating func queue(_ rows: QueueRow...) {
+    queue += rows
+    hear(.pendingWrites(queue))
+  }
+}
+
+// MARK: Builders
+
+func stored(_ path: String, pending: Document.PendingWrites = .none, at seconds: Int64 = 240, _ fields: Fields)
+  -> Document
+{
+  let version = SnapshotVersion(microseconds: (1_772_452_800 + seconds) * 1_000_000)
+  return Document(
+    key: DocumentKey(unchecked: ResourcePath(path)), version: version, createTime: version,
+    state: .found(DocumentData(fields)),
+    pending: pending)
+}
+
+func change(_ kind: DocumentChange.Kind, _ document: Document, from previous: Document? = nil)
+  -> ListenerSnapshot.Change
+{
+  ListenerSnapshot.Change(kind, document, previous: previous)
+}
+
+func row(
+  _ batch: Int64, _ operation: QueueRow.Operation, _ path: String, _ state: QueueRow.State, at time: String,
+  tries: Int = 0,
+  transforms: Int = 0, isNonIdempotent: Bool = false, error: RPCStatus? = nil
+) -> QueueRow {
+  QueueRow(
+    batch: BatchID(batch), operation: operation, documents: [DocumentKey(unchecked: ResourcePath(path))],
+    writtenAt: Scene.time(time), tries: tries, state: state, transformCount: transforms,
+    isNonIdempotent: isNonIdempotent,
+    lastError: error)
+}

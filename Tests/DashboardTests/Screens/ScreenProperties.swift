@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// What holds of every screen at every size.
+@Suite("Screens at any size")
+struct ScreenProperties {
+  /// Every size up to 44×13, where little fits, and a thinned grid up to 250×80.
+  static let sizes: [Size] = {
+    let small = (1...44).flatMap { width in (1...13).map { Size(width: width, height: $0) } }
+    let widths = [31, 40, 43, 44, 59, 71, 72, 80, 99, 100, 120, 161, 250]
+    let heights = [4, 9, 12, 13, 19, 20, 29, 30, 36, 80]
+    return small + widths.flatMap { width in heights.map { Size(width: width, height: $0) } }
+  }()
+
+  @Test("Rows are as wide as the screen and no wide character is cut", arguments: Situation.allCases)
+  func rows(_ situation: Situation) {
+    for size in Self.sizes {
+      let canvas = view(resized(situation, to: size))
+
+      #expect(canvas.size == size)
+      for y in 0..<size.height {
+        let cells = canvas.row(y)
+        let columns = cells.reduce(0) { $0 + $1.width }
+        #expect(columns == size.width, "\(situation) at \(size), row \(y): \(canvas.text(row: y))")
+      }
+    }
+  }
+
+  @Test("Panes lie inside the screen and apart from each other", arguments: Situation.allCases)
+  func panes(_ situation: Situation) {
+    for size in Self.sizes {
+      let state = resized(situation, to: size)
+      let layout = state.layout(size)
+      let screen = Rect(size: size)
+      let areas =
+        layout.panes.map { ("\($0.key)", $0.value) }
+        + [("header", layout.header), ("tabs", layout.tabs), ("strip", layout.strip), ("footer", layout.footer)]
+        .compactMap { name, rect in rect.map { (name, $0) } }
+
+      for (index, (name, rect)) in areas.enumerated() {
+        #expect(screen.contains(rect), "\(name) of \(situation) at \(size): \(rect)")
+        for (other, otherRect) in areas[(index + 1)...] {
+          #expect(rect.intersection(otherRect).isEmpty, "\(name) and \(other) of \(situation) at \(size)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "From 24 columns and 4 rows on the first row says state, pending writes and event rate",
+    arguments: Situation.allCases)
+  func vitalSigns(_ situation: Situation) {
+    for size in Self.sizes where size.width >= 24 && size.height >= 4 {
+      let state = resized(situation, to: size)
+
+      let first = view(state).text(row: 0)
+
+      #expect(first.contains(state.network.isOffline ? "OFF" : "ON"), "\(situation) at \(size): \(first)")
+      #expect(first.contains("⇡\(state.writes.live.count)"), "\(situation) at \(size): \(first)")
+      #expect(first.contains("/s"), "\(situation) at \(size): \(first)")
+    }
+  }
+
+  @Test("The selected row of the focused list is on the screen", arguments: [Pane.collections, .writes, .feed])
+  func selection(_ pane: Pane) {
+    for size in Self.sizes where size.width >= 24 && size.height >= 4 {
+      var scene = Shop.offline(size, .unicode)
+      scene.press("\(pane.rawValue) G k k")
+      let layout = scene.state.layout(size)
+
+      let canvas = view(scene.state)
+
+      let content = layout.content(of: pane)
+      let marked = (content.y..<content.maxY).filter { canvas[content.x, $0].text == "▌" }
+      #expect(marked.count == 1, "\(pane) at \(size)\n\(canvas.text)")
+    }
+  }
+
+  @Test("Focus changes nothing but titles, gutters and the footer")
+  func focus() {
+    let size = Size(width: 120, height: 36)
+    var scene = Shop.offline(size, .unicode)
+    scene.press("1")
+    let before = view(scene.state)
+    scene.press("2")
+
+    let after = view(scene.state)
+
+    var changed = 0
+    for y in 0..<35 {
+      for x in 0..<120 where before[x, y] != after[x, y] {
+        changed += 1
+        let isTitle = [before[x, y].role, after[x, y].role].contains(.paneTitleFocus)
+        let isGutter = before[x, y].text == "▌" && after[x, y].text == "▌"
+        #expect(
+          isTitle || isGutter || after[x, y].role == .hint || after[x, y].role == .key || after[x, y].role == .textMuted
+        )
+      }
+    }
+    #expect(changed > 0)
+    #expect(changed < 80)
+  }
+
+  @Test("An event that scrolls the feed changes the feed, its title and the header only")
+  func event() {
+    let size = Size(width: 120, height: 36)
+    var scene = Shop.online(size, .unicode)
+    let before = view(scene.state)
+    scene.snapshot("12:04:17.125", 4, [change(.added, Shop.message("m0913", "on it"))])
+
+    let after = view(scene.state)
+
+    let feed = scene.state.layout(size).content(of: .feed)
+    for y in 1..<feed.y - 1 { #expect(before.text(row: y) == after.text(row: y)) }
+    for y in feed.y..<feed.maxY - 1 { #expect(before.text(row: y + 1) == after.text(row: y)) }
+  }
+
+  @Test("Drawing twice gives the same screen", arguments: Situation.allCases)
+  func pure(_ situation: Situation) {
+    let state = situation.state(size: Size(width: 100, height: 30))
+
+    #expect(view(state) == view(state))
+  }
+
+  @Test("A feed that has dropped its oldest rows shows the newest")
+  func fullFeed() {
+    let size = Size(width: 300, height: 100)
+    var scene = Shop.online(size, .unicode)
+    for number in 0..<6000 {
+      scene.snapshot("12:05:00.000", 4, [change(.added, Shop.message("m\(number)", "text \(number)"))])
+    }
+
+    let canvas = view(scene.state)
+
+    let feed = scene.state.layout(size).content(of: .feed)
+    #expect(canvas.text(row: feed.maxY - 1).contains("text 5999"))
+    #expect(canvas.text(row: feed.y).contains("text \(6000 - feed.height)"))
+  }
+
+  /// The situation as built on a large screen and then resized, as a user would.
+  private func resized(_ situation: Situation, to size: Size) -> DashboardState {
+    var state = Self.states[situation] ?? situation.state(size: Size(width: 120, height: 36))
+    _ = update(&state, .input(.resize(size), at: state.now))
+    return state
+  }
+
+  private static let states: [Situation: DashboardState] = Dictionary(
+    uniqueKeysWithValues: Situation.allCases.map { ($0, $0.state(size: Size(width: 120, height: 36))) })
+}

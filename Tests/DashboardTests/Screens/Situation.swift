@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// The situations whose screens are kept as goldens.
+enum Situation: String, CaseIterable, CustomTestStringConvertible {
+  case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
+    listener
+  case confirm, failures, zoom, meta, copying, themes, messages, browsing
+
+  var testDescription: String { rawValue }
+
+  func state(size: Size, glyphs: Glyphs = .unicode) -> DashboardState {
+    switch self {
+    case .online: return Shop.online(size, glyphs).state
+    case .offline: return Shop.offline(size, glyphs).state
+    case .detail: return Shop.detail(size, glyphs).state
+    case .overlay, .diff, .history, .meta:
+      var scene = Shop.detail(size, glyphs)
+      let steps = self == .diff ? 1 : self == .history ? 2 : self == .overlay ? 3 : 4
+      for _ in 0..<steps { scene.press("]") }
+      return scene.state
+    case .help:
+      var scene = Shop.online(size, glyphs)
+      scene.press("4 ? down down")
+      return scene.state
+    case .palette:
+      var scene = Shop.online(size, glyphs)
+      scene.press(":")
+      scene.type("off")
+      return scene.state
+    case .filter:
+      var scene = Shop.online(size, glyphs)
+      scene.press("4 /")
+      scene.type("orders !SERVER")
+      return scene.state
+    case .empty:
+      var scene = Scene(size: size, glyphs: glyphs)
+      scene.collections()
+      scene.online([])
+      return scene.state
+    case .million: return Shop.million(size, glyphs).state
+    case .rejected: return Shop.rejected(size, glyphs).state
+    case .scripts: return Shop.scripts(size, glyphs).state
+    case .listener:
+      var scene = Shop.online(size, glyphs)
+      scene.press("1 n l tab tab")
+      scene.type("status")
+      scene.press("tab ctrl-t tab")
+      scene.type("packed")
+      scene.press("tab")
+      scene.type("shipTo.")
+      return scene.state
+    case .confirm:
+      var scene = Shop.online(
+        size, glyphs, backend: .init(.cloud, project: "shop-prod", host: "firestore.googleapis.com", user: "ada"))
+      scene.press("1 g j j d")
+      scene.type("7Qf")
+      return scene.state
+    case .copying:
+      var scene = Shop.online(size, glyphs)
+      scene.press("1 y down")
+      return scene.state
+    case .themes:
+      var scene = Shop.online(size, glyphs)
+      scene.press("T down")
+      return scene.state
+    case .messages:
+      var scene = Shop.failures(size, glyphs)
+      scene.change { $0.overlay = .messages(Cursor()) }
+      scene.press("down")
+      return scene.state
+    case .browsing:
+      var scene = Shop.online(size, glyphs)
+      scene.press("1 /")
+      scene.type("Zt status:")
+      return scene.state
+    case .failures: return Shop.failures(size, glyphs).state
+    case .zoom:
+      var scene = Shop.online(size, glyphs)
+      scene.press("2 +")
+      return scene.state
+    }
+  }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@Suite struct UpdateTests {
+  let size = Size(width: 80, height: 24)
+
+  // MARK: Browser
+
+  @Test("A collection of a million documents is opened, paged and jumped through in windows of two screens")
+  func million() {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["events"]), at: 0.1)
+    let limit = driver.windowQuery?.limit ?? 0
+
+    #expect(limit > 0 && limit <= 48)
+    #expect(driver.windowQuery?.explicitOrderBy == [OrderBy(.documentID)])
+
+    driver.answerWindow(Scenario.events(0..<limit), total: 1_000_000, at: 0.2)
+    driver.press("j G")
+    #expect(driver.windowQuery?.limitType == .last)
+    #expect(driver.windowQuery?.limit == limit)
+
+    driver.answerWindow(Scenario.events(1_000_000 - limit..<1_000_000), at: 0.3)
+    #expect(driver.state.browser.cursor.id == .document(key("events/e0999999")))
+    #expect(driver.screen.contains("e0999999"))
+  }
+
+  @Test("Walking past the last document of a window opens the next one around it")
+  func slide() {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["events"]), at: 0.1)
+    let limit = driver.windowQuery?.limit ?? 0
+    driver.answerWindow(Scenario.events(0..<limit), total: 1000, at: 0.2)
+    for _ in 0..<limit { driver.press("j") }
+    #expect(driver.windowQuery == nil)
+
+    driver.press("j")
+    let middle = Value.reference(database, Scenario.events(limit / 2..<limit / 2 + 1)[0].key)
+    #expect(driver.windowQuery?.start == Bound(values: [middle], isInclusive: true))
+
+    driver.answerWindow(Scenario.events(limit / 2..<limit / 2 + limit), at: 0.3)
+    #expect(driver.state.browser.cursor.id == .document(Scenario.events(limit..<limit + 1)[0].key))
+    #expect(driver.effects == [.closeWindow(WindowTag(1))])
+  }
+
+  @Test("A filter in the browser becomes a query: id prefix and field values")
+  func browserFilter() {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0.1)
+    driver.answerWindow(Scenario.orders, at: 0.2)
+    driver.press("/")
+    driver.type("7Q status:paid total:18.5")
+    driver.press("enter")
+
+    #expect(
+      driver.windowQuery?.filters == [
+        .field(FieldFilter(FieldPath("status"), .equal, "paid")), .field(FieldFilter(FieldPath("total"), .equal, 18.5)),
+      ])
+    #expect(driver.windowQuery?.start?.values == [.reference(database, key("orders/7Q"))])
+    #expect(driver.windowQuery?.end != nil)
+
+    driver.answerWindow([], at: 0.3)
+    driver.press("esc")
+    #expect(driver.windowQuery?.filters == [])
+    #expect(driver.windowQuery?.start == nil)
+  }
+
+  @Test("An answer to a window that was left is dropped")
+  func staleWindow() {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0.1)
+    driver.press("/")
+    driver.type("7Q")
+    driver.press("enter")
+    driver.client(.windowLoaded(WindowTag(1), Scenario.orders, isFromCache: false, total: 3), at: 0.2)
+
+    #expect(!driver.screen.contains("4hT0q9Lm"))
+  }
+
+  // MARK: Feed
+
+  @Test("Scrolling up pauses the feed, new rows are counted, and G follows again")
+  func pause() {
+    var driver = Scenario.online.play(size)
+    driver.press("k")
+    #expect(driver.state.feed.isPaused)
+
+    Scenario.snapshot(&driver, ListenerTag(2), [.init(.added, Scenario.created)], count: 4, [.server], at: 18)
+    #expect(driver.state.feed.newCount == 1)
+    #expect(driver.screen.contains("paused +1 new"))
+
+    driver.press("G")
+    #expect(!driver.state.feed.isPaused)
+    #expect(driver.screen.contains("8sW1bnRk"))
+  }
+
+  @Test("The feed forgets old rows and stays within its bound")
+  func ring() {
+    var driver = Scenario.online.play(size)
+    for index in 0..<(Feed.capacity + 1000) {
+      let document = doc("chat/m\(index)", ["text": .string("\(index)")])
+      Scenario.snapshot(
+        &driver, ListenerTag(1), [.init(.added, document)], count: index, [.server], at: 20 + Double(index) / 1000)
+    }
+    #expect(driver.state.feed.rows.count <= Feed.capacity + 256)
+    #expect(driver.state.feed.total > Feed.capacity)
+    #expect(driver.state.feed.visible.count == driver.state.feed.rows.count)
+  }
+
+  @Test("The snapshot after an acknowledgement says how long it took (S3)")
+  func acknowledged() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.client(.writeAcknowledged(BatchID(42), after: .milliseconds(184)), at: 18)
+    Scenario.snapshot(
+      &driver, ListenerTag(2), [.init(.metadata, Scenario.packed)], count: 3, [.acknowledged(BatchID(42))], at: 18.01)
+
+    #expect(driver.screen.contains("ack #42 in 184 ms"))
+    #expect(driver.screen.contains("acked in 184 ms"))
+    driver.tick(22)
+    #expect(!driver.screen.contains("acked in 184 ms"))
+  }
+
+  // MARK: Writes and confirmation
+
+  @Test(
+    "An acknowledged write fades whether the new queue or the acknowledgement arrives first", arguments: [true, false])
+  func acknowledgementOrder(_ isQueueFirst: Bool) {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    let rest = driver.state.writes.live.filter { $0.batch != BatchID(42) }
+    let queue = ClientEvent.pendingWrites(rest)
+    let acknowledgement = ClientEvent.writeAcknowledged(BatchID(42), after: .milliseconds(184))
+    driver.client(isQueueFirst ? queue : acknowledgement, at: 18)
+    driver.client(isQueueFirst ? acknowledgement : queue, at: 18)
+
+    #expect(driver.screen.contains("acked in 184 ms"))
+    driver.tick(21)
+    #expect(!driver.screen.contains("acked in 184 ms"))
+  }
+
+  @Test("A held increment is pointed out once")
+  func heldIncrement() {
+    var driver = Driver(size)
+    let row = Scenario.row(46, .increment, "stats/today", at: 1, .held, isNonIdempotent: true)
+    driver.client(.pendingWrites([row]), at: 1)
+    driver.client(.pendingWrites([row]), at: 2)
+
+    #expect(driver.state.messages.count == 1)
+    #expect(driver.screen.contains("not idempotent"))
+  }
+
+  @Test("Deleting asks, and the harmless answer is selected")
+  func delete() {
+    var driver = Scenario.confirmDelete.play(size)
+    driver.press("enter")
+    #expect(driver.effects == [])
+    #expect(driver.state.overlay == nil)
+
+    driver.press("d tab enter")
+    #expect(driver.effects == [.write([Mutation(key: key("orders/4hT0q9Lm"), operation: .delete)])])
+  }
+
+  @Test("On a real project the document's name must be typed before it is deleted")
+  func deleteInProduction() {
+    var driver = Driver(size, kind: .cloud)
+    driver.client(.collections(below: .root, ["orders"]), at: 0.1)
+    driver.answerWindow(Scenario.orders, at: 0.2)
+    driver.press("j d tab enter")
+    #expect(driver.effects == [])
+
+    driver.type("4hT0q9Lm")
+    driver.press("enter")
+    #expect(driver.effects.count == 1)
+  }
+
+  @Test("A write in flight cannot be cancelled, and the reason is said")
+  func cancelInFlight() {
+    var driver = Scenario.online.play(size)
+    driver.press("2 g x")
+    #expect(driver.effects == [])
+    #expect(driver.state.overlay == nil)
+    #expect(driver.state.toasts.last?.text.contains("in flight") == true)
+
+    driver.press("j x tab enter")
+    #expect(driver.effects == [.cancelWrite(BatchID(43))])
+  }
+
+  @Test("A text that cannot be written is offered for editing again, with what was typed")
+  func editorFailed() {
+    var driver = Scenario.online.play(size)
+    let request = EditRequest(.document(key("orders/4hT0q9Lm")), text: "{\"status\": }")
+    driver.client(.editorFailed(request, line: 1, column: 12, reason: "a value is missing"), at: 20)
+    #expect(driver.screen.contains("line 1, column 12: a value is missing"))
+
+    driver.press("enter")
+    #expect(driver.effects == [.edit(request)])
+  }
+
+  // MARK: Listening and the network
+
+  @Test("Space listens to the selected collection and stops again")
+  func listen() {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0.1)
+    driver.press("space")
+    #expect(driver.effects == [.listen(ListenerTag(1), Query(path: ResourcePath("orders")), ListenerSettings())])
+
+    driver.press("space")
+    #expect(driver.effects == [.unlisten(ListenerTag(1))])
+  }
+
+  @Test("The listener editor shows why a query is refused and starts it once it is valid")
+  func editor() {
+    var driver = Scenario.listenerEditor.play(size)
+    driver.press("enter")
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("many is not a positive number"))
+
+    driver.press("ctrl-u")
+    driver.type("50")
+    driver.press("enter")
+    guard case .listen(_, let query, _)? = driver.effects.first else {
+      Issue.record("no listener was started: \(driver.effects)")
+      return
+    }
+    #expect(query.limit == 50)
+    #expect(query.filters.count == 2)
+    #expect(query.explicitOrderBy == [OrderBy(FieldPath("total"), .descending)])
+  }
+
+  @Test("o switches the network from every pane", arguments: ["1", "2", "3", "4"])
+  func network(_ pane: String) {
+    var driver = Scenario.online.play(size)
+    driver.press(pane + " o")
+    #expect(driver.effects == [.setNetwork(enabled: false)])
+  }
+
+  // MARK: Time
+
+  @Test("An idle dashboard asks for no tick")
+  func idle() {
+    var driver = Driver(size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0.1)
+    driver.answerWindow(Scenario.orders, at: 0.2)
+    #expect(driver.state.nextTick == nil)
+  }
+
+  @Test("The event rate decays to rest within ten seconds and then costs nothing")
+  func decay() {
+    var driver = Driver(size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0.1)
+    driver.answerWindow(Scenario.orders, at: 0.2)
+    driver.press("space")
+    Scenario.snapshot(&driver, driver.listenTag, [.init(.added, Scenario.orders[0])], count: 1, [.server], at: 1)
+    #expect(driver.state.nextTick == at(2))
+    for second in 2...10 { driver.tick(Double(second)) }
+
+    #expect(driver.state.nextTick == nil)
+    let before = driver.canvas()
+    driver.tick(10)
+    #expect(driver.canvas() == before)
+  }
+
+  @Test("Ages tick once a second while writes wait or an outage lasts")
+  func ages() {
+    var driver = Scenario.offlinePaused.play(size)
+    #expect(driver.state.nextTick == at(63))
+    driver.tick(63)
+    #expect(driver.screen.contains("OFFLINE 0:43"))
+  }
+
+  // MARK: Overlays and leaving
+
+  @Test("Leaving the theme picker puts the old theme back; the preview is live")
+  func themes() {
+    var driver = Scenario.online.play(size)
+    driver.press("T down")
+    #expect(driver.effects == [.setTheme("paper")])
+    driver.press("esc")
+    #expect(driver.effects == [.setTheme("ember")])
+  }
+
+  @Test("The palette runs what it found")
+  func palette() {
+    var driver = Scenario.palette.play(size)
+    driver.press("enter")
+    #expect(driver.effects == [.setNetwork(enabled: false)])
+  }
+
+  @Test("Ctrl-c closes a dialog, and only two of them within a second quit")
+  func interrupt() {
+    var driver = Scenario.help.play(size)
+    driver.press("ctrl-c")
+    #expect(driver.state.overlay == nil)
+    driver.press("ctrl-c")
+    #expect(driver.effects == [])
+    driver.press("ctrl-c")
+    #expect(driver.effects == [.quit(code: 130)])
+  }
+
+  @Test("q asks only when waiting writes would be lost")
+  func quit() {
+    var safe = Scenario.online.play(size)
+    safe.press("q")
+    #expect(safe.effects == [.quit(code: 0)])
+
+    var memory = Driver(size, isMemoryOnly: true)
+    memory.client(.pendingWrites([Scenario.row(1, .set, "orders/a", at: 0, .queued)]), at: 0)
+    memory.press("q")
+    #expect(memory.effects == [])
+    #expect(memory.screen.contains("will be lost"))
+  }
+
+  @Test("Letters typed into a line never run commands")
+  func typing() {
+    var driver = Scenario.online.play(size)
+    driver.press("/")
+    driver.type("qodnxQ")
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("/ qodnxQ"))
+  }
+
+  // MARK: Mouse
+
+  @Test("A click selects, a second one opens, and a hint in the footer can be clicked")
+  func mouse() {
+    var driver = Scenario.online.play(size)
+    driver.mouse(.press, 8, 5)
+    #expect(driver.state.focus == .collections)
+    #expect(driver.state.browser.cursor.id == .document(key("orders/4hT0q9Lm")))
+    driver.mouse(.press, 8, 5)
+    #expect(driver.effects == [.openDetail(key("orders/4hT0q9Lm"))])
+
+    driver.press("esc 4")
+    let footer = driver.canvas().text(row: 23)
+    let column =
+      footer.firstRange(of: "go offline").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) } ?? 0
+    driver.mouse(.press, column, 23)
+    #expect(driver.effects == [.setNetwork(enabled: false)])
+  }
+}
