@@ -25,12 +25,14 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "Hearth", targets: ["Hearth"]),
+    .executable(name: "hearth", targets: ["HearthCommand"]),
     .executable(name: "hearth-spec", targets: ["SpecRunner"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
+    .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/LebJe/TOMLKit.git", exact: "0.6.0"),
   ],
   targets: [
@@ -58,6 +60,16 @@ let package = Package(
     .target(name: "CTerminalRestore"),
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
     module("Dashboard", ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
+
+    .executableTarget(
+      name: "HearthCommand",
+      dependencies: [
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
+        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: swift),
     module(
       "FirestoreSpec",
       ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync"]),

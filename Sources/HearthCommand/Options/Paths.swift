@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalTheme
+
+/// The folders of the XDG base directory specification.
+struct Paths: Sendable {
+  /// `$XDG_DATA_HOME/hearth`: the backend's data and the cache.
+  let data: String
+  /// `$XDG_STATE_HOME/hearth`: the log.
+  let state: String
+  /// `$XDG_CONFIG_HOME/hearth/config.toml`.
+  let configurationFile: String
+  /// Where users put theme files, the first to be found wins.
+  let themeFolders: [String]
+
+  init(environment: [String: String]) {
+    let home = environment["HOME"] ?? "."
+    func folder(_ variable: String, _ fallback: String) -> String {
+      // The specification says to ignore relative values.
+      environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/\(fallback)"
+    }
+    data = folder("XDG_DATA_HOME", ".local/share") + "/hearth"
+    state = folder("XDG_STATE_HOME", ".local/state") + "/hearth"
+    let configuration = folder("XDG_CONFIG_HOME", ".config") + "/hearth"
+    configurationFile = configuration + "/config.toml"
+    themeFolders = ThemeCatalog.userDirectories(environment: environment)
+  }
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+
+/// Between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns what the engine
+/// says into the dashboard's events.
+@MainActor
+final class ClientBridge {
+  private struct Subscription {
+    let listener: ListenerID
+    let mailbox: SnapshotMailbox
+    let reading: Task<Void, Never>
+  }
+
+  private let engine: SyncEngine
+  private let datastore: any Datastore
+  private let backend: NetworkStatus.Backend
+  private let emit: @MainActor (ClientEvent) -> Void
+
+  private var listeners: [ListenerTag: Subscription] = [:]
+  private var windows: [WindowTag: Subscription] = [:]
+  private var details: [DocumentKey: Subscription] = [:]
+  private var requests: [Int: Task<Void, Never>] = [:]
+  private var requestCount = 0
+  private var canReachBackend = true
+  private var lastOutcome = 0
+  private var lastQueue: [QueueRow]?
+  /// Collections as last listed, by the path above them.
+  private var listed: [ResourcePath: Set<String>] = [:]
+
+  init(
+    engine: SyncEngine, datastore: any Datastore, backend: NetworkStatus.Backend,
+    emit: @escaping @MainActor (ClientEvent) -> Void
+  ) {
+    self.engine = engine
+    self.datastore = datastore
+    self.backend = backend
+    self.emit = emit
+  }
+
+  /// Passes the engine's status on until cancelled.
+  func followStatus() async {
+    for await status in engine.status() { publish(status) }
+  }
+
+  /// Ends every subscription and request.
+  func close() {
+    for subscription in [listeners.values.map { $0 }, windows.values.map { $0 }, details.values.map { $0 }].joined() {
+      end(subscription)
+    }
+    for request in requests.values { request.cancel() }
+  }
+
+  // MARK: Listening
+
+  func listen(_ tag: ListenerTag, to query: Query, _ settings: ListenerSettings) {
+    var options = ListenerOptions()
+    options.includeMetadataChanges = settings.includesMetadataChanges
+    options.source = settings.source == .cache ? .cache : .default
+    listeners[tag] = subscribe(to: query, options) { [weak self] element in
+      switch element {
+      case .snapshot(let snapshot):
+        self?.emit(.snapshot(ListenerSnapshot(snapshot, for: tag)))
+        self?.noteCollections(of: snapshot.changes.lazy.map(\.document.key))
+      case .failed(let status):
+        self?.listeners[tag] = nil
+        self?.emit(.listenerFailed(tag, status))
+      }
+    }
+  }
+
+  func unlisten(_ tag: ListenerTag) { listeners.removeValue(forKey: tag).map(end) }
+
+  func openWindow(_ tag: WindowTag, _ query: Query) {
+    windows[tag] = subscribe(to: query, .withMetadata) { [weak self] element in
+      switch element {
+      case .snapshot(let snapshot):
+        self?.emit(
+          .windowLoaded(tag, snapshot.documents.documents, isFromCache: snapshot.isFromCache, total: nil))
+      case .failed(let status):
+        self?.windows[tag] = nil
+        self?.emit(.windowFailed(tag, status))
+      }
+    }
+  }
+
+  func closeWindow(_ tag: WindowTag) { windows.removeValue(forKey: tag).map(end) }
+
+  func openDetail(_ key: DocumentKey) {
+    details[key] = subscribe(to: Query(path: key.path), .withMetadata) { [weak self] element in
+      guard let self else { return }
+      switch element {
+      case .snapshot:
+        self.request { bridge in
+          let layers = try await bridge.engine.layers(of: key)
+          guard bridge.details[key] != nil else { return }
+          bridge.emit(.detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local))
+        }
+      case .failed(let status):
+        self.details[key] = nil
+        self.emit(.notice(.error, "\(key): \(status)"))
+      }
+    }
+  }
+
+  func closeDetail(_ key: DocumentKey) { details.removeValue(forKey: key).map(end) }
+
+  private func subscribe(
+    to query: Query, _ options: ListenerOptions, _ handle: @escaping @MainActor (SnapshotMailbox.Element) -> Void
+  ) -> Subscription {
+    let mailbox = SnapshotMailbox()
+    let listener = engine.listen(to: query, options: options, into: mailbox)
+    let reading = Task { while let element = await mailbox.next() { handle(element) } }
+    return Subscription(listener: listener, mailbox: mailbox, reading: reading)
+  }
+
+  private func end(_ subscription: Subscription) {
+    engine.stopListening(subscription.listener)
+    subscription.mailbox.finish()
+    subscription.reading.cancel()
+  }
+
+  // MARK: Requests
+
+  func listCollections(below parent: ResourcePath) {
+    request { bridge in
+      var ids = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
+      if bridge.canReachBackend { ids.formUnion(try await bridge.datastore.listCollectionIDs(below: parent)) }
+      bridge.listed[parent] = ids
+      bridge.emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
+    }
+  }
+
+  /// Lists again where a document shows that there is a collection the list does not have.
+  private func noteCollections(of keys: some Sequence<DocumentKey>) {
+    for key in keys {
+      let parent = key.collection.parent
+      guard let ids = listed[parent], !ids.contains(key.collection.last) else { continue }
+      listed[parent]?.insert(key.collection.last)
+      listCollections(below: parent)
+    }
+  }
+
+  func count(_ collection: ResourcePath) {
+    request { bridge in
+      let query = Query(path: collection)
+      guard bridge.canReachBackend else {
+        return bridge.emit(.counted(collection, try await bridge.engine.cachedDocuments(query).count))
+      }
+      let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
+      if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
+    }
+  }
+
+  func write(_ mutations: [Mutation]) {
+    let handle = engine.write(mutations)
+    request { bridge in
+      _ = try await handle.local
+      bridge.noteCollections(of: mutations.map(\.key))
+    }
+  }
+
+  func cancelWrite(_ batch: BatchID) { request { try await $0.engine.cancelWrite(batch) } }
+
+  func retryNow() { request { await $0.engine.retryNow() } }
+
+  func setNetwork(enabled: Bool) {
+    request { bridge in
+      if enabled { await bridge.engine.enableNetwork() } else { await bridge.engine.disableNetwork() }
+    }
+  }
+
+  /// Runs one request to its end or until `close`; a failure becomes a notice.
+  private func request(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
+    requestCount += 1
+    let id = requestCount
+    requests[id] = Task { [weak self] in
+      guard let self else { return }
+      do {
+        try await body(self)
+      } catch is CancellationError {
+        // The session is over.
+      } catch {
+        self.emit(.notice(.error, "\(error)"))
+      }
+      self.requests[id] = nil
+    }
+  }
+
+  // MARK: Status
+
+  private func publish(_ status: EngineStatus) {
+    canReachBackend = status.isNetworkEnabled && status.onlineState != .offline
+    for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
+      lastOutcome = outcome.sequence
+      if let rejection = outcome.rejection {
+        emit(.writeRejected(outcome.batch, rejection))
+      } else {
+        emit(.writeAcknowledged(outcome.batch, after: outcome.after ?? .zero))
+      }
+    }
+    let queue = status.pendingWrites.map(QueueRow.init)
+    if queue != lastQueue {
+      lastQueue = queue
+      emit(.pendingWrites(queue))
+    }
+    emit(.status(NetworkStatus(status, backend: backend)))
+  }
+}
+
+extension ListenerOptions {
+  fileprivate static var withMetadata: ListenerOptions {
+    var options = ListenerOptions()
+    options.includeMetadataChanges = true
+    return options
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+
+// The engine's types as the dashboard's. The dashboard has its own so that it does not depend on the engine.
+
+extension ListenerSnapshot {
+  init(_ snapshot: ViewSnapshot, for tag: ListenerTag) {
+    self.init(
+      listener: tag,
+      changes: snapshot.changes.map { change in
+        Change(change.kind, change.document, previous: snapshot.oldDocuments[change.document.key])
+      },
+      isFromCache: snapshot.isFromCache, syncStateChanged: snapshot.syncStateChanged,
+      hasPendingWrites: snapshot.hasPendingWrites, count: snapshot.documents.count,
+      causes: snapshot.causes.map(Cause.init))
+  }
+}
+
+extension ListenerSnapshot.Cause {
+  init(_ cause: SnapshotCause) {
+    switch cause {
+    case .listenerAdded: self = .listenerAdded
+    case .localWrite(let batch): self = .localWrite(batch)
+    case .acknowledged(let batch): self = .acknowledged(batch)
+    case .rejected(let batch, let status): self = .rejected(batch, status)
+    case .server: self = .server
+    case .networkDisabled: self = .networkDisabled
+    case .offline: self = .offline
+    case .limboResolved(let key): self = .limboResolved(key)
+    case .existenceFilter: self = .existenceFilter
+    case .userChanged: self = .userChanged
+    case .bundleLoaded(let name): self = .bundleLoaded(name)
+    }
+  }
+}
+
+extension QueueRow {
+  init(_ write: PendingWrite) {
+    self.init(
+      batch: write.id, operation: Self.operation(of: write.mutations), documents: write.mutations.map(\.key),
+      writtenAt: write.localWriteTime, tries: write.attempts, state: State(write.state),
+      transformCount: write.mutations.reduce(0) { $0 + $1.transforms.count },
+      isNonIdempotent: Self.isNonIdempotent(write.mutations), lastError: write.lastError)
+  }
+}
+
+extension QueueRow.State {
+  init(_ state: PendingWrite.State) {
+    switch state {
+    case .held: self = .held
+    case .queued: self = .queued
+    case .inFlight: self = .inFlight
+    case .backoff(let until): self = .backoff(until: until)
+    }
+  }
+}
+
+extension NetworkStatus {
+  init(_ status: EngineStatus, backend: Backend) {
+    self.init(
+      online: Online(status.onlineState), isNetworkEnabled: status.isNetworkEnabled, since: status.since,
+      watch: Stream(status.watch), write: Stream(status.write), activeTargets: status.activeTargets,
+      inFlightWrites: status.inFlightWrites, lastSnapshotAt: status.lastSnapshotAt, roundTrips: status.roundTrips,
+      storageNotice: status.storageFallback, backend: backend)
+  }
+}
+
+extension NetworkStatus.Online {
+  init(_ state: OnlineState) {
+    switch state {
+    case .unknown: self = .unknown
+    case .online: self = .online
+    case .offline: self = .offline
+    }
+  }
+}
+
+extension NetworkStatus.Stream {
+  init(_ status: StreamStatus) {
+    let state: State =
+      switch status.state {
+      case .closed: .closed
+      case .opening: .opening
+      case .open: .open
+      case .backoff(let until): .backoff(until: until)
+      }
+    self.init(state, lastError: status.lastError)
+  }
+}

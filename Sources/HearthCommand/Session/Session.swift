@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import Dispatch
+import FirestoreBackend
+import FirestoreLocal
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Foundation
+import Glibc
+import Logging
+import Terminal
+import TerminalCanvas
+import TerminalTheme
+
+/// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
+@MainActor
+final class Session {
+  struct Options {
+    var storage: StorageOptions.Locations
+    var isDemo: Bool
+    var demoSeed: UInt64
+    var startsOffline: Bool
+    var mouse: Bool
+    var depth: ColorDepth?
+    var glyphs: Glyphs?
+    var theme: Theme
+    var catalog: ThemeCatalog
+    /// What the user should read first.
+    var notices: [String]
+  }
+
+  private let options: Options
+  private let screen: Screen
+  private let frames: FramePacer
+  private var reader: InputReader?
+  private var ticker = Ticker()
+  private var state: DashboardState
+  private var client: ClientBridge?
+  private var editing: Task<Void, Never>?
+  private var exitCode: Int32?
+  private var exitWaiter: CheckedContinuation<Int32, Never>?
+
+  /// Takes the terminal over and shows the first frame.
+  /// - Throws: one line for a terminal that cannot show a dashboard.
+  init(_ options: Options) throws {
+    self.options = options
+    screen = try Screen(
+      theme: options.theme, environment: ProcessInfo.processInfo.environment,
+      preferences: TerminalPreferences(depth: options.depth, glyphs: options.glyphs, usesMouse: options.mouse))
+    let configuration = DashboardConfiguration(
+      database: options.storage.database,
+      backend: NetworkStatus.Backend(
+        .embedded, project: options.storage.database.project, database: options.storage.database.database),
+      utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
+      themes: options.catalog.slugs.map { slug in
+        // A theme that cannot be read is offered all the same; choosing it says what is wrong.
+        DashboardConfiguration.Theme(slug: slug, name: (try? options.catalog.theme(named: slug).theme.name) ?? slug)
+      },
+      theme: options.theme.slug, isMouseOn: options.mouse, isMemoryOnly: options.storage.cache == .memory)
+    state = DashboardState(configuration, size: screen.size, now: .now)
+    frames = FramePacer()
+    show()
+  }
+
+  /// Runs until the user quits or the terminal goes away; returns the process's exit status.
+  func run() async -> Int32 {
+    let (backend, backendNotice) = Self.openBackend(options.storage.data)
+    guard let backend else {
+      screen.close()
+      StandardError.write("hearth: \(backendNotice ?? "the backend cannot be opened")")
+      return 1
+    }
+    let datastore = InProcessDatastore(backend: backend, database: options.storage.database)
+    var configuration = SyncConfiguration(
+      store: LocalStoreConfiguration(
+        location: options.storage.cache, policy: .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024),
+        database: options.storage.database))
+    configuration.isNetworkEnabled = !options.startsOffline
+    let engine = SyncEngine(
+      configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
+      random: SystemRandomNumberGenerator())
+    let client = ClientBridge(engine: engine, datastore: datastore, backend: state.configuration.backend) {
+      [weak self] event in self?.apply(.client(event, at: .now))
+    }
+    self.client = client
+    startReading()
+
+    let code = await withTaskGroup(of: Void.self) { group in
+      group.addTask { await engine.run() }
+      group.addTask { await client.followStatus() }
+      if options.isDemo {
+        let demo = DemoClient(datastore: datastore, seed: options.demoSeed, clock: ContinuousClock())
+        group.addTask { await demo.run() }
+        for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
+          let query = Query(path: collection)
+          perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings()))
+        }
+      }
+      for notice in options.notices + [backendNotice].compactMap(\.self) {
+        apply(.client(.notice(.warning, notice), at: .now))
+      }
+      perform(DashboardState.initialEffects)
+      let code = await untilExit()
+      client.close()
+      group.cancelAll()
+      await group.waitForAll()
+      await engine.terminate()
+      return code
+    }
+    reader?.stop()
+    screen.close()
+    return code
+  }
+
+  /// The durable backend; one in memory, with the reason, if its folder cannot be used.
+  private static func openBackend(_ folder: String?) -> (LocalBackend?, notice: String?) {
+    do {
+      guard let folder else {
+        return (try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), nil)
+      }
+      do {
+        let backend = try LocalBackend(BackendConfiguration(location: .directory(folder), now: { .now }))
+        return (backend, backend.movedAside.map { "The backend's data was damaged; it was moved to \($0)." })
+      } catch {
+        let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+        return (backend, "\(error) The backend runs in memory.")
+      }
+    } catch {
+      return (nil, "\(error)")
+    }
+  }
+
+  // MARK: The loop
+
+  /// One turn: action in, effects out, a frame when the pace allows.
+  private func apply(_ action: Action) {
+    let effects = update(&state, action)
+    perform(effects)
+    setNeedsFrame()
+  }
+
+  private func setNeedsFrame() { frames.request { [weak self] in self?.show() } }
+
+  private func show() {
+    screen.present(view(state))
+    ticker.schedule(at: state.nextTick) { [weak self] in self?.apply(.tick(.now)) }
+  }
+
+  private func startReading() {
+    let reader = InputReader(descriptor: screen.inputDescriptor) { [weak self] event in
+      switch event {
+      case .input(let events): for event in events { self?.apply(.input(event, at: .now)) }
+      case .signal(let signal): self?.handle(signal)
+      }
+    }
+    self.reader = reader
+    reader.start()
+  }
+
+  private func handle(_ signal: TerminalSignal) {
+    switch signal {
+    case .resized: adoptSize()
+    case .terminated(let number): exit(128 + number)
+    case .hungUp:
+      screen.close(isTerminalGone: true)
+      exit(128 + SIGHUP)
+    case .stopRequested: suspend()
+    case .continued:
+      screen.resume()
+      adoptSize()
+    }
+  }
+
+  private func adoptSize() {
+    _ = screen.updateSize()
+    apply(.input(.resize(screen.size), at: .now))
+  }
+
+  private func suspend() {
+    if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
+  }
+
+  private func exit(_ code: Int32) {
+    exitCode = exitCode ?? code
+    exitWaiter?.resume(returning: code)
+    exitWaiter = nil
+  }
+
+  private func untilExit() async -> Int32 {
+    if let exitCode { return exitCode }
+    return await withCheckedContinuation { exitWaiter = $0 }
+  }
+
+  // MARK: Effects
+
+  private func perform(_ effects: [Effect]) {
+    for effect in effects { perform(effect) }
+  }
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .listen(let tag, let query, let settings): client?.listen(tag, to: query, settings)
+    case .unlisten(let tag): client?.unlisten(tag)
+    case .openWindow(let tag, let query): client?.openWindow(tag, query)
+    case .closeWindow(let tag): client?.closeWindow(tag)
+    case .listCollections(let parent): client?.listCollections(below: parent)
+    case .count(let collection): client?.count(collection)
+    case .openDetail(let key): client?.openDetail(key)
+    case .closeDetail(let key): client?.closeDetail(key)
+    case .setNetwork(let enabled): client?.setNetwork(enabled: enabled)
+    case .write(let mutations): client?.write(mutations)
+    case .cancelWrite(let batch): client?.cancelWrite(batch)
+    case .retryNow: client?.retryNow()
+    case .edit(let request): edit(request)
+    case .copy(let text): copy(text)
+    case .setTheme(let slug): setTheme(slug)
+    case .setMouse(let on): screen.setMouse(on)
+    case .suspend: suspend()
+    case .redraw:
+      screen.invalidate()
+      setNeedsFrame()
+    case .quit(let code): exit(code)
+    }
+  }
+
+  /// Lends the terminal to the user's editor; the client goes on meanwhile.
+  private func edit(_ request: EditRequest) {
+    guard let reader, editing == nil else { return }
+    editing = Task {
+      do {
+        let file = try EditorFile(for: request)
+        defer { file.remove() }
+        let program = ForegroundProgram(file.command(environment: ProcessInfo.processInfo.environment))
+        let status = try await screen.withSuspendedScreen(input: reader) {
+          try await program.run(on: screen.inputDescriptor)
+        }
+        adoptSize()
+        if status == 0 { write(try file.text(), for: request) }
+        if status != 0 { notify(.warning, "The editor ended with status \(status); nothing was written.") }
+      } catch {
+        notify(.error, "The text cannot be handed to an editor: \(error)")
+      }
+      editing = nil
+    }
+  }
+
+  private func write(_ edited: String, for request: EditRequest) {
+    do {
+      var random = SystemRandomNumberGenerator()
+      let mutation = try DocumentEdit.mutation(
+        for: request, edited: edited, database: options.storage.database, newID: { random.documentID() })
+      guard let mutation else { return notify(.info, "Nothing was changed.") }
+      client?.write([mutation])
+    } catch {
+      var kept = request
+      kept.text = edited
+      apply(.client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now))
+    }
+  }
+
+  private func copy(_ text: String) {
+    let way = Clipboard.copy(text, environment: ProcessInfo.processInfo.environment) { screen.send(sequence: $0) }
+    notify(.info, "Copied \(text.utf8.count) bytes via \(way).")
+  }
+
+  private func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }
+
+  private func setTheme(_ slug: String) {
+    do {
+      screen.setTheme(try options.catalog.theme(named: slug).theme)
+      setNeedsFrame()
+    } catch {
+      notify(.error, "\(error)")
+    }
+  }
+}
+
+extension Timestamp {
+  /// This device's clock. The only place that reads it.
+  static var now: Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
+  }
+}
+
+extension RandomNumberGenerator {
+  /// Firestore's automatic id: 20 letters and digits.
+  mutating func documentID() -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<20).map { _ in letters[Int.random(in: letters.indices, using: &self)] })
+  }
+}
