@@ -90,8 +90,12 @@ extension CommitLog {
     collections = [:]
     try file.access { connection throws(BackendError) in
       // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
-      try connection.run("PRAGMA cache_size = -131072")
-      defer { try? connection.run("PRAGMA cache_size = -16384") }
+      try connection.run("PRAGMA cache_size = -65536")
+      defer {
+        // Memory only: what fails here costs nothing but pages kept.
+        try? connection.run("PRAGMA cache_size = -16384")
+        try? connection.run("PRAGMA shrink_memory")
+      }
       var iterator = documents.makeIterator()
       var next = iterator.next()
       while next != nil {

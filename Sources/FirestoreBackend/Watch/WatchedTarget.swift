@@ -131,7 +131,10 @@ struct WatchedTarget {
       changes.append(state(of: try reader.document(key), isMember: false))
     }
     guard let expectedCount, let changedKeys, !changedKeys.isEmpty || window.shown.count != expectedCount else { return }
-    changes.append(.filter(id, existenceFilter(of: window.shownDocuments.map(\.key), reader)))
+    let filter = try existenceFilter(of: window.shown.count) { insert in
+      for document in window.shownDocuments { insert(reader.database.name(of: document.key)) }
+    }
+    changes.append(.filter(id, filter))
   }
 
   private func state(of document: Document, isMember: Bool) -> WatchChange {
@@ -141,20 +144,25 @@ struct WatchedTarget {
   /// The number of matches, if it differs from what the client had: a change of number that the messages explain does
   /// no harm, since the client counts before it compares.
   private func filter(_ reader: DocumentReader) throws(BackendError) -> ExistenceFilter? {
-    guard let expectedCount, try reader.countMatches(of: target) != expectedCount else { return nil }
-    var keys: [DocumentKey] = []
-    _ = try reader.scanMatches(of: target, after: nil, rows: .max) { keys.append($0.key) }
-    return existenceFilter(of: keys, reader)
+    guard let expectedCount else { return nil }
+    let count = try reader.countMatches(of: target)
+    if count == expectedCount { return nil }
+    return try existenceFilter(of: count) { insert throws(BackendError) in
+      _ = try reader.scanMatches(of: target, after: nil, rows: .max) { insert(reader.database.name(of: $0.key)) }
+    }
   }
 
   /// One in ten thousand removed documents escapes the filter; then the client asks for everything.
   private static let falsePositiveRate = 0.0001
 
-  private func existenceFilter(of keys: [DocumentKey], _ reader: DocumentReader) -> ExistenceFilter {
-    guard let expectedCount, expectedCount > 0 else { return ExistenceFilter(count: keys.count) }
-    var builder = BloomFilterBuilder(count: keys.count, falsePositiveRate: Self.falsePositiveRate)
-    for key in keys { builder.insert(reader.database.name(of: key)) }
-    return ExistenceFilter(count: keys.count, unchangedNames: builder.bits)
+  /// - Parameter names: gives the names of the documents; called only for a client that wants them.
+  private func existenceFilter(
+    of count: Int, names: ((String) -> Void) throws(BackendError) -> Void
+  ) throws(BackendError) -> ExistenceFilter {
+    guard let expectedCount, expectedCount > 0 else { return ExistenceFilter(count: count) }
+    var builder = BloomFilterBuilder(count: count, falsePositiveRate: Self.falsePositiveRate)
+    try names { builder.insert($0) }
+    return ExistenceFilter(count: count, unchangedNames: builder.bits)
   }
 }
 
