@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreRemote
 
@@ -62,4 +63,6 @@ package struct EngineStatus: Sendable {
   package var recentOutcomes: [WriteOutcome]
   /// Why the durable cache is not in use; `nil` if it is, or if memory was asked for.
   package var storageFallback: String?
+  /// The kind of that failure.
+  package var storageFailure: LocalStoreError.Kind?
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreModel
 import FirestoreRemote
 
@@ -65,7 +66,7 @@ struct StatusRecord: Sendable {
       watch: status(of: core.watchStream, .watch), write: write, activeTargets: core.plan.count,
       activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
       lastSnapshotAt: lastSnapshotAt, roundTrips: roundTrips, recentOutcomes: outcomes,
-      storageFallback: storageFallback)
+      storageFallback: storageFallback, storageFailure: core.store.fallback?.kind)
   }
 
   private func status(of stream: ClientStream, _ kind: StreamKind) -> StreamStatus {

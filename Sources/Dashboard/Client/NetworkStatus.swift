@@ -57,12 +57,15 @@ package struct NetworkStatus: Hashable, Sendable {
   package var roundTrips: [Duration]
   /// What the user must know about storage: a locked or corrupt cache, a full disk.
   package var storageNotice: String?
+  /// The same in a few words, for the header: `IN MEMORY: cache locked`.
+  package var storageBadge: String?
   package var backend: Backend
 
   package init(
     online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, watch: Stream = Stream(),
     write: Stream = Stream(), activeTargets: Int = 0, inFlightWrites: Int = 0, lastSnapshotAt: Timestamp? = nil,
-    roundTrips: [Duration] = [], storageNotice: String? = nil, backend: Backend
+    roundTrips: [Duration] = [], storageNotice: String? = nil, storageBadge: String? = nil,
+    backend: Backend
   ) {
     self.online = online
     self.isNetworkEnabled = isNetworkEnabled
@@ -74,6 +77,7 @@ package struct NetworkStatus: Hashable, Sendable {
     self.lastSnapshotAt = lastSnapshotAt
     self.roundTrips = roundTrips
     self.storageNotice = storageNotice
+    self.storageBadge = storageBadge
     self.backend = backend
   }
 }

@@ -43,7 +43,7 @@ struct HeaderLine {
     let backend = state.network.backend
     let gap = layout.layoutClass == .large ? "  " : " "
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
-    func line(name: Bool, kind: Bool, host: Bool, user: Bool) -> Line {
+    func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       var line = Line(glyphs)
       line.add(" ", .header)
       if name {
@@ -55,6 +55,10 @@ struct HeaderLine {
         line.add(gap, .header)
         line.add(kindText, backend.kind == .cloud ? .headerProd : .header)
       }
+      if let badge = state.network.storageBadge {
+        line.add(gap, .header)
+        line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
+      }
       if host, let address = backend.host { line.add(" " + address, .header) }
       if user, let person = backend.user { line.add("\(gap)as \(person)", .header) }
       return line
@@ -63,7 +67,8 @@ struct HeaderLine {
     let all = [
       line(name: true, kind: true, host: true, user: true), line(name: true, kind: true, host: true, user: false),
       line(name: true, kind: true, host: false, user: false), line(name: false, kind: true, host: false, user: false),
-      line(name: false, kind: false, host: false, user: false),
+      line(name: false, kind: true, host: false, user: false, why: false),
+      line(name: false, kind: false, host: false, user: false, why: false),
     ]
     return isLarge ? all : layout.layoutClass == .medium ? Array(all.dropFirst(2)) : Array(all.dropFirst(3))
   }

@@ -18,6 +18,7 @@ final class ClientBridge {
   private let engine: SyncEngine
   private let datastore: any Datastore
   private let backend: NetworkStatus.Backend
+  private let backendProblem: StorageProblem?
   private let emit: @MainActor (ClientEvent) -> Void
 
   private var listeners: [ListenerTag: Subscription] = [:]
@@ -32,12 +33,13 @@ final class ClientBridge {
   private var listed: [ResourcePath: Set<String>] = [:]
 
   init(
-    engine: SyncEngine, datastore: any Datastore, backend: NetworkStatus.Backend,
+    engine: SyncEngine, datastore: any Datastore, backend: NetworkStatus.Backend, backendProblem: StorageProblem?,
     emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     self.engine = engine
     self.datastore = datastore
     self.backend = backend
+    self.backendProblem = backendProblem
     self.emit = emit
   }
 
@@ -207,7 +209,7 @@ final class ClientBridge {
       lastQueue = queue
       emit(.pendingWrites(queue))
     }
-    emit(.status(NetworkStatus(status, backend: backend)))
+    emit(.status(NetworkStatus(status, backend: backend, backendFailure: backendProblem)))
   }
 }
 

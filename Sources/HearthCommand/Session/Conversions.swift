@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreBackend
+import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
@@ -60,12 +62,16 @@ extension QueueRow.State {
 }
 
 extension NetworkStatus {
-  init(_ status: EngineStatus, backend: Backend) {
+  /// - Parameter backendFailure: why the backend is not where its data is.
+  init(_ status: EngineStatus, backend: Backend, backendFailure: StorageProblem?) {
+    let problems = [status.storageFailure.map { StorageProblem(cache: $0, status.storageFallback ?? "") }, backendFailure]
+      .compactMap(\.self)
     self.init(
       online: Online(status.onlineState), isNetworkEnabled: status.isNetworkEnabled, since: status.since,
       watch: Stream(status.watch), write: Stream(status.write), activeTargets: status.activeTargets,
       inFlightWrites: status.inFlightWrites, lastSnapshotAt: status.lastSnapshotAt, roundTrips: status.roundTrips,
-      storageNotice: status.storageFallback, backend: backend)
+      storageNotice: problems.isEmpty ? nil : problems.map(\.message).joined(separator: " "),
+      storageBadge: problems.last?.badge, backend: backend)
   }
 }
 

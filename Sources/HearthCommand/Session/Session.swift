@@ -67,10 +67,12 @@ final class Session {
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   func run() async -> Int32 {
-    let (backend, backendNotice) = Self.openBackend(options.storage.data)
-    guard let backend else {
+    let (backend, backendProblem): (LocalBackend, StorageProblem?)
+    do throws(BackendError) {
+      (backend, backendProblem) = try Self.openBackend(options.storage.data)
+    } catch {
       screen.close()
-      StandardError.write("hearth: \(backendNotice ?? "the backend cannot be opened")")
+      StandardError.write("hearth: \(error)")
       return 1
     }
     let datastore = InProcessDatastore(backend: backend, database: options.storage.database)
@@ -82,9 +84,9 @@ final class Session {
     let engine = SyncEngine(
       configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
       random: SystemRandomNumberGenerator())
-    let client = ClientBridge(engine: engine, datastore: datastore, backend: state.configuration.backend) {
-      [weak self] event in self?.apply(.client(event, at: .now))
-    }
+    let client = ClientBridge(
+      engine: engine, datastore: datastore, backend: state.configuration.backend, backendProblem: backendProblem
+    ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.client = client
     startReading()
 
@@ -99,9 +101,7 @@ final class Session {
           perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings()))
         }
       }
-      for notice in options.notices + [backendNotice].compactMap(\.self) {
-        apply(.client(.notice(.warning, notice), at: .now))
-      }
+      for notice in options.notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       let code = await untilExit()
       client.close()
@@ -116,21 +116,16 @@ final class Session {
   }
 
   /// The durable backend; one in memory, with the reason, if its folder cannot be used.
-  private static func openBackend(_ folder: String?) -> (LocalBackend?, notice: String?) {
-    do {
-      guard let folder else {
-        return (try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), nil)
-      }
-      do {
-        let backend = try LocalBackend(BackendConfiguration(location: .directory(folder), now: { .now }))
-        return (backend, backend.movedAside.map { "The backend's data was damaged; it was moved to \($0)." })
-      } catch {
-        let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
-        return (backend, "\(error) The backend runs in memory.")
-      }
+  private static func openBackend(_ folder: String?) throws(BackendError) -> (LocalBackend, StorageProblem?) {
+    guard let folder else { return (try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), nil) }
+    let problem: StorageProblem
+    do throws(BackendError) {
+      let backend = try LocalBackend(BackendConfiguration(location: .directory(folder), now: { .now }))
+      return (backend, backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
     } catch {
-      return (nil, "\(error)")
+      problem = StorageProblem(backend: error)
     }
+    return (try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), problem)
   }
 
   // MARK: The loop
