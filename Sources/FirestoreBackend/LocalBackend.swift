@@ -8,9 +8,9 @@ package import FirestoreRemote
 /// ```
 ///  commit ──► CommitLog (SQLite, durable) ──► TargetMatcher ──► WatchSession … ──► signal ──► stream task ──► take
 /// ```
-/// Every method is one synchronous step on the actor's own queue, in the order of arrival: a commit is stored and put to
-/// all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the death
-/// of the process (S10). The actor never waits for a stream: what a slow client has not fetched is merged per document,
+/// Every method is one synchronous step on the actor's own queue, in the order of arrival: a commit is stored and put
+/// to all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the
+/// death of the process (S10). The actor never waits for a stream: what a slow client has not fetched is merged per document,
 /// up to `PendingChanges.maximumCount` documents or `maximumBytes`, beyond which its targets are reset.
 package actor LocalBackend {
   private nonisolated let executor = QueueExecutor(label: "local-backend")

@@ -15,16 +15,33 @@ extension Aggregation {
   package static func evaluate(
     _ aggregations: [Aggregation], over documents: some Sequence<Document>
   ) -> [String: Value] {
-    let paths = aggregations.compactMap(\.path)
-    var accumulators = aggregations.map { Accumulator(function: $0.function) }
-    for document in documents where document.exists && paths.allSatisfy({ document[$0] != nil }) {
-      for index in accumulators.indices { accumulators[index].add(document) }
-    }
-    var figures: [String: Value] = [:]
-    for (aggregation, accumulator) in zip(aggregations, accumulators) {
-      figures[aggregation.alias] = accumulator.figure
-    }
-    return figures
+    var figures = AggregationFigures(aggregations)
+    for document in documents { figures.add(document) }
+    return figures.values
+  }
+}
+
+/// The figures over documents that come one by one, none of which is kept.
+package struct AggregationFigures {
+  private let aliases: [String]
+  private let paths: [FieldPath]
+  private var accumulators: [Accumulator]
+
+  package init(_ aggregations: [Aggregation]) {
+    aliases = aggregations.map(\.alias)
+    paths = aggregations.compactMap(\.path)
+    accumulators = aggregations.map { Accumulator(function: $0.function) }
+  }
+
+  /// Takes a document that matches; see `Aggregation.evaluate`.
+  package mutating func add(_ document: Document) {
+    guard document.exists, paths.allSatisfy({ document[$0] != nil }) else { return }
+    for index in accumulators.indices { accumulators[index].add(document) }
+  }
+
+  /// By alias.
+  package var values: [String: Value] {
+    Dictionary(zip(aliases, accumulators.map(\.figure)), uniquingKeysWith: { _, last in last })
   }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The MD5 digest (RFC 1321) as the two little-endian numbers that bloom filters are built from. Not for security.
-struct MD5 {
-  let low: UInt64
-  let high: UInt64
+package struct MD5 {
+  package let low: UInt64
+  package let high: UInt64
 
-  init(_ message: some Collection<UInt8>) {
+  package init(_ message: some Collection<UInt8>) {
     var state: (UInt32, UInt32, UInt32, UInt32) = (0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476)
     var padded = Array(message)
     let bitCount = UInt64(padded.count) &* 8

@@ -16,8 +16,8 @@ import Testing
       ),
     ])
   func md5(text: String, digest: String) {
-    let (first, second) = MD5.halves(Array(text.utf8))
-    let bytes = [first, second].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * $0)) } }
+    let md5 = MD5(text.utf8)
+    let bytes = [md5.low, md5.high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * $0)) } }
     let hex = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     #expect(hex == digest)
   }

@@ -47,7 +47,8 @@ import Testing
         mutation: delete("c/a", .updateTime(SnapshotVersion(Timestamp(seconds: 1, nanoseconds: 1)))),
         code: .invalidArgument, message: "timestamp cannot have more than microseconds precision"),
       Refusal(
-        name: "verify without precondition", mutation: Mutation(key: key("c/a"), operation: .verify, precondition: .none),
+        name: "verify without precondition",
+        mutation: Mutation(key: key("c/a"), operation: .verify, precondition: .none),
         code: .invalidArgument, message: "a verify must contain a precondition"),
     ])
   func refused(_ refusal: Refusal) async throws {

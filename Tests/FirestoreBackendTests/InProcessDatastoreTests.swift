@@ -61,7 +61,9 @@ import Testing
     let datastore = InProcessDatastore(backend: backend, database: database)
     let (requests, bad) = (Channel<WatchRequest>(), Channel<WatchRequest>())
     requests.finish()
-    let ended = await #expect(throws: RPCStatus.self) { try await datastore.watch(requests: requests.requests) { _ in } }
+    let ended = await #expect(throws: RPCStatus.self) {
+      try await datastore.watch(requests: requests.requests) { _ in }
+    }
     bad.send(.add(WatchTarget(id: -4, target: query("c"))))
     let failed = await #expect(throws: RPCStatus.self) { try await datastore.watch(requests: bad.requests) { _ in } }
     #expect(ended?.code == .unavailable)
@@ -69,7 +71,7 @@ import Testing
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("S4: batches are committed in order, one answer each; a failing one ends the stream and later ones are not applied")
+  @Test("S4: batches are committed in order, one answer each; a failing one ends the stream, later ones stay unapplied")
   func writeStream() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)
@@ -115,7 +117,8 @@ import Testing
     _ = try await datastore.commit([set("c/a", ["n": 4])])
     #expect(try await datastore.lookup([key("c/a")])[0]["n"] == 4)
     #expect(try await datastore.runQuery(query("c")).map(\.path) == ["c/a"])
-    #expect(try await datastore.aggregate(query("c"), [Aggregation(alias: "s", function: .sum(FieldPath("n")))]) == ["s": 4])
+    let sum = Aggregation(alias: "s", function: .sum(FieldPath("n")))
+    #expect(try await datastore.aggregate(query("c"), [sum]) == ["s": 4])
     #expect(try await datastore.listCollectionIDs(below: .root) == ["c"])
   }
 }

@@ -35,7 +35,8 @@ import Testing
       var collected: [String] = []
       while true {
         let start = collected.last.map { Bound(values: [name($0)], isInclusive: false) }
-        let page = try await backend.paths(query("c", orderBy: [OrderBy(.documentID, direction)], limit: 4, start: start))
+        let order = [OrderBy(.documentID, direction)]
+        let page = try await backend.paths(query("c", orderBy: order, limit: 4, start: start))
         if page.isEmpty { break }
         collected += page
       }
@@ -46,7 +47,8 @@ import Testing
   @Test("A range of document ids reads only what lies in it")
   func nameRange() async throws {
     let backend = try await backend(["c/a", "c/b", "c/c", "c/d"])
-    let range = query("c", [field("__name__", .greaterThan, name("c/a")), field("__name__", .lessThanOrEqual, name("c/c"))])
+    let bounds = [field("__name__", .greaterThan, name("c/a")), field("__name__", .lessThanOrEqual, name("c/c"))]
+    let range = query("c", bounds)
     #expect(try await backend.paths(range) == ["c/b", "c/c"])
     #expect(try await backend.paths(query("c", [field("__name__", .equal, name("c/b"))])) == ["c/b"])
     let some = query("c", [field("__name__", .in, [name("c/d"), name("c/x"), name("c/a")])])
@@ -134,6 +136,25 @@ import Testing
     #expect(try await figures(backend, query("d"), .sum(n)) == [.double(Double(Int64.max) * 2)])
     try await backend.commit(set("d/c", ["n": .integer(.min)]), set("d/d", ["n": .integer(.min)]))
     #expect(try await figures(backend, query("d"), .sum(n)) == [-2])
+  }
+
+  @Test("A cursor keeps its order for a sum, and documents without the field do not use up the limit")
+  func boundedSum() async throws {
+    let backend = try makeBackend()
+    try await backend.commit(set("c/a", ["n": 1]), set("c/b", [:]), set("c/d", ["n": 5]), set("c/e", ["n": 2]))
+    let start = Bound(values: [name("c/a")], isInclusive: true)
+    let target = query("c", orderBy: [OrderBy(.documentID)], limit: 2, start: start)
+    #expect(try await figures(backend, target, .sum(FieldPath("n")), .count) == [6, 2])
+  }
+
+  @Test("Aliases that mean the same text are refused")
+  func aliases() async throws {
+    let backend = try makeBackend()
+    let twice = ["\u{e9}", "e\u{301}"].map { Aggregation(alias: $0, function: .count) }
+    let error = await #expect(throws: RPCStatus.self) {
+      try await backend.aggregate(query("c"), twice, in: database)
+    }
+    #expect(error?.code == .invalidArgument)
   }
 
   @Test("Deleting everything empties one database and keeps versions increasing")

@@ -135,7 +135,7 @@ import Testing
   @Test("More changes than one step holds are all sent, commits in between included")
   func manyChanges() async throws {
     let backend = try makeBackend()
-    let count = WatchedTarget.stepSize * 2 + 5
+    let count = SessionTarget.stepSize * 2 + 5
     try await backend.commit(set("c/0", [:]))
     let (token, _) = try await seen(backend, query("c"))
     try await backend.commit((1..<count).map { set("c/\($0)", [:]) }, in: database)
@@ -164,7 +164,8 @@ import Testing
       watch.client.documents = held
       for (id, target) in WatchTests.oracleTargets {
         try await watch.add(
-          id, target, resume: token.map { .token($0) }, expectedCount: token == nil ? nil : held[TargetID(id)]?.count ?? 0)
+          id, target, resume: token.map { .token($0) },
+          expectedCount: token == nil ? nil : held[TargetID(id)]?.count ?? 0)
       }
       try await watch.receive()
       await backend.closeWatch(watch.session)

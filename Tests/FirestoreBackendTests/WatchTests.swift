@@ -147,7 +147,7 @@ import Testing
   @Test("While a large target is read, commits before and after the place reached are both told right")
   func commitsWhileReading() async throws {
     let backend = try makeBackend()
-    let count = WatchedTarget.stepSize * 3
+    let count = SessionTarget.stepSize * 3
     try await backend.commit((0..<count).map { set("c/\(10_000 + $0)", ["n": 0]) }, in: database)
     var watch = await WatchDriver(backend)
     try await watch.add(2, query("c", [field("n", .equal, 0)]))

@@ -2,7 +2,8 @@
 import FirestoreModel
 import FirestoreRemote
 
-/// The answers to recent batches, so that a batch sent again because its answer was lost is answered, not applied twice.
+/// The answers to recent batches, so that a batch sent again because its answer was lost is answered, not applied
+/// twice.
 ///
 /// The rule: a request is the same if its client id and batch id are. Stream tokens do not tell: a new stream starts
 /// without one, and pipelined batches carry the same. A client sends its batches in order and has at most 10

@@ -116,7 +116,8 @@ struct CommitEvaluation {
       guard required.timestamp.nanoseconds % 1000 == 0 else {
         throw .refused(.invalidArgument, "timestamp cannot have more than microseconds precision")
       }
-      let stored = exists ? (touched.contains(mutation.key) ? commitTime.microseconds : working?.stored?.version ?? 0) : 0
+      let current = touched.contains(mutation.key) ? commitTime.microseconds : working?.stored?.version
+      let stored = exists ? current ?? 0 : 0
       if required.microseconds == stored { break }
       if exists, required.microseconds > stored {
         throw .refused(

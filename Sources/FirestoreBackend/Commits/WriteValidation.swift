@@ -74,39 +74,17 @@ enum WriteValidation {
 }
 
 extension WriteValidation {
-  private static let maximumDocumentSize = 1_048_576
-
   /// - Parameter fields: the decoded form of `encoded`, walked only when the encoding is large enough to matter.
   static func checkSize(
     of key: DocumentKey, _ encoded: EncodedFields, _ fields: Fields, in database: DatabaseID
   ) throws(BackendError) {
     // The accounting counts at most 8 bytes where the encoding needs at least 2.
-    guard encoded.bytes.count > maximumDocumentSize / 8 else { return }
-    let size = nameSize(key.path) + size(of: fields) + 32
-    guard size > maximumDocumentSize else { return }
+    guard encoded.bytes.count > WriteLimit.documentBytes / 8 else { return }
+    let size = key.byteSize + fields.byteSize + 32
+    guard size > WriteLimit.documentBytes else { return }
     throw refused(
       "Document '\(database.name(of: key))' cannot be written because its size (\(size) bytes) exceeds the maximum "
         + "allowed size of 1,048,576 bytes.")
-  }
-
-  private static func nameSize(_ path: ResourcePath) -> Int { path.text.utf8.count + 1 + 16 }
-
-  private static func size(of fields: Fields) -> Int {
-    fields.entries.reduce(0) { $0 + $1.name.utf8.count + 1 + size(of: $1.value) }
-  }
-
-  private static func size(of value: Value) -> Int {
-    switch value {
-    case .null, .boolean: 1
-    case .integer, .double, .timestamp, .serverTimestamp: 8
-    case .string(let text): text.utf8.count + 1
-    case .bytes(let bytes): bytes.count
-    case .reference(_, let key): nameSize(key.path)
-    case .geoPoint: 16
-    case .array(let elements): elements.reduce(0) { $0 + size(of: $1) }
-    case .vector(let elements): elements.count * 8
-    case .map(let fields): size(of: fields)
-    }
   }
 }
 

@@ -8,7 +8,7 @@ package final class FaultInjector: Sendable {
   package struct Settings: Hashable, Sendable {
     /// Nothing can be opened, and what was open ends.
     package var isOffline = false
-    /// Nothing gets through, but nobody notices: requests and messages vanish until this ends, which breaks the streams.
+    /// Nothing gets through, but nobody notices: requests and messages vanish until it ends, which breaks the streams.
     package var isHalfOpen = false
     /// Before each request, answer and snapshot; the documents of a snapshot travel with it.
     package var latency: Duration = .zero

@@ -49,7 +49,8 @@ extension DocumentReader {
     let sql =
       direction == .ascending
       ? """
-      SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ? ORDER BY name
+      SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?
+      ORDER BY name
       """
       : """
       SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?

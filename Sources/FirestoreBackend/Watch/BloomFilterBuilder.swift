@@ -4,8 +4,8 @@ package import FirestoreRemote
 
 /// Builds the bloom filter of an existence filter: the names of all documents that a target has at the backend.
 ///
-/// The size is what the real backend chooses, recovered from its test data (PROTOCOL §2.5): the smallest prime number of
-/// bits not below −n·ln p / (ln 2)², and n/m · ln 2 hashes, rounded.
+/// The size is what the real backend chooses, recovered from its test data (PROTOCOL §2.5): the smallest prime number
+/// of bits not below −n·ln p / (ln 2)², and n/m · ln 2 hashes, rounded.
 package struct BloomFilterBuilder {
   private var bitmap: [UInt8]
   private let bitCount: UInt64
@@ -31,9 +31,9 @@ package struct BloomFilterBuilder {
   /// - Parameter name: the document's full resource name.
   package mutating func insert(_ name: String) {
     guard bitCount > 0 else { return }
-    let (first, second) = MD5.halves(Array(name.utf8))
+    let digest = MD5(name.utf8)
     for index in 0..<UInt64(hashCount) {
-      let bit = (first &+ index &* second) % bitCount
+      let bit = (digest.low &+ index &* digest.high) % bitCount
       bitmap[Int(bit / 8)] |= 1 << (bit % 8)
     }
   }

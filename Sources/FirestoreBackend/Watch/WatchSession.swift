@@ -23,7 +23,7 @@ package struct WatchDelivery: Sendable {
 struct WatchSession {
   let id: WatchSessionID
   let database: DatabaseID
-  private(set) var targets: [TargetID: WatchedTarget] = [:]
+  private(set) var targets: [TargetID: SessionTarget] = [:]
   private var acknowledgements: [WatchChange] = []
   private var pending = PendingChanges()
   /// Targets that are not live, in the order in which they were added.
@@ -57,7 +57,7 @@ struct WatchSession {
       failed.insert(request.id)
       return false
     }
-    targets[request.id] = WatchedTarget(request)
+    targets[request.id] = SessionTarget(request)
     unfinished.append(request.id)
     return true
   }

@@ -11,7 +11,7 @@ import FirestoreRemote
 ///     └──────────────────────┘       a document, or a window: told in one step
 ///  any but starting ──► starting     too much pending, or the database was cleared
 /// ```
-struct WatchedTarget {
+struct SessionTarget {
   enum Phase {
     /// Nothing has been read. Commits need no attention: they will be read.
     case starting(WatchTarget.Resume?, resets: Bool)
@@ -130,7 +130,9 @@ struct WatchedTarget {
     for key in changedKeys ?? [] where !window.shown.contains(key) {
       changes.append(state(of: try reader.document(key), isMember: false))
     }
-    guard let expectedCount, let changedKeys, !changedKeys.isEmpty || window.shown.count != expectedCount else { return }
+    guard let expectedCount, let changedKeys, !changedKeys.isEmpty || window.shown.count != expectedCount else {
+      return
+    }
     let filter = try existenceFilter(of: window.shown.count) { insert in
       for document in window.shownDocuments { insert(reader.database.name(of: document.key)) }
     }
