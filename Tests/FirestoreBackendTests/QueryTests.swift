@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("A range of document ids reads only what lies in it")
+  @Test("A range or list of document ids gives what lies in it")
   func nameRange() async throws {
     let backend = try await backend(["c/a", "c/b", "c/c", "c/d"])
     let bounds = [field("__name__", .greaterThan, name("c/a")), field("__name__", .lessThanOrEqual, name("c/c"))]
@@ -55,8 +55,8 @@ import Testing
     #expect(try await backend.paths(some) == ["c/a", "c/d"])
   }
 
-  @Test("A query in key order stops reading at its limit")
-  func stopsAtLimit() async throws {
+  @Test("A filter with a limit gives the first matches in key order")
+  func filterWithLimit() async throws {
     let target = query("c", [field("odd", .equal, true)], limit: 3)
     let backend = try await backend((100..<200).map { "c/\($0)" }) { ["odd": .boolean($0 % 2 == 1)] }
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
