@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+@testable import FirestoreRemote
+import Foundation
+import Testing
+
+@Suite struct BloomFilterTests {
+  @Test(
+    "MD5 digests are those of RFC 1321",
+    arguments: [
+      ("", "d41d8cd98f00b204e9800998ecf8427e"), ("a", "0cc175b9c0f1b6a831c399e269772661"),
+      ("abc", "900150983cd24fb0d6963f7d28e17f72"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+      ("12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+        "57edf4a22be3c955ac49da2e2107b67a"),
+    ])
+  func digest(message: String, expected: String) {
+    let digest = MD5(message.utf8)
+
+    let bytes = [digest.low, digest.high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * $0)) } }
+    #expect(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() == expected)
+  }
+
+  @Test("A filter contains the name whose bits are set, and not one whose bits are not")
+  func membership() throws {
+    let filter = try BloomFilter(BloomFilterBits(bitmap: [1, 1, 1, 0], padding: 3, hashCount: 5))
+    let root = "projects/test-project/databases/(default)/documents/"
+
+    #expect(filter.mightContain(root + "notes/x"))
+    #expect(!filter.mightContain(root + "notes/y"))
+  }
+
+  @Test("A filter without bits contains nothing")
+  func empty() throws {
+    let filter = try BloomFilter(BloomFilterBits(bitmap: [], padding: 0, hashCount: 0))
+
+    #expect(filter.isEmpty)
+    #expect(!filter.mightContain(""))
+  }
+
+  @Test(
+    "Bits that contradict each other are refused",
+    arguments: [
+      BloomFilterBits(bitmap: [1], padding: 8, hashCount: 1), BloomFilterBits(bitmap: [1], padding: -1, hashCount: 1),
+      BloomFilterBits(bitmap: [1], padding: 0, hashCount: -1), BloomFilterBits(bitmap: [1], padding: 0, hashCount: 0),
+      BloomFilterBits(bitmap: [], padding: 1, hashCount: 0),
+    ])
+  func invalid(bits: BloomFilterBits) {
+    #expect(throws: BloomFilter.Invalid.self) { try BloomFilter(bits) }
+  }
+
+  /// `HEARTH_SPECS` names the directory with the published test data (`bloom`, `sync`).
+  static let specs = ProcessInfo.processInfo.environment["HEARTH_SPECS"]
+
+  @Test(
+    "The backend's golden filters answer as published", .enabled(if: specs != nil),
+    arguments: ["1", "500", "5000"], ["1", "01", "0001"])
+  func golden(count: String, rate: String) throws {
+    let stem = "\(try #require(Self.specs))/bloom/Validation_BloomFilterTest_MD5_\(count)_\(rate)_"
+    let filter = try JSONSyntax(
+      parsing: String(contentsOfFile: stem + "bloom_filter_proto.json", encoding: .utf8))
+    let results = try JSONSyntax(
+      parsing: String(contentsOfFile: stem + "membership_test_result.json", encoding: .utf8))
+    guard case .string(let expected)? = results["membershipTestResults"]?.kind,
+      case .string(let bitmap)? = filter["bits"]?["bitmap"]?.kind
+    else { throw RPCStatus(.dataLoss, "not a golden file") }
+    func integer(_ json: JSONSyntax?) -> Int { if case .integer(let value)? = json?.kind { Int(value) } else { 0 } }
+
+    let bloom = try BloomFilter(
+      BloomFilterBits(
+        bitmap: try #require(Base64.decode(bitmap)), padding: integer(filter["bits"]?["padding"]),
+        hashCount: integer(filter["hashCount"])))
+    let answers = (0..<expected.utf8.count).map { index in
+      bloom.mightContain("projects/project-1/databases/database-1/documents/coll/doc\(index)") ? "1" : "0"
+    }
+    #expect(answers.joined() == expected)
+  }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+
+/// A core on a cache in memory whose streams open as soon as it asks, with the effects of each event.
+struct CoreHarness: ~Copyable {
+  var core: SyncCore
+
+  init() throws { self.init(try Self.started()) }
+
+  private init(_ core: consuming SyncCore) { self.core = core }
+
+  private static func started() throws -> SyncCore {
+    let store = try LocalStore(LocalStoreConfiguration(location: .memory, policy: .never, database: database))
+    var core = SyncCore(
+      store, configuration: SyncCore.Configuration(database: database), random: CountingGenerator())
+    var effects: [SyncEffect] = []
+    try core.start(user: nil, &effects)
+    return core
+  }
+
+  mutating func effects(of event: (inout SyncCore, inout [SyncEffect]) throws -> Void) rethrows -> [SyncEffect] {
+    var effects: [SyncEffect] = []
+    try event(&core, &effects)
+    return effects
+  }
+
+  /// Listens and lets the backend confirm it; the backend has nothing yet.
+  mutating func listen(_ id: Int, to path: String) {
+    _ = effects { core, effects in
+      core.listen(ListenerID(id), to: query(path), options: .metadata, &effects)
+      core.watchStreamOpened(in: core.watchStream.epoch, &effects)
+      while case .add(let target)? = core.takeWatchRequest(in: core.watchStream.epoch) {
+        core.receive(.added([target.id]), in: core.watchStream.epoch, &effects)
+      }
+    }
+  }
+
+  mutating func receive(_ changes: WatchChange...) -> [SyncEffect] {
+    effects { core, effects in
+      for change in changes { core.receive(change, in: core.watchStream.epoch, &effects) }
+    }
+  }
+
+  mutating func write(_ mutation: Mutation) throws -> (batch: BatchID, effects: [SyncEffect]) {
+    var batch = BatchID(0)
+    let effects = try effects { core, effects in
+      batch = try core.write([mutation], at: Timestamp(seconds: 1), &effects)
+    }
+    return (batch, effects)
+  }
+
+  /// Opens the write stream and takes all that is to be sent.
+  mutating func send() -> [BatchID] {
+    var effects: [SyncEffect] = []
+    core.writeStreamOpened(token: [1], in: core.writeStream.epoch, &effects)
+    var sent: [BatchID] = []
+    while let (id, _) = core.takeWrite(in: core.writeStream.epoch) { sent.append(id) }
+    return sent
+  }
+}
+
+extension [SyncEffect] {
+  /// One list of deliveries per effect that delivers.
+  var deliveries: [[SnapshotDelivery]] {
+    compactMap { if case .deliver(let deliveries) = $0 { deliveries } else { nil } }
+  }
+
+  func position(where isWanted: (SyncEffect) -> Bool) -> Int? { firstIndex(where: isWanted) }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Testing
+
+@Suite struct SyncCoreTests {
+  @Test("S1: One write reaches all its listeners in one delivery")
+  func together() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    harness.listen(2, to: "rooms/a")
+    harness.listen(3, to: "halls")
+
+    let (batch, effects) = try harness.write(set("rooms/a"))
+
+    #expect(effects.deliveries.count == 1)
+    let delivered = effects.deliveries.first ?? []
+    #expect(delivered.map(\.listener) == [ListenerID(1), ListenerID(2)])
+    #expect(delivered.allSatisfy { $0.snapshot.documents[key("rooms/a")]?.hasLocalMutations == true })
+    #expect(delivered.allSatisfy { $0.snapshot.causes.last == .localWrite(batch) })
+  }
+
+  @Test("S3: A rejection is signalled before the snapshot that takes the write back")
+  func rejectionFirst() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let (batch, _) = try harness.write(set("rooms/a"))
+    let sent = harness.send()
+    #expect(sent == [batch])
+
+    let status = RPCStatus(.permissionDenied, "no")
+    let effects = harness.effects { core, effects in
+      core.streamEnded(.write, status, in: core.writeStream.epoch, &effects)
+    }
+
+    let completed = try #require(effects.position { if case .complete(batch, .failure(status)) = $0 { true } else { false } })
+    let delivered = try #require(effects.position { if case .deliver = $0 { true } else { false } })
+    #expect(completed < delivered)
+    #expect(effects.deliveries.first?.first?.snapshot.causes == [.rejected(batch, status)])
+  }
+
+  @Test("S4: An answer belongs to the oldest write in flight")
+  func oldestAnswered() throws {
+    var harness = try CoreHarness()
+    let first = try harness.write(set("rooms/a")).batch
+    let second = try harness.write(set("rooms/b")).batch
+    let sent = harness.send()
+    #expect(sent == [first, second])
+
+    let effects = harness.effects { core, effects in
+      core.receive(committed(at: 5), token: [2], in: core.writeStream.epoch, &effects)
+    }
+
+    #expect(effects.position { if case .complete(first, .success) = $0 { true } else { false } } != nil)
+    #expect(harness.core.outbox.batches.map(\.id) == [second])
+  }
+
+  @Test("An answer nobody waits for ends the stream and not the process")
+  func unaskedAnswer() throws {
+    var harness = try CoreHarness()
+    let batch = try harness.write(set("rooms/a")).batch
+    let sent = harness.send()
+    #expect(sent == [batch])
+
+    let effects = harness.effects { core, effects in
+      core.receive(committed(at: 5, writes: 2), token: [2], in: core.writeStream.epoch, &effects)
+    }
+
+    #expect(effects.position { if case .close(.write, _) = $0 { true } else { false } } != nil)
+    #expect(harness.core.outbox.batches.map(\.id) == [batch])
+  }
+
+  @Test("S5: A confirmation is owed from the moment the request is handed out")
+  func owedWhenHandedOut() throws {
+    var harness = try CoreHarness()
+    _ = harness.effects { core, effects in
+      core.listen(ListenerID(1), to: query("rooms"), options: .metadata, &effects)
+      core.watchStreamOpened(in: core.watchStream.epoch, &effects)
+    }
+    #expect(harness.core.aggregator.responsesOwed(TargetID(2)) == 0)
+
+    _ = harness.core.takeWatchRequest(in: harness.core.watchStream.epoch)
+
+    #expect(harness.core.aggregator.responsesOwed(TargetID(2)) == 1)
+  }
+
+  @Test("Between unlisten and listen again, what the old listen still brings is ignored")
+  func relistened() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    _ = harness.effects { core, effects in
+      core.stopListening(ListenerID(1), &effects)
+      core.listen(ListenerID(2), to: query("rooms"), options: .metadata, &effects)
+    }
+
+    let effects = harness.receive(
+      .document(doc("rooms/a", at: 5), updated: [TargetID(2)], removed: []),
+      .current([TargetID(2)], token("t")), .snapshot(at(5), nil))
+
+    #expect(effects.deliveries.isEmpty)
+    let epoch = harness.core.watchStream.epoch
+    guard case .remove(TargetID(2))? = harness.core.takeWatchRequest(in: epoch) else {
+      Issue.record("the old listen has to be taken back first")
+      return
+    }
+    guard case .add(let target)? = harness.core.takeWatchRequest(in: epoch) else {
+      Issue.record("the new listen has to be sent")
+      return
+    }
+    #expect(target.id == TargetID(2))
+    let rest = harness.core.takeWatchRequest(in: epoch) == nil
+    #expect(rest)
+  }
+
+  @Test("A listen that was never sent is not taken back")
+  func neverSent() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    _ = harness.effects { core, effects in
+      core.listen(ListenerID(2), to: query("halls"), options: .metadata, &effects)
+      core.stopListening(ListenerID(2), &effects)
+    }
+
+    let isQuiet = harness.core.takeWatchRequest(in: harness.core.watchStream.epoch) == nil
+    #expect(isQuiet)
+  }
+
+  @Test("S6: Documents and token of a snapshot that the store refused are not half there")
+  func refusedSnapshot() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    harness.core.store.faults = [.applyRemoteEvent]
+
+    let effects = harness.receive(
+      .document(doc("rooms/a", at: 5), updated: [TargetID(2)], removed: []),
+      .current([TargetID(2)], token("t")), .snapshot(at(5), nil))
+
+    #expect(harness.core.onlineState == .offline)
+    #expect(effects.position { if case .schedule(.storeRetry, _) = $0 { true } else { false } } != nil)
+    #expect(try harness.core.store.document(key("rooms/a")) == nil)
+    #expect(harness.core.store.activeTarget(TargetID(2))?.resumeToken == nil)
+    harness.core.store.faults = []
+    _ = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+    #expect(harness.core.watchStream.isStarted)
+  }
+
+  @Test("S7: Going offline turns all views from-cache in one delivery")
+  func offlineTogether() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    harness.listen(2, to: "halls")
+    _ = harness.receive(.current([TargetID(2), TargetID(4)], token("t")), .snapshot(at(5), nil))
+
+    let effects = harness.effects { core, effects in core.disableNetwork(&effects) }
+
+    #expect(effects.deliveries.count == 1)
+    let snapshots = effects.deliveries.first?.map(\.snapshot) ?? []
+    #expect(snapshots.count == 2)
+    #expect(snapshots.allSatisfy { $0.isFromCache && $0.causes == [.networkDisabled] })
+    #expect(harness.core.onlineState == .offline)
+  }
+
+  @Test("S8: A message of an old epoch changes nothing")
+  func oldEpoch() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let old = harness.core.watchStream.epoch
+    _ = harness.effects { core, effects in
+      core.disableNetwork(&effects)
+      core.enableNetwork(&effects)
+      core.watchStreamOpened(in: core.watchStream.epoch, &effects)
+    }
+    let state = harness.core.onlineState
+
+    let effects = harness.effects { core, effects in
+      core.receive(.snapshot(at(5), token("t")), in: old, &effects)
+      core.streamEnded(.watch, RPCStatus(.unavailable, "gone"), in: old, &effects)
+    }
+
+    #expect(effects.isEmpty)
+    #expect(harness.core.onlineState == state)
+    let isQuiet = harness.core.takeWatchRequest(in: old) == nil
+    #expect(isQuiet)
+  }
+
+  @Test("A change wakes no view whose collection cannot match")
+  func untouchedViews() throws {
+    var harness = try CoreHarness()
+    for id in 1...50 { harness.listen(id, to: "halls\(id)") }
+
+    let (_, effects) = try harness.write(set("rooms/a"))
+
+    #expect(effects.deliveries.isEmpty)
+  }
+
+  @Test("A write that is not in flight can be taken back")
+  func cancel() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let (batch, _) = try harness.write(set("rooms/a"))
+
+    let effects = try harness.effects { core, effects in try core.cancelWrite(batch, &effects) }
+
+    guard case .complete(batch, .failure(let status))? = effects.first else {
+      Issue.record("the write's failure comes first (S3)")
+      return
+    }
+    #expect(status.code == .cancelled)
+    #expect(effects.deliveries.first?.first?.snapshot.documents.isEmpty == true)
+    #expect(try harness.core.store.pendingBatches().isEmpty)
+    #expect(harness.core.outbox.isEmpty)
+  }
+
+  @Test("A write in the middle of the queue can be taken back, the others stay and leave in order (S4)")
+  func cancelMiddle() throws {
+    var harness = try CoreHarness()
+    let batches = try (0..<3).map { try harness.write(set("rooms/\($0)")).batch }
+
+    _ = try harness.effects { core, effects in try core.cancelWrite(batches[1], &effects) }
+
+    let sent = harness.send()
+    #expect(sent == [batches[0], batches[2]])
+  }
+
+  @Test("A write in flight cannot be taken back, nor one that is not there")
+  func cancelRefused() throws {
+    var harness = try CoreHarness()
+    let (batch, _) = try harness.write(set("rooms/a"))
+    let sent = harness.send()
+    #expect(sent == [batch])
+
+    var codes: [StatusCode] = []
+    for id in [batch, BatchID(99)] {
+      _ = harness.effects { core, effects in
+        do throws(RPCStatus) { try core.cancelWrite(id, &effects) } catch { codes.append(error.code) }
+      }
+    }
+
+    #expect(codes == [.failedPrecondition, .notFound])
+  }
+
+  @Test("A bundle that cannot be read says where", arguments: ["", "x", "5{}", "2{}", "13{\"document\":1}"])
+  func brokenBundle(text: String) {
+    #expect {
+      try BundleReader.read(Array(text.utf8), database: database)
+    } throws: { error in
+      (error as? RPCStatus)?.code == .invalidArgument && (error as? RPCStatus)?.message.contains("byte 0") == true
+    }
+  }
+}
