@@ -6,6 +6,7 @@ struct WriteData {
   private var fields = Fields()
   /// Plain and removed paths.
   private var mask: Set<FirestoreModel.FieldPath> = []
+  private var removed: Set<FirestoreModel.FieldPath> = []
   private var transforms: [FieldTransform] = []
 
   // MARK: The three kinds of writes
@@ -34,6 +35,11 @@ struct WriteData {
     for path in paths where !parsed.mentions(path) {
       throw .invalidArgument(
         "Field \(path.segments.joined(separator: ".")) is in mergeFields but not in the data.")
+    }
+    for path in parsed.removed where mask.covers(path) && !mask.paths.contains(path) {
+      throw .invalidArgument(
+        "FieldValue.delete() must be named by mergeFields itself, not by a field around it"
+          + "\(ValueEncoder.place(path.segments)).")
     }
     let transforms = parsed.transforms.filter { mask.covers($0.path) }
     let transformed = Set(transforms.map(\.path))
@@ -84,7 +90,8 @@ struct WriteData {
       mask.insert(path)
       var inner = WriteData()
       try inner.addMap(map, at: path.segments, deletes: .refused)
-      fields[path] = inner.fields[path] ?? .map(Fields())
+      // A map of nothing but transforms has no value of its own: the mask removes what was there.
+      fields[path] = inner.fields[path]
       transforms += inner.transforms
     } else {
       mask.insert(path)
@@ -121,6 +128,7 @@ struct WriteData {
       transforms.append(FieldTransform(path: path, operation: operation))
     } else if deletes == .allowed {
       mask.insert(path)
+      removed.insert(path)
     } else {
       throw .invalidArgument(
         "FieldValue.delete() can only stand at the top level of updateData or in a merging setData"
