@@ -72,7 +72,9 @@ extension SyncCore {
     guard case .snapshot(let version, _) = change else { return }
     do throws(LocalStoreError) {
       if let last = try store.lastRemoteSnapshotVersion(), version < last { return }
-      try apply(aggregator.takeEvent(at: version, targets: targets), causes: [.server(version)], &effects)
+      // Taken first, so that what `targets` borrows of the views is given back before they are changed in place.
+      let event = aggregator.takeEvent(at: version, targets: targets)
+      try apply(event, causes: [.server(version)], &effects)
     } catch {
       storeFailed(retrying: .probe, &effects)
     }
