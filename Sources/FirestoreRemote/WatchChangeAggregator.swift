@@ -4,8 +4,8 @@ package import FirestoreModel
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
 /// It owns what the stream said since the last snapshot. What it must know about targets comes with each call:
-/// `targets` answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the keys
-/// of the last raised snapshot otherwise (S2).
+/// `targets` answers `nil` for a target that is not wanted or whose newest request has not been handed out, and the
+/// keys of the last raised snapshot otherwise (S2).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
@@ -165,7 +165,7 @@ package struct WatchChangeAggregator: Sendable {
       }
       if let change = states[id]?.takeChange() { changes[id] = change }
     }
-    let listening = Set(states.keys.filter { id in active(id, targets).map { $0.purpose != .limboResolution } ?? false })
+    let listening = states.keys.filter { active($0, targets).map { $0.purpose != .limboResolution } ?? false }
     let resolved = mentions.filter { _, ids in ids.isDisjoint(with: listening) }
     let event = RemoteEvent(
       version: version, targetChanges: changes, targetMismatches: mismatches, documents: documents,

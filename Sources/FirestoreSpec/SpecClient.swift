@@ -279,7 +279,9 @@ struct SpecClient: ~Copyable {
 
   /// Runs the timers that are due before the named one, and that one; `all` runs every one there is.
   mutating func runTimers(upTo name: String) throws(Failure) {
-    var due = timers.map { (name: Self.timerNames[$0.key] ?? "", after: $0.value.after, order: $0.value.order, timer: Optional($0.key)) }
+    var due: [(name: String, after: Duration, order: Int, timer: SyncTimer?)] = timers.map { timer, due in
+      (Self.timerNames[timer] ?? "", due.after, due.order, timer)
+    }
     if holdsWatchStream, let (_, delay) = opening[.watch] {
       due.append((name: "listen_stream_connection_backoff", after: delay, order: -1, timer: nil))
     }

@@ -62,7 +62,8 @@ package struct SpecRun {
         do throws(LocalStoreError) {
           client = try client.restarted()
         } catch {
-          throw SpecMismatch(step: index + 1, action: step.name, subject: "store", expected: "it opens", got: error.message)
+          throw SpecMismatch(
+            step: index + 1, action: step.name, subject: "store", expected: "it opens", got: error.message)
         }
       } else {
         do throws(SpecClient.Failure) {
@@ -163,7 +164,9 @@ package struct SpecRun {
   }
 
   /// Without the expected counts that the data does not name.
-  private func comparable(_ got: [TargetID: SpecTarget], to expected: [TargetID: SpecTarget]) -> [TargetID: SpecTarget] {
+  private func comparable(
+    _ got: [TargetID: SpecTarget], to expected: [TargetID: SpecTarget]
+  ) -> [TargetID: SpecTarget] {
     var got = got
     for id in got.keys where expected[id]?.expectedCount == nil { got[id]?.expectedCount = nil }
     return got

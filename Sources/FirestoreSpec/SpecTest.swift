@@ -40,7 +40,9 @@ package struct SpecTest: Sendable {
     try json.only(["describeName", "itName", "tags", "config", "steps", "comment"])
     tags = Set(try json.member("tags").strings())
     let config = try json.member("config")
-    try config.only(["useEagerGCForMemory", "numClients", "maxConcurrentLimboResolutions", "allowUnlistedTargetRemoval"])
+    try config.only([
+      "useEagerGCForMemory", "numClients", "maxConcurrentLimboResolutions", "allowUnlistedTargetRemoval",
+    ])
     usesEagerCollection = try config.member("useEagerGCForMemory").boolean()
     maximumLimboLookups = try config["maxConcurrentLimboResolutions"]?.integer()
     steps = []

@@ -25,7 +25,10 @@ struct BundleTable {
   init(_ connection: Connection) throws(LocalStoreError) {
     find = try connection.prepare("SELECT create_time FROM bundles WHERE id = ?")
     store = try connection.prepare(
-      "INSERT INTO bundles (id, create_time) VALUES (?, ?) ON CONFLICT DO UPDATE SET create_time = excluded.create_time")
+      """
+      INSERT INTO bundles (id, create_time) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET create_time = excluded.create_time
+      """)
     findQuery = try connection.prepare("SELECT query, read_time FROM named_queries WHERE name = ?")
     storeQuery = try connection.prepare(
       """

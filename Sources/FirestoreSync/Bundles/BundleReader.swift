@@ -4,8 +4,8 @@ package import FirestoreLocal
 package import FirestoreModel
 import FirestoreQuery
 
-/// Reads the bundle format: elements of JSON, each directly after its length in bytes as decimal digits; metadata first,
-/// then named queries and documents, each document after its metadata.
+/// Reads the bundle format: elements of JSON, each directly after its length in bytes as decimal digits; metadata
+/// first, then named queries and documents, each document after its metadata.
 package struct BundleReader {
   private struct Metadata {
     var key: DocumentKey

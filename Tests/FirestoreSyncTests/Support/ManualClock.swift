@@ -44,7 +44,8 @@ final class ManualClock: Clock {
     }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-        let (result, satisfied) = state.withLock { state -> (Result<Void, any Error>?, [CheckedContinuation<Void, Never>]) in
+        typealias Outcome = (Result<Void, any Error>?, [CheckedContinuation<Void, Never>])
+        let (result, satisfied) = state.withLock { state -> Outcome in
           if state.cancelled.remove(id) != nil { return (.failure(CancellationError()), []) }
           if deadline <= state.now { return (.success(()), []) }
           state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
@@ -82,7 +83,8 @@ final class ManualClock: Clock {
   func advance(by duration: Duration) {
     let due = state.withLock { state in
       state.now = state.now.advanced(by: duration)
-      let due = state.sleepers.filter { $0.value.deadline <= state.now }.sorted { $0.value.deadline < $1.value.deadline }
+      let now = state.now
+      let due = state.sleepers.filter { $0.value.deadline <= now }.sorted { $0.value.deadline < $1.value.deadline }
       for (id, _) in due { state.sleepers[id] = nil }
       return due.map(\.value.continuation)
     }
