@@ -62,6 +62,10 @@ final class Session {
       theme: options.theme.slug, isMouseOn: options.mouse, isMemoryOnly: options.storage.cache == .memory)
     state = DashboardState(configuration, size: screen.size, now: .now)
     frames = FramePacer()
+    // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
+    // a new size is not lost.
+    startReading()
+    if let size = screen.updateSize() { _ = update(&state, .input(.resize(size), at: .now)) }
     show()
   }
 
@@ -71,6 +75,7 @@ final class Session {
     do throws(BackendError) {
       (backend, backendProblem) = try Self.openBackend(options.storage.data)
     } catch {
+      reader?.stop()
       screen.close()
       StandardError.write("hearth: \(error)")
       return 1
@@ -88,7 +93,6 @@ final class Session {
       engine: engine, datastore: datastore, backend: state.configuration.backend, backendProblem: backendProblem
     ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.client = client
-    startReading()
 
     let code = await withTaskGroup(of: Void.self) { group in
       group.addTask { await engine.run() }
