@@ -10,17 +10,20 @@ package struct MD5 {
     var padded = Array(message)
     let bitCount = UInt64(padded.count) &* 8
     padded.append(0x80)
-    padded.append(contentsOf: repeatElement(0, count: (120 - padded.count % 64) % 64))
+    padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
     for byte in 0..<8 { padded.append(UInt8(truncatingIfNeeded: bitCount >> (8 * byte))) }
-    for block in stride(from: 0, to: padded.count, by: 64) { Self.absorb(padded[block..<block + 64], into: &state) }
+    padded.withUnsafeBytes { bytes in
+      for block in stride(from: 0, to: bytes.count, by: 64) { Self.absorb(bytes, at: block, into: &state) }
+    }
     low = UInt64(state.0) | UInt64(state.1) << 32
     high = UInt64(state.2) | UInt64(state.3) << 32
   }
 
-  private static func absorb(_ block: ArraySlice<UInt8>, into state: inout (UInt32, UInt32, UInt32, UInt32)) {
-    let words = (0..<16).map { word in
-      (0..<4).reduce(UInt32(0)) { $0 | UInt32(block[block.startIndex + word * 4 + $1]) << (8 * UInt32($1)) }
-    }
+  /// - Parameter block: where 64 bytes begin.
+  private static func absorb(
+    _ bytes: UnsafeRawBufferPointer, at block: Int, into state: inout (UInt32, UInt32, UInt32, UInt32)
+  ) {
+    let (sines, shifts) = (sines, shifts)
     var (a, b, c, d) = state
     for round in 0..<64 {
       let mixed: UInt32
@@ -31,14 +34,16 @@ package struct MD5 {
       case 2: (mixed, word) = (b ^ c ^ d, (3 * round + 5) % 16)
       default: (mixed, word) = (c ^ (b | ~d), (7 * round) % 16)
       }
-      let sum = a &+ mixed &+ sines[round] &+ words[word]
-      let shift = shifts[round / 16][round % 4]
+      let read = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: block + word * 4, as: UInt32.self))
+      let sum = a &+ mixed &+ sines[round] &+ read
+      let shift = shifts[round / 16 * 4 + round % 4]
       (a, d, c, b) = (d, c, b, b &+ (sum << shift | sum >> (32 - shift)))
     }
     state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d)
   }
 
-  private static let shifts: [[UInt32]] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]]
+  /// Four for each sixteen rounds.
+  private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
   /// `floor(2^32 * abs(sin(i + 1)))` for the 64 steps.
   private static let sines: [UInt32] = [
