@@ -90,7 +90,10 @@ let package = Package(
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(
       "ConformanceTests",
-      ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
+      [
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "FirestoreSync", "FirestoreBackend",
+      ]),
     tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
     tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
   ],

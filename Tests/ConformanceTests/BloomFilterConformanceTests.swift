@@ -25,7 +25,8 @@ struct BloomFilterConformanceTests {
       let json = try SpecFiles.json("\(Self.prefix)\(testDescription)\(Self.suffix)", in: "bloom")
       let bitmap = try #require(json["bits"]?["bitmap"]?.string)
       return BloomFilterBits(
-        bitmap: [UInt8](try #require(Data(base64Encoded: bitmap))), padding: Int(json["bits"]?["padding"]?.integer ?? 0),
+        bitmap: [UInt8](try #require(Data(base64Encoded: bitmap))),
+        padding: Int(json["bits"]?["padding"]?.integer ?? 0),
         hashCount: Int(json["hashCount"]?.integer ?? 0))
     }
 
