@@ -12,6 +12,8 @@ struct SnapshotRows {
   var glyphs: Glyphs
   /// Send-to-acknowledgement of recently acknowledged batches.
   var acknowledgements: [BatchID: Duration]
+  /// The batch that wrote a document which has just been confirmed.
+  var confirmedBatch: (DocumentKey) -> BatchID?
 
   /// A first snapshot with more documents becomes one row per kind.
   private static let floodLimit = 6
@@ -78,15 +80,24 @@ struct SnapshotRows {
       switch cause {
       case .localWrite(let batch): return (what, batch)
       case .acknowledged(let batch):
-        let time = acknowledgements[batch].map { " in " + TimeText.latency($0) } ?? ""
-        return ("ack \(batch)\(time)" + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
+        return (acknowledgement(of: batch) + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
       case .rejected(let batch, let status): return ("\(batch) undone: \(status.code.name)", nil)
       case .limboResolved(let key) where key == change.document.key:
         return ("limbo resolved \(glyphs.bullet) " + what, nil)
       default: continue
       }
     }
+    // The acknowledgement alone changes nothing to see: the document counts as pending until the watch stream has it.
+    if change.previous?.hasPendingWrites == true, !change.document.hasPendingWrites,
+      let batch = confirmedBatch(change.document.key)
+    {
+      return (acknowledgement(of: batch) + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
+    }
     return (what, nil)
+  }
+
+  private func acknowledgement(of batch: BatchID) -> String {
+    "ack \(batch)" + (acknowledgements[batch].map { " in " + TimeText.latency($0) } ?? "")
   }
 
   private func contents(of change: ListenerSnapshot.Change) -> String {

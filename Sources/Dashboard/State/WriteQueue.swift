@@ -37,6 +37,14 @@ package struct WriteQueue: Sendable {
   /// The newest waiting batch that touches a document.
   func batch(touching key: DocumentKey) -> BatchID? { live.last { $0.documents.contains(key) }?.batch }
 
+  /// The newest batch that wrote a document, of those that wait or left the queue lately without being refused.
+  func confirmedBatch(of key: DocumentKey) -> BatchID? {
+    (live + departed + finished.map(\.row)).filter { row in
+      if case .rejected = row.state { return false }
+      return row.documents.contains(key)
+    }.map(\.batch).max()
+  }
+
   mutating func replace(with rows: [QueueRow]) {
     let waiting = Set(rows.map(\.batch))
     departed = (departed + live.filter { !waiting.contains($0.batch) }).suffix(Self.departedLimit)

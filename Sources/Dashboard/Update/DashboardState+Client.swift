@@ -38,7 +38,7 @@ extension DashboardState {
     guard let index = listeners.firstIndex(where: { $0.tag == snapshot.listener }) else { return }
     let builder = SnapshotRows(
       snapshot: snapshot, listener: listeners[index], time: now, glyphs: configuration.glyphs,
-      acknowledgements: writes.acknowledgements)
+      acknowledgements: writes.acknowledgements, confirmedBatch: writes.confirmedBatch(of:))
     let rows = builder.rows()
     rows.forEach { feed.append($0) }
     rate.note(rows.count, at: now)
