@@ -59,9 +59,12 @@ package struct EditRequest: Hashable, Sendable {
   package var subject: Subject
   /// The JSON the editor starts with.
   package var text: String
+  /// The JSON that edits are compared with: what the editor started with the first time.
+  package let original: String
 
   package init(_ subject: Subject, text: String) {
     self.subject = subject
     self.text = text
+    original = text
   }
 }

@@ -13,15 +13,15 @@ enum DocumentEdit {
     let after = try DocumentJSON.parse(edited, database: database)
     switch request.subject {
     case .newDocument(let collection):
-      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.text { return nil }
+      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.original { return nil }
       guard let key = DocumentKey(collection.appending(newID())) else {
         throw JSONError(line: 1, column: 1, reason: "\"\(collection)\" is not a collection")
       }
       return Mutation(
         key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
     case .document(let key):
-      // The text the editor started with is what the user saw; only what was changed in it is written.
-      let before = try DocumentJSON.parse(request.text, database: database)
+      // The text the editor started with first is what the user saw; only what was changed in it is written.
+      let before = try DocumentJSON.parse(request.original, database: database)
       var mask = changedPaths(from: before.fields, to: after.fields, at: [])
       let transformed = Set(after.transforms.map(\.path))
       mask.removeAll { transformed.contains($0) }
