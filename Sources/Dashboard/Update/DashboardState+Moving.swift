@@ -84,6 +84,9 @@ extension DashboardState {
         key.collection, at: isTop ? .start : .end, landing: isTop ? .first : .last, limit: windowLimit,
         in: configuration.database)
     }
+    if !isTop, case .after(let path)? = rows.last {
+      return browser.open(path, at: .end, landing: .last, limit: windowLimit, in: configuration.database)
+    }
     browser.cursor.select(index: isTop ? 0 : rows.count - 1, in: rows)
     return slideWindow()
   }
