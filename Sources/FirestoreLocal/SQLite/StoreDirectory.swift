@@ -61,13 +61,13 @@ struct StoreDirectory: ~Copyable {
   private static func locked(_ path: String, _ holder: String?) -> LocalStoreError {
     let who = holder.map { $0 == "\(getpid())" ? "this process" : "process \($0)" } ?? "another process"
     return LocalStoreError(
-      .locked, "The cache in \(path) is in use by \(who). Close it there, or use another cache directory.")
+      .locked, "The cache is in use by \(who): \(path). Close it there, or use another cache directory.")
   }
 
   private static func notWritable(_ path: String, _ code: Int32) -> LocalStoreError {
     LocalStoreError(
       .notWritable,
-      "The cache directory \(path) cannot be used: \(String(cString: strerror(code))). "
+      "The cache cannot be used (\(String(cString: strerror(code)))): \(path). "
         + "Check its permissions, or use another cache directory.")
   }
 
