@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+extension EndToEndTests.OnPseudoTerminal {
+  @Suite(.serialized) struct UsageTests {
+    /// Runs hearth on a terminal, with standard error on a file.
+    private func run(_ arguments: String, _ surroundings: Surroundings) async throws -> (status: CInt, errors: String) {
+      let terminal = try PseudoTerminal()
+      let process = try ChildProcess(
+        ["sh", "-c", "exec '\(Surroundings.hearth)' \(arguments) 2>'\(surroundings.folder.path)/errors'"],
+        environment: surroundings.environment, streams: .terminal(path: terminal.path))
+      let status = try await process.exitStatus()
+      return (status, try surroundings.text("errors"))
+    }
+
+    @Test(
+      "Wrong usage ends with 64 and one line that has the nearest name",
+      arguments: [("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark")])
+    func usage(arguments: String, nearest: String) async throws {
+      let result = try await run(arguments, Surroundings())
+      #expect(result.status == 64)
+      #expect(result.errors.filter { $0 == "\n" }.count == 1 && result.errors.hasSuffix("\n"), "\(result.errors)")
+      #expect(result.errors.contains(nearest), "\(result.errors)")
+    }
+
+    @Test("A terminal that nobody knows is one line and not a broken screen")
+    func unknownTerminal() async throws {
+      let surroundings = try Surroundings()
+      surroundings.environment["TERM"] = "nonsense"
+      let result = try await run("", surroundings)
+      #expect(result.status != 0)
+      #expect(result.errors.filter { $0 == "\n" }.count == 1 && result.errors.contains("nonsense"), "\(result.errors)")
+    }
+
+    @Test("Without a terminal at standard output it says so in one line")
+    func noTerminal() async throws {
+      let surroundings = try Surroundings()
+      let process = try ChildProcess(
+        [Surroundings.hearth], environment: surroundings.environment, streams: .pipes)
+      process.closeInput()
+      #expect(try await ChildProcess.all(process.output) == "")
+      let errors = try await ChildProcess.all(process.errors)
+      #expect(try await process.exitStatus() != 0)
+      #expect(errors.filter { $0 == "\n" }.count == 1 && errors.contains("terminal"), "\(errors)")
+    }
+  }
+}
+
+extension EndToEndTests.InTmux {
+  @Suite(.serialized) struct BadInputTests {
+    @Test("A cache that cannot be used does not stop the session: it runs in memory and says why")
+    func unwritable() async throws {
+      // No one may make folders there, not even root.
+      let hearth = try await TmuxTerminal(["--cache", "/proc/hearth"], in: Surroundings())
+      try await hearth.wait(for: "the reason") { $0.rows("│ cache ", "In memory only", "cannot be used (").count == 1 }
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
+
+    @Test("A second hearth on the same folders runs in memory and says why")
+    func locked() async throws {
+      let surroundings = try Surroundings()
+      let first = try await TmuxTerminal(in: surroundings)
+      try await first.wait("no collections yet")
+      let second = try Surroundings()
+      for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] { second.environment[name] = surroundings.environment[name] }
+      let hearth = try await TmuxTerminal(in: second)
+      try await hearth.wait(for: "the reason") {
+        $0.rows("│ cache ", "In memory only", "in use by process").count == 1
+      }
+    }
+
+    @Test("A damaged cache is kept beside a new one, and the user is told")
+    func damaged() async throws {
+      let surroundings = try Surroundings()
+      let cache = surroundings.cache
+      try FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
+      let junk = String(repeating: "this is not a database ", count: 1000)
+      try Data(junk.utf8).write(to: URL(filePath: cache + "/cache.sqlite3"))
+
+      let hearth = try await TmuxTerminal(in: surroundings)
+      try await hearth.wait(for: "the reason") { $0.text.contains("damaged") || $0.text.contains("moved") }
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+      let kept = try FileManager.default.contentsOfDirectory(atPath: cache).contains {
+        $0 != "cache.sqlite3" && FileManager.default.contents(atPath: "\(cache)/\($0)") == Data(junk.utf8)
+      }
+      #expect(kept)
+    }
+
+    @Test("JSON that cannot be read is not lost: line and column are named and the text can be edited again")
+    func json() async throws {
+      let surroundings = try Surroundings()
+      try await surroundings.seed("items", ["a0": "seeded"])
+      let hearth = try await TmuxTerminal(in: surroundings)
+      try await hearth.select("a0")
+      let wrong = "{\n  \"name\": ]\n}\n"
+      try surroundings.write("edit", wrong)
+      try await hearth.keys("e")
+      try await hearth.wait("line 2, column 11")
+      try surroundings.write("edit", #"{"name": "right"}"#)
+      try await hearth.keys("Enter")
+      try await hearth.wait(for: "the second edit") { $0.rows("a0", "right").count == 1 }
+      #expect(try surroundings.text("given") == wrong)
+    }
+
+    @Test("A listener on an invalid path says why, and the editor stays open")
+    func listener() async throws {
+      let hearth = try await TmuxTerminal(["--in-memory"], in: Surroundings())
+      try await hearth.wait("1 Collections")
+      try await hearth.keys("4", "n")
+      try await hearth.wait("from")
+      try await hearth.type("orders//x")
+      try await hearth.wait("orders//x")
+      try await hearth.keys("Enter")
+      try await hearth.wait(for: "the reason in the open editor") {
+        $0.text.contains("orders//x") && $0.text.lowercased().contains("empty")
+      }
+    }
+  }
+}

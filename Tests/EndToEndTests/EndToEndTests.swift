@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+/// Hearth as a user has it: real processes, real terminals, real time. Everything that can be decided without them is
+/// tested elsewhere. The tests wait for output, never for time to pass, except where silence is what they look for.
+@Suite(.serialized) struct EndToEndTests {
+  @Suite(.serialized, .enabled(if: Tools.hasTmux, "these tests drive tmux: apt-get install tmux"))
+  struct InTmux {}
+
+  @Suite(.serialized) struct OnPseudoTerminal {}
+}

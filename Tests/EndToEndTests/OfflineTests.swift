@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Glibc
+import Testing
+
+extension EndToEndTests.InTmux {
+  @Suite(.serialized) struct OfflineTests {
+    @Test("Offline, writes show at once as pending and nothing comes from the server; online, both sides catch up")
+    func demo() async throws {
+      let surroundings = try Surroundings()
+      let hearth = try await TmuxTerminal(["--demo"], in: surroundings)
+      try await hearth.wait(for: "server events") { $0.feed.contains { $0.isServerData } }
+      try await hearth.wait(for: "three listeners in sync") { $0.rows("= in sync").count == 3 }
+      try await hearth.wait(for: "all collections") { screen in
+        ["chat", "orders", "products", "users"].allSatisfy { screen.rows("│", " \($0) ", "docs").count == 1 }
+      }
+
+      try await hearth.keys("o")
+      try await hearth.wait(for: "offline everywhere") {
+        $0.lines[0].contains("○ OFFLINE") && $0.rows("│", "OFFLINE for").count == 1
+          && $0.feed.contains { $0.contains("offline ") && $0.contains("by you") }
+          && $0.rows("= from cache").count == 3
+      }
+
+      try surroundings.write("edit", #"{"status": "mine"}"#)
+      try await hearth.select("▸ orders")
+      try await hearth.keys("n", "d")
+      try await hearth.wait(for: "the new order") {
+        $0.feedSinceOffline.contains { $0.contains(" + ") && $0.contains("LOCAL   cp") && $0.contains("#1") }
+          && $0.rows("│", "#1 ", "set", "held").count == 1 && $0.lines[0].contains("⇡1")
+      }
+      try surroundings.write("edit", #"{"name": "Changed"}"#)
+      try await hearth.select("▸ users")
+      try await hearth.keys("l")
+      try await hearth.select("▸ ada")
+      try await hearth.keys("e")
+      try await hearth.wait(for: "the changed user") {
+        $0.feedSinceOffline.contains { $0.contains("~ users/ada") && $0.contains("LOCAL   cp") && $0.contains("#2") }
+          && $0.rows("│", "#2 ", "update", "held").count == 1 && $0.lines[0].contains("⇡2")
+          && $0.rows("ada", "⇡2", "Lc").count == 1
+      }
+      // The demo writes at least every 1.5 s: by now it did.
+      try await hearth.wait(for: "four seconds of outage") { $0.lines[0].contains(/OFFLINE 0:0[4-9]/) }
+      #expect(hearth.feedSinceOffline.filter(\.isServerData) == [])
+      #expect(hearth.rows("│", "held").count >= 2)
+
+      try await hearth.keys("o")
+      try await hearth.wait(for: "an empty queue") { $0.lines[0].contains("● ONLINE") && $0.lines[0].contains("⇡0") }
+      try await hearth.keys("4", "+")
+      try await hearth.wait(for: "the changes that were missed") {
+        $0.feedSinceOffline.contains { $0.isServerData && !$0.contains("ack #") }
+      }
+      for (filter, what) in [("ack", "both acknowledgements"), ("sync", "each listener in sync again")] {
+        try await hearth.keys("/")
+        try await hearth.wait("filter Live feed")
+        try await hearth.type(filter)
+        try await hearth.wait(for: what) { screen in
+          guard screen.text.contains("/\(filter) ") else { return false }
+          return filter == "sync"
+            ? screen.rows("= in sync", "cache→server").count == 3
+            : (1...2).allSatisfy { screen.rows("SERVER", "ack #\($0)").count == 1 }
+        }
+        try await hearth.keys("Escape")
+        try await hearth.wait(for: "no filter") { !$0.text.contains("filter Live feed") }
+      }
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
+
+    @Test("S10: writes that were pending at a kill -9 are pending after the restart and reach the backend once")
+    func killed() async throws {
+      let surroundings = try Surroundings()
+      try await surroundings.seed("items", ["a0": "seeded"])
+      do {
+        let hearth = try await TmuxTerminal(in: surroundings)
+        try await hearth.wait("items")
+        try await hearth.keys("o")
+        try await hearth.wait("○ OFFLINE")
+        for number in 1...3 {
+          try surroundings.write("edit", #"{"name": "written\#(number)"}"#)
+          try await hearth.keys("n", "d")
+          try await hearth.wait(for: "write \(number)") {
+            $0.lines[0].contains("⇡\(number)") && $0.rows("│", "#\(number) ", "set", "held").count == 1
+          }
+        }
+        kill(try #require(hearth.processID), SIGKILL)
+        #expect(try await hearth.exitStatus() == 137)
+      }
+
+      let hearth = try await TmuxTerminal(["--offline"], in: surroundings)
+      try await hearth.wait(for: "the queue of before") { screen in
+        (1...3).allSatisfy { screen.rows("│", "#\($0) ", "set", "held").count == 1 } && screen.lines[0].contains("⇡3")
+      }
+      try await hearth.wait("items")
+      try await hearth.keys("l")
+      try await hearth.wait(for: "the documents of before") { screen in
+        (1...3).allSatisfy { screen.rows("written\($0)", "⇡\($0)", "L").count == 1 }
+      }
+      try await hearth.keys("o")
+      try await hearth.wait(for: "an empty queue") { $0.lines[0].contains("● ONLINE") && $0.lines[0].contains("⇡0") }
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+
+      let documents = try await BackendFolder(path: surroundings.backend).documents(in: "items")
+      let names = documents.map { $0[FieldPath("name")] }
+      #expect(names.count == 4)
+      for name in ["seeded", "written1", "written2", "written3"] {
+        #expect(names.filter { $0 == .string(name) }.count == 1)
+      }
+    }
+  }
+}

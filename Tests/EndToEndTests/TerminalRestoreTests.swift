@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+
+extension EndToEndTests.OnPseudoTerminal {
+  @Suite(.serialized) struct TerminalRestoreTests {
+    /// Starts hearth and waits for its first frame.
+    private func start(_ terminal: PseudoTerminal, _ surroundings: Surroundings) async throws -> ChildProcess {
+      let process = try ChildProcess(
+        [Surroundings.hearth], environment: surroundings.environment, streams: .terminal(path: terminal.path))
+      try await terminal.wait("embedded")
+      #expect(terminal.isOn(1049) == true)
+      #expect(terminal.isOn(2004) == true)
+      #expect(terminal.isOn(1006) == true)
+      return process
+    }
+
+    private func expectRestored(_ terminal: PseudoTerminal, modes: String) {
+      #expect(terminal.modes == modes)
+      #expect(terminal.isOn(1049) == false, "the alternate screen is left")
+      #expect(terminal.isOn(25) != false, "the cursor is visible")
+      for mode in [1000, 1002, 1006, 2004, 1004, 2026] { #expect(terminal.isOn(mode) != true, "mode \(mode) is off") }
+    }
+
+    @Test("A signal that ends it leaves the terminal as it was", arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
+    func ended(by signal: CInt) async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let modes = terminal.modes
+      let process = try await start(terminal, surroundings)
+      #expect(terminal.modes != modes)
+
+      kill(process.id, signal)
+
+      #expect(try await process.exitStatus() == 128 + signal)
+      await terminal.drain()
+      // A hang-up means that there is no terminal to write to; its modes are set back all the same.
+      if signal == SIGHUP { #expect(terminal.modes == modes) } else { expectRestored(terminal, modes: modes) }
+    }
+
+    @Test("A trap in the program leaves the terminal as it was", arguments: [SIGILL, SIGTRAP, SIGSEGV, SIGABRT])
+    func trapped(by signal: CInt) async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      // No core file.
+      surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
+      let modes = terminal.modes
+      let process = try await start(terminal, surroundings)
+
+      kill(process.id, signal)
+
+      #expect(try await process.exitStatus() == 128 + signal)
+      await terminal.drain()
+      expectRestored(terminal, modes: modes)
+    }
+
+    @Test("A terminal that is closed ends the process within a second")
+    func closed() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let process = try await start(terminal, surroundings)
+
+      terminal.hangUp()
+
+      #expect(try await process.exitStatus(within: .seconds(1)) == 128 + SIGHUP)
+    }
+
+    @Test("ctrl-z gives the terminal to the shell, fg brings the screen back")
+    func suspended() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      surroundings.environment["PS1"] = "ready> "
+      let shell = try ChildProcess(
+        ["bash", "--norc", "--noprofile", "--noediting", "-i"], environment: surroundings.environment,
+        streams: .terminal(path: terminal.path))
+      try await terminal.wait("ready> ")
+      let modes = terminal.modes
+      terminal.type("\(Surroundings.hearth) --in-memory\n")
+      try await terminal.wait("embedded")
+      #expect(terminal.isOn(1049) == true)
+
+      let started = terminal.bytes.count
+      terminal.type("\u{1A}")
+      try await terminal.wait("Stopped", after: started)
+      try await terminal.wait("ready> ", after: started)
+      expectRestored(terminal, modes: modes)
+
+      let stopped = terminal.bytes.count
+      terminal.type("fg\n")
+      try await terminal.wait("embedded", after: stopped)
+      #expect(terminal.isOn(1049) == true)
+      #expect(terminal.isOn(2004) == true)
+      #expect(terminal.modes != modes)
+
+      let resumed = terminal.bytes.count
+      terminal.type("q")
+      try await terminal.wait("ready> ", after: resumed)
+      expectRestored(terminal, modes: modes)
+      terminal.type("exit\n")
+      #expect(try await shell.exitStatus() == 0)
+    }
+
+    @Test("An idle screen writes nothing and computes nothing")
+    func idle() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let process = try await start(terminal, surroundings)
+      try await terminal.settle(for: .seconds(1))
+      let (bytes, ticks) = (terminal.bytes.count, try ProcessFigures(process.id).cpuTicks)
+
+      try await terminal.settle(for: .seconds(3))
+
+      #expect(terminal.bytes.count == bytes)
+      // A tick is 10 ms.
+      #expect(try ProcessFigures(process.id).cpuTicks - ticks < 2)
+    }
+  }
+}
