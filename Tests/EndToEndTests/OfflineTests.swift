@@ -12,7 +12,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "server events") { $0.feed.contains { $0.isServerData } }
       try await hearth.wait(for: "three listeners in sync") { $0.rows("= in sync").count == 3 }
       try await hearth.wait(for: "all collections") { screen in
-        ["chat", "orders", "products", "users"].allSatisfy { screen.rows("│", " \($0) ", "docs").count == 1 }
+        ["chat", "orders", "products", "users"].allSatisfy { screen.rows("│", " \($0) ", "doc").count == 1 }
       }
 
       try await hearth.keys("o")
