@@ -27,7 +27,11 @@ struct DirectoryLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process that is just being started shares the lock until it runs its program; closing alone would leave it.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private static func makeDirectory(_ path: String) throws(BackendError) {
     var made = path.hasPrefix("/") ? "/" : ""

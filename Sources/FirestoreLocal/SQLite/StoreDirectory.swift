@@ -36,7 +36,11 @@ struct StoreDirectory: ~Copyable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A child process that is just being started shares the lock until it runs its program; closing alone would leave it.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 
   private static func make(_ path: String) throws(LocalStoreError) {
     var information = stat()
