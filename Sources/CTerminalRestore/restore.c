@@ -92,4 +92,14 @@ void ctr_unwatch(int signal) {
   sigaction(signal, &action, NULL);
 }
 
+void ctr_stop_group(void) {
+  struct sigaction ignored = {.sa_handler = SIG_IGN}, previous;
+  sigemptyset(&ignored.sa_mask);
+  sigaction(SIGTSTP, &ignored, &previous);
+  kill(0, SIGTSTP);
+  sigaction(SIGTSTP, &previous, NULL);
+  /* To this thread. A stop of the process may be taken by another one, and this one would go on for a while. */
+  raise(SIGSTOP);
+}
+
 int ctr_continue_count(void) { return continued; }

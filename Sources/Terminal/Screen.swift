@@ -101,7 +101,7 @@ package import TerminalTheme
     // A group that leads its session was started by the terminal itself: once stopped it would stay so.
     guard state == .active, getpgrp() != getsid(0) else { return false }
     leave()
-    kill(0, SIGSTOP)
+    ctr_stop_group()
     enter()
     return true
   }

@@ -23,6 +23,9 @@ int ctr_watch(int signal);
 /// Gives `signal` its default action back.
 void ctr_unwatch(int signal);
 
+/// Stops the process group as ctrl-z does, and this process for certain; returns when it is continued.
+void ctr_stop_group(void);
+
 /// How often the process was continued while SIGCONT was watched.
 int ctr_continue_count(void);
 
