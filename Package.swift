@@ -86,6 +86,7 @@ let package = Package(
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON"]),
     tests("FirestoreLocalTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
     tests("FirestoreSyncTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec", "FirestoreJSON", "FirestoreBackend"]),
+    tests("ModelTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
     tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(

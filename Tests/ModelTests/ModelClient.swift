@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+@testable import FirestoreSync
+import Foundation
+
+/// Something that must never happen.
+struct Violation: Error, CustomStringConvertible {
+  let description: String
+}
+
+func require(_ condition: Bool, _ message: @autoclosure () -> String) throws(Violation) {
+  if !condition { throw Violation(description: message()) }
+}
+
+/// The shell of one client: performs the core's effects when the trace says so, one message at a time, and keeps the
+/// books that tell what may happen.
+final class ModelClient {
+  struct Setup: Sendable {
+    var isDurable: Bool
+    var policy: CollectionPolicy
+    var maximumLimboLookups: Int
+  }
+
+  /// One listener and what it was told.
+  struct Listener {
+    let query: Query
+    let options: ListenerOptions
+    var last: ViewSnapshot?
+    /// What follows from the changes alone.
+    var accumulated: [DocumentKey: Document] = [:]
+  }
+
+  /// What arrives on the write stream.
+  enum Answer { case committed(CommitResponse), refused(RPCStatus) }
+
+  let index: Int
+  let setup: Setup
+  private let database: DatabaseID
+  private var directory: String?
+  private var seed: UInt64
+  private var starts = 0
+  /// Without a core only while it is exchanged.
+  var core: SyncCore?
+
+  // The network, as far as this client is concerned.
+  var opening: [StreamKind: StreamEpoch] = [:]
+  var timers: Set<SyncTimer> = []
+  var session: WatchSessionID?
+  var watchInbox: [WatchChange] = []
+  var refusedTargets: Set<TargetID> = []
+  var isWriteStreamOpen = false
+  /// A write was refused, so the backend answers no more on this stream.
+  var isWriteStreamBroken = false
+  var wire: [(id: BatchID, request: WriteRequest)] = []
+  var answers: [Answer] = []
+  var stale: [(epoch: StreamEpoch, change: WatchChange)] = []
+  var nextRejection: StatusCode?
+
+  // The books.
+  var pending: [BatchID] = []
+  var cancelling: BatchID?
+  /// When the backend committed a batch; of this cache's batches, also those it has forgotten.
+  var committed: [BatchID: SnapshotVersion] = [:]
+  var waits: [PendingWritesWait: Set<BatchID>] = [:]
+  var waitCount = 0
+  var listeners: [ListenerID: Listener] = [:]
+  var listenerOrder: [ListenerID] = []
+  private var listenerCount = 0
+  var lastSnapshotVersion: SnapshotVersion?
+  var versions: [DocumentKey: SnapshotVersion] = [:]
+  var deliveries = 0
+
+  init(_ index: Int, _ setup: Setup, database: DatabaseID, seed: UInt64) throws {
+    (self.index, self.setup, self.database, self.seed) = (index, setup, database, seed)
+    if setup.isDurable { directory = Self.newDirectory() }
+    try start()
+  }
+
+  deinit {
+    core = nil
+    // What is left in the temporary directory is no failure of the run.
+    if let directory { try? FileManager.default.removeItem(atPath: directory) }
+  }
+
+  private static func newDirectory() -> String {
+    FileManager.default.temporaryDirectory.appendingPathComponent("hearth-model-\(UUID().uuidString)").path
+  }
+
+  private func start() throws {
+    var configuration = SyncCore.Configuration(database: database)
+    configuration.maximumLimboLookups = setup.maximumLimboLookups
+    if case .leastRecentlyUsed = setup.policy { configuration.collectionThreshold = 0 }
+    let storage = LocalStoreConfiguration(
+      location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: database)
+    starts += 1
+    let random = SeededGenerator(seed: seed &+ UInt64(starts))
+    core = SyncCore(try LocalStore(storage), configuration: configuration, random: random)
+    var effects: [SyncEffect] = []
+    try core!.start(user: nil, &effects)
+    try perform(effects)
+    let stored = try core!.store.pendingBatches().map(\.id)
+    try require(stored == pending, "S10: after a start \(stored) are pending instead of \(pending)")
+  }
+
+  /// - Parameter isKilled: the files stay as they are at this moment: what the new client opens is a copy of them.
+  func restart(isKilled: Bool, _ backend: isolated LocalBackend) throws {
+    if let session { backend.closeWatch(session) }
+    if isKilled, let old = directory {
+      let copy = Self.newDirectory()
+      try FileManager.default.createDirectory(
+        atPath: copy, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      for name in try FileManager.default.contentsOfDirectory(atPath: old) where name.hasPrefix("cache.sqlite3") {
+        guard !name.hasSuffix("-shm") else { continue }
+        try FileManager.default.copyItem(atPath: old + "/" + name, toPath: copy + "/" + name)
+      }
+      core = nil
+      try FileManager.default.removeItem(atPath: old)
+      directory = copy
+    } else {
+      core.take()?.close()
+    }
+    (opening, timers, session, watchInbox, refusedTargets, stale) = ([:], [], nil, [], [], [])
+    (isWriteStreamOpen, isWriteStreamBroken, wire, answers) = (false, false, [], [])
+    (waits, listeners, listenerOrder) = ([:], [:], [])
+    if directory == nil { (pending, committed, lastSnapshotVersion, versions) = ([], [:], nil, [:]) }
+    try start()
+  }
+
+  // MARK: Transitions
+
+  /// Runs one transition and performs its effects.
+  func transition(_ body: (inout SyncCore, inout [SyncEffect]) throws -> Void) throws {
+    var effects: [SyncEffect] = []
+    try body(&core!, &effects)
+    try perform(effects)
+  }
+
+  func perform(_ effects: [SyncEffect]) throws {
+    for effect in effects {
+      switch effect {
+      case .complete(let id, let result): try complete(id, result)
+      case .deliver(let deliveries):
+        self.deliveries += 1
+        for delivery in deliveries { try note(delivery) }
+      case .fail(let ids, _):
+        for id in ids {
+          try require(listeners[id] != nil, "listener \(id) failed after its end")
+          forget(id)
+        }
+      case .finishWait(let wait, let status):
+        try require(status == nil, "a wait ended with \(status.debugDescription)")
+        guard let awaited = waits.removeValue(forKey: wait) else {
+          throw Violation(description: "\(wait) ended twice")
+        }
+        let missing = awaited.intersection(pending)
+        try require(missing.isEmpty, "a wait for pending writes ended before \(missing)")
+      case .open(let kind, let epoch, _):
+        opening[kind] = epoch
+      case .close(let kind, let epoch): closed(kind, epoch)
+      case .wake: break
+      case .schedule(let timer, _): timers.insert(timer)
+      case .cancel(let timer): timers.remove(timer)
+      }
+    }
+  }
+
+  private var abandonedSessions: [WatchSessionID] = []
+
+  private func closed(_ kind: StreamKind, _ epoch: StreamEpoch) {
+    opening[kind] = nil
+    switch kind {
+    case .watch: loseWatchStream(epoch)
+    case .write: loseWriteStream()
+    }
+  }
+
+  /// The stream is gone; what it carried may still arrive (S8).
+  func loseWatchStream(_ epoch: StreamEpoch) {
+    stale = Array((stale + watchInbox.map { (epoch, $0) }).suffix(8))
+    if let session { abandonedSessions.append(session) }
+    (session, watchInbox, refusedTargets) = (nil, [], [])
+  }
+
+  func loseWriteStream() { (isWriteStreamOpen, isWriteStreamBroken, wire, answers) = (false, false, [], []) }
+
+  /// Ends the backend's side of streams that were given up.
+  func closeAbandonedSessions(_ backend: isolated LocalBackend) {
+    for session in abandonedSessions { backend.closeWatch(session) }
+    abandonedSessions = []
+  }
+
+  // MARK: The user
+
+  func write(_ mutations: [Mutation], at now: Timestamp) throws {
+    let before = pending
+    var effects: [SyncEffect] = []
+    do {
+      let id = try core!.write(mutations, at: now, &effects)
+      if let last = before.last { try require(last < id, "S4: batch \(id) follows \(last)") }
+      pending.append(id)
+    } catch let error as LocalStoreError {
+      try require(error.kind == .injected, "writing failed: \(error)")
+      try require(effects.isEmpty, "a write that was not kept had effects")
+    }
+    try perform(effects)
+  }
+
+  func cancelWrite(at position: Int) throws {
+    guard !pending.isEmpty else { return }
+    let id = pending[position % pending.count]
+    var effects: [SyncEffect] = []
+    cancelling = id
+    defer { cancelling = nil }
+    do {
+      try core!.cancelWrite(id, &effects)
+      try require(!wire.contains { $0.id == id }, "batch \(id) was cancelled on the wire")
+    } catch let status as RPCStatus {
+      try require([.failedPrecondition, .unavailable].contains(status.code), "cancelling said \(status)")
+      try require(effects.isEmpty, "a failed cancellation had effects")
+    }
+    try perform(effects)
+  }
+
+  func waitForPendingWrites() throws {
+    waitCount += 1
+    let wait = PendingWritesWait(waitCount)
+    waits[wait] = Set(pending)
+    try transition { core, effects in core.waitForPendingWrites(wait, &effects) }
+  }
+
+  func listen(to query: Query, _ options: ListenerOptions) throws {
+    listenerCount += 1
+    let id = ListenerID(listenerCount)
+    listeners[id] = Listener(query: query, options: options)
+    listenerOrder.append(id)
+    try transition { core, effects in core.listen(id, to: query, options: options, &effects) }
+  }
+
+  func stopListening(at position: Int) throws {
+    guard !listenerOrder.isEmpty else { return }
+    let id = listenerOrder[position % listenerOrder.count]
+    forget(id)
+    try transition { core, effects in core.stopListening(id, &effects) }
+  }
+
+  private func forget(_ id: ListenerID) {
+    listeners[id] = nil
+    listenerOrder.removeAll { $0 == id }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreRemote
+import FirestoreSync
+
+/// One step of a random run. An operation that does not apply when its turn comes does nothing, so that any part of a
+/// trace is a trace again.
+enum Operation: Sendable {
+  case write(Int, [Mutation])
+  /// Cancels the n-th pending write.
+  case cancelWrite(Int, Int)
+  case waitForPendingWrites(Int)
+  /// Listens to the n-th of `ModelQueries.all`.
+  case listen(Int, query: Int, ListenerOptions)
+  /// Ends the n-th listener.
+  case stopListening(Int, Int)
+  case enableNetwork(Int)
+  case disableNetwork(Int)
+  case retryNow(Int)
+  /// Ends the client and begins it anew on its storage. A killed one leaves its files as they are at that moment.
+  case restart(Int, isKilled: Bool)
+
+  /// The stream that is to be opened opens.
+  case open(Int, StreamKind)
+  /// The stream that is to be opened cannot be, or the open one breaks: what is on its way in both directions is lost.
+  case breakStream(Int, StreamKind, StatusCode)
+  /// Passes requests of the client on: to the backend for watches, onto the wire for writes.
+  case send(Int, StreamKind, count: Int)
+  /// The backend commits the oldest write on the wire; the answer is on its way from here on.
+  case serve(Int)
+  /// The client receives messages.
+  case deliver(Int, StreamKind, count: Int)
+  /// A message of a stream that was given up arrives.
+  case deliverStale(Int)
+  /// The backend refuses the next new write it is asked for, for no reason of its own.
+  case rejectNextWrite(Int, StatusCode)
+  /// The backend ends the n-th target it watches.
+  case refuseTarget(Int, Int)
+
+  case fire(Int, SyncTimer)
+  case failStore(Int, StoreAction)
+  case healStore(Int)
+  case collectGarbage(Int, percentile: Int)
+
+  /// Somebody else writes at the backend.
+  case backendWrite([Mutation])
+  case clearBackend
+  case heartbeat
+  case advanceClock(milliseconds: Int)
+
+  /// All faults end and everything runs until nothing is left to do; then all is compared with the backend.
+  case comeToRest
+}

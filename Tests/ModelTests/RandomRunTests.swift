@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+/// Random runs of several clients against one backend. `HEARTH_MODEL_STEPS` sets how many steps they take in all,
+/// `HEARTH_MODEL_SEED` the first seed; `HEARTH_MODEL_TRACE` prints each step before it is performed, for a run that ends
+/// in a crash. Swift orders sets differently in each process unless `SWIFT_DETERMINISTIC_HASHING` is set.
+@Suite struct RandomRunTests {
+  private static let stepsPerSeed = 1_000
+
+  private static func setting(_ name: String) -> Int? {
+    ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+  }
+
+  private static let seeds: [UInt64] = {
+    let count = (setting("HEARTH_MODEL_STEPS") ?? 20_000) / stepsPerSeed
+    let first = setting("HEARTH_MODEL_SEED") ?? 1
+    return (first..<first + max(count, 1)).map { UInt64($0) }
+  }()
+
+  @Test("Whatever happens to clients, backend and network, S1 to S10 hold and all agree at rest", arguments: seeds)
+  func randomRun(_ seed: UInt64) async throws {
+    let run = ModelRun(seed: seed, steps: Self.stepsPerSeed)
+
+    let failure = try await run.failure()
+
+    guard let failure else { return }
+    let shortest = try await run.shortened(failure)
+    Issue.record(
+      """
+      seed \(seed), step \(failure.step): \(failure.violation)
+      \(shortest.run.trace.count) of its steps do it too: \(shortest.failure.violation)
+      \(shortest.run.setups)
+      \(shortest.run.trace.map { "\($0)" }.joined(separator: "\n"))
+      """)
+  }
+}
