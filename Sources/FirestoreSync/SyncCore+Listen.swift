@@ -40,6 +40,7 @@ extension SyncCore {
         hasCachedResults: data.resumeToken != nil, readTime: data.snapshotVersion)
       let isMirrorSynced = views.ids(of: data.id).contains { views[$0]?.view.isSynced ?? false }
       let id = views.insert(view, target: data.id)
+      pin(view, for: data.id)
       if isMirrorSynced, let outcome = views[id]?.view.becomeCurrent(token: data.resumeToken) {
         track(outcome, for: data.id, &effects)
         startLookups(&effects)
@@ -50,6 +51,15 @@ extension SyncCore {
       if views.ids(of: data.id).isEmpty { try? store.releaseTarget(data.id) }
       throw error
     }
+  }
+
+  /// What a view shows from the start is kept in the cache like what it shows later.
+  private mutating func pin(_ view: View, for target: TargetID) {
+    guard !view.documents.isEmpty else { return }
+    let shown = LocalViewChanges(
+      targetID: target, isFromCache: true, added: Set(view.documents.keys), removed: [])
+    // What is shown is noted even if the store fails, and nothing has to be stored.
+    try? store.notifyLocalViewChanges([shown])
   }
 
   /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for one that

@@ -78,10 +78,12 @@ extension SyncCore {
     guard !snapshots.isEmpty else { return }
     let raised = snapshots.flatMap { listeners.show($0.2, of: $0.0, online.state) }
     if !raised.isEmpty { effects.append(.deliver(raised)) }
-    let local = snapshots.map { _, target, snapshot in
-      LocalViewChanges(
+    let local = snapshots.map { id, target, snapshot in
+      // The other view of a mirrored target may still show what left this one.
+      let others = views.ids(of: target).filter { $0 != id }.compactMap { views[$0]?.view.documents }
+      return LocalViewChanges(
         targetID: target, isFromCache: snapshot.isFromCache, added: snapshot.keys(.added),
-        removed: snapshot.keys(.removed))
+        removed: snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } })
     }
     // Only the order of later collections depends on it, and the snapshots are already right.
     try? store.notifyLocalViewChanges(local)

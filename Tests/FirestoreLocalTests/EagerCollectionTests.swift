@@ -53,6 +53,20 @@ struct EagerCollectionTests {
     #expect(afterwards == [false, false, false])
   }
 
+  @Test("What a view shows is kept even if noting it failed")
+  func failedNote() throws {
+    var store = try open()
+    let id = try store.allocateTarget(collection("rooms").target).id
+    let batch = try store.write([set("rooms/a", [:])], at: now).batchID
+    store.faults = [.notifyLocalViewChanges]
+    let shown = LocalViewChanges(targetID: id, isFromCache: true, added: [key("rooms/a")], removed: [])
+    #expect(throws: LocalStoreError.self) { try store.notifyLocalViewChanges([shown]) }
+
+    _ = try store.acknowledge(batch, commit(at: 1))
+
+    #expect(try isCached("rooms/a", store))
+  }
+
   @Test("An acknowledged document that no target holds is not kept")
   func acknowledged() throws {
     var store = try open()

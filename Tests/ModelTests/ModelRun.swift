@@ -9,6 +9,8 @@ struct ModelRun: Sendable {
   var seed: UInt64
   var setups: [ModelClient.Setup]
   var trace: [Operation]
+  /// Whether everything is compared after each step, which is slow.
+  var isThorough = false
 
   struct Failure: Sendable {
     var step: Int
@@ -28,7 +30,9 @@ struct ModelRun: Sendable {
   }
 
   /// A trace that was found.
-  init(_ setups: [ModelClient.Setup], _ trace: [Operation]) { (seed, self.setups, self.trace) = (0, setups, trace) }
+  init(_ setups: [ModelClient.Setup], _ trace: [Operation]) {
+    (seed, self.setups, self.trace, isThorough) = (0, setups, trace, true)
+  }
 
   /// - Returns: `nil` if nothing is wrong.
   func failure() async throws -> Failure? {
@@ -41,7 +45,7 @@ struct ModelRun: Sendable {
     let printsSteps = ProcessInfo.processInfo.environment["HEARTH_MODEL_TRACE"] != nil
     let world = try World(run.setups, seed: run.seed, clock: clock)
     do {
-      try world.perform(run.trace, on: backend) { if printsSteps { print(world.stepsDone, $0) } }
+      try world.perform(run.trace, isThorough: run.isThorough, on: backend) { if printsSteps { print(world.stepsDone, $0) } }
       return nil
     } catch {
       return Failure(step: world.stepsDone, violation: "\(error)")
@@ -50,9 +54,15 @@ struct ModelRun: Sendable {
 
   /// The run without what its failure does not need: whole parts first, then single operations.
   /// - Parameter attempts: how many runs this may take.
-  func shortened(_ failure: Failure, attempts: Int = 400) async throws -> (run: ModelRun, failure: Failure) {
+  func shortened(_ failure: Failure, attempts: Int = 4000) async throws -> (run: ModelRun, failure: Failure) {
     var best = (run: self, failure: failure)
     best.run.trace = Array(trace.prefix(failure.step + 1))
+    var thorough = best.run
+    thorough.isThorough = true
+    if let failure = try await thorough.failure() {
+      thorough.trace = Array(trace.prefix(failure.step + 1))
+      best = (thorough, failure)
+    }
     var left = attempts
     var size = max(best.run.trace.count / 2, 1)
     while left > 0 {

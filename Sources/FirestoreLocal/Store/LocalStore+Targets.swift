@@ -75,13 +75,13 @@ extension LocalStore {
   /// Records what views show: pinned documents are not collected, and a view without documents in limbo lets its
   /// query start from the target's documents next time. What is shown is known even if storing fails.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(LocalStoreError) {
+    for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
     let database = database
     var targets = activeTargets
     var removed: Set<DocumentKey> = []
     var stale: [TargetID] = []
     for change in changes {
-      pin(change)
       removed.formUnion(change.removed)
       guard !change.isFromCache, var target = targets[change.targetID] else { continue }
       target.data.lastLimboFreeSnapshotVersion = target.data.snapshotVersion
