@@ -42,6 +42,22 @@ struct WriteTests {
     #expect(next == nil)
   }
 
+  @Test("An acknowledged document is not pending for a later write that does nothing (S9)", arguments: Storage.allCases)
+  func laterWriteDoesNothing(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try place.open()
+    let first = try store.write([set("rooms/a", ["x": .integer(1)])], at: now).batchID
+    var create = set("rooms/a", ["x": .integer(2)])
+    create.precondition = .exists(false)
+    _ = try store.write([create], at: now)
+
+    let changes = try store.acknowledge(first, commit(at: 5))
+
+    #expect(changes[key("rooms/a")] == doc("rooms/a", at: 5, ["x": .integer(1)], pending: .committed))
+    let violations = try store.checkInvariants()
+    #expect(violations.isEmpty)
+  }
+
   @Test("A rejection restores the previous view", arguments: Storage.allCases)
   func rejected(_ storage: Storage) throws {
     let place = Place(storage)

@@ -33,4 +33,19 @@ import Testing
 
     #expect(failure == nil)
   }
+
+  @Test("An acknowledged document is not pending for a later write that does nothing (S9)")
+  func laterWriteDoesNothing() async throws {
+    var create = set("rooms/r0", ["a": .integer(2)])
+    create.precondition = .exists(false)
+
+    let failure = try await fails(
+      [eager],
+      [
+        .write(0, [set("rooms/r0", ["a": .integer(1)])]), .write(0, [create]), .open(0, .write),
+        .send(0, .write, count: 1), .serve(0), .deliver(0, .write, count: 1), .comeToRest,
+      ])
+
+    #expect(failure == nil)
+  }
 }

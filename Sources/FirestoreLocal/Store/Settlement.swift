@@ -29,18 +29,27 @@ struct Settlement {
       remote = advanced
       wasApplied = true
     }
-    guard try database.mutations.affects(collection, name, of: documents.user) else {
+    guard let next = try database.mutations.firstBatch(affecting: collection, name, of: documents.user) else {
       try database.overlays.remove(collection, name, of: documents.user)
       return LocalDocuments.view(of: key, over: remote, nil)
     }
     // If the commit did what the local view already showed, the overlay still holds: the later batches see the same
-    // document as before. This keeps acknowledging independent of the length of the queue.
-    if wasApplied, !hasTransformResults, remote?.exists == true,
+    // document as before. This keeps acknowledging independent of the length of the queue. If the next batch might do
+    // nothing, though, the document may not be changed locally any more.
+    if wasApplied, changes(next), !hasTransformResults, remote?.exists == true,
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)
     {
       return LocalDocuments.view(of: key, over: remote, overlay)
     }
     return try documents.recompute(key, over: remote)
+  }
+
+  /// Whether a batch certainly changes the document, given that it exists.
+  private func changes(_ batch: MutationBatch) -> Bool {
+    switch batch.mutations.first(where: { $0.key == key })?.precondition {
+    case .some(.none), .exists(true): true
+    case .exists(false), .updateTime, nil: false
+    }
   }
 
   /// The remote document after the commit; `nil` if the cache already has that version or a newer one.

@@ -132,6 +132,14 @@ struct MutationQueue {
     return batches
   }
 
+  /// The first of a user's batches that change one document.
+  func firstBatch(
+    affecting collection: CollectionTable.Number, _ name: String, of user: User
+  ) throws(LocalStoreError) -> MutationBatch? {
+    try affecting.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3)
+      .first { row throws(LocalStoreError) in try Self.decode(row) }
+  }
+
   /// Whether a batch waits that changes the document.
   /// - Parameter user: `nil` for anyone's.
   func affects(
