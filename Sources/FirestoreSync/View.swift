@@ -11,6 +11,7 @@ struct View: Sendable {
     fileprivate(set) var changes = DocumentChangeSet()
     fileprivate(set) var mutatedKeys: Set<DocumentKey>
     fileprivate(set) var touched: Set<DocumentKey> = []
+    fileprivate(set) var heldBack: [DocumentKey: SnapshotVersion]
     /// A full limit lost a document, so that one may have to move up that only the store knows.
     fileprivate(set) var needsRefill = false
   }
@@ -26,6 +27,11 @@ struct View: Sendable {
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: Set<DocumentKey> = []
+  /// Documents shown with a write that was acknowledged since, and the commit's version. The backend's version is
+  /// awaited before anything changes.
+  private var heldBack: [DocumentKey: SnapshotVersion] = [:]
+  /// Those of them whose version should have come.
+  private var overdue: Set<DocumentKey> = []
   /// Documents shown although the backend did not list them.
   private(set) var limboKeys: Set<DocumentKey> = []
   private(set) var hasCachedResults: Bool
@@ -68,7 +74,7 @@ struct View: Sendable {
   /// What the changed documents do to the view.
   /// - Parameter previous: a step that needed a refill, continued with what the store returned for the whole query.
   func step(_ changed: some Sequence<Document>, after previous: Step? = nil) -> Step {
-    var step = previous ?? Step(documents: documents, mutatedKeys: mutatedKeys)
+    var step = previous ?? emptyStep
     step.needsRefill = false
     let edge = limitEdge(of: step.documents)
     for document in changed { apply(document, to: &step, edge: edge) }
@@ -76,11 +82,14 @@ struct View: Sendable {
       guard let outside = query.limitType == .first ? step.documents.last : step.documents.first else { break }
       step.documents.remove(outside.key)
       step.mutatedKeys.remove(outside.key)
+      step.heldBack[outside.key] = nil
       step.touched.insert(outside.key)
       step.changes.track(DocumentChange(kind: .removed, document: outside))
     }
     return step
   }
+
+  private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
   /// The last document inside a full limit.
   private func limitEdge(of documents: DocumentSet) -> Document? {
@@ -95,11 +104,14 @@ struct View: Sendable {
   private func apply(_ document: Document, to step: inout Step, edge: Document?) {
     let key = document.key
     let old = step.documents[key]
+    step.heldBack[key] =
+      old?.hasLocalMutations == true && document.hasCommittedMutations ? document.version : nil
     guard query.matches(document) else {
       guard let old else { return }
       step.changes.track(DocumentChange(kind: .removed, document: old))
       step.documents.remove(key)
       step.mutatedKeys.remove(key)
+      step.heldBack[key] = nil
       step.touched.insert(key)
       if edge != nil { step.needsRefill = true }
       return
@@ -139,6 +151,8 @@ struct View: Sendable {
     let old = documents
     documents = step.documents
     mutatedKeys = step.mutatedKeys
+    heldBack = step.heldBack
+    if !overdue.isEmpty { overdue.formIntersection(heldBack.keys) }
     let wasCurrent = isCurrent
     if let target {
       syncedKeys.formUnion(target.added)
@@ -150,7 +164,10 @@ struct View: Sendable {
     var outcome = Outcome()
     if isCurrent, !isPendingReset {
       let all = isLimboStale || !wasCurrent
-      updateLimbo(all ? nil : step.touched.union(target.map { $0.added.union($0.removed) } ?? []), &outcome)
+      let unlisted = unlisted(at: version)
+      overdue.formUnion(unlisted)
+      let changed = step.touched.union(target.map { $0.added.union($0.removed) } ?? [])
+      updateLimbo(all ? nil : changed.union(unlisted), &outcome)
     } else {
       isLimboStale = true
     }
@@ -171,13 +188,13 @@ struct View: Sendable {
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
-    return take(Step(documents: documents, mutatedKeys: mutatedKeys), causes: causes).snapshot
+    return take(emptyStep, causes: causes).snapshot
   }
 
   /// Makes a new view as current as one whose target it shares.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
     let change = TargetChange(resumeToken: token, isCurrent: true)
-    return take(Step(documents: documents, mutatedKeys: mutatedKeys), target: change, causes: [])
+    return take(emptyStep, target: change, causes: [])
   }
 
   /// - Parameter keys: those whose place may have changed; `nil` for all.
@@ -199,9 +216,17 @@ struct View: Sendable {
     outcome.noLongerInLimbo.sort()
   }
 
-  /// A local write may explain why the backend does not list a document, so that one is not looked up.
+  /// - Returns: documents whose write was committed before this snapshot of the backend, which does not list them:
+  ///   their versions will not come by themselves.
+  private func unlisted(at version: SnapshotVersion?) -> [DocumentKey] {
+    guard let version, !heldBack.isEmpty else { return [] }
+    return heldBack.lazy.filter { $0.value <= version && !syncedKeys.contains($0.key) }.map(\.key)
+  }
+
+  /// A local write may explain why the backend does not list a document, so that one is not looked up as long
+  /// as the backend's version may still come.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
-    return !document.hasLocalMutations
+    return !document.hasLocalMutations || overdue.contains(key)
   }
 }

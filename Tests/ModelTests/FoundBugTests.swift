@@ -34,6 +34,25 @@ import Testing
     #expect(failure == nil)
   }
 
+  @Test("A document whose write was acknowledged, but which no target lists, is looked up")
+  func acknowledgedButNotListed() async throws {
+    let room = DocumentKey(unchecked: ResourcePath("rooms/r4"))
+    let merge = Mutation(
+      key: room, operation: .patch(["b": .string("é")], FieldMask([FieldPath("b")])), precondition: .none)
+
+    let failure = try await fails(
+      [ModelClient.Setup(isDurable: false, policy: .never, maximumLimboLookups: 1)],
+      [
+        .backendWrite([set("rooms/r4", ["b": .string(""), "n": .integer(5)])]),
+        .listen(0, query: 0, metadata), .open(0, .watch), .send(0, .watch, count: 1), .deliver(0, .watch, count: 50),
+        .listen(0, query: 12, metadata), .write(0, [merge]),
+        .backendWrite([Mutation(key: room, operation: .delete)]), .open(0, .write), .send(0, .write, count: 1),
+        .serve(0), .deliver(0, .write, count: 1), .stopListening(0, 0), .comeToRest,
+      ])
+
+    #expect(failure == nil)
+  }
+
   @Test("An acknowledged document is not pending for a later write that does nothing (S9)")
   func laterWriteDoesNothing() async throws {
     var create = set("rooms/r0", ["a": .integer(2)])
