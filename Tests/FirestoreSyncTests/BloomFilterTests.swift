@@ -49,8 +49,8 @@ import Testing
     #expect(throws: BloomFilter.Invalid.self) { try BloomFilter(bits) }
   }
 
-  /// `HEARTH_SPECS` names the directory with the published test data (`bloom`, `sync`).
-  static let specs = ProcessInfo.processInfo.environment["HEARTH_SPECS"]
+  /// `HEARTH_SPEC` names the directory with the published test data (`bloom`, `sync`).
+  static let specs = ProcessInfo.processInfo.environment["HEARTH_SPEC"]
 
   @Test(
     "The backend's golden filters answer as published", .enabled(if: specs != nil),
