@@ -54,7 +54,7 @@ struct ModelRun: Sendable {
 
   /// The run without what its failure does not need: whole parts first, then single operations.
   /// - Parameter attempts: how many runs this may take.
-  func shortened(_ failure: Failure, attempts: Int = 4000) async throws -> (run: ModelRun, failure: Failure) {
+  func shortened(_ failure: Failure, attempts: Int = 1000) async throws -> (run: ModelRun, failure: Failure) {
     var best = (run: self, failure: failure)
     best.run.trace = Array(trace.prefix(failure.step + 1))
     var thorough = best.run

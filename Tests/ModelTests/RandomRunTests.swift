@@ -5,7 +5,9 @@ import Testing
 /// Random runs of several clients against one backend. `HEARTH_MODEL_STEPS` sets how many steps they take in all,
 /// `HEARTH_MODEL_SEED` the first seed; `HEARTH_MODEL_TRACE` prints each step before it is performed, for a run that ends
 /// in a crash. Swift orders sets differently in each process unless `SWIFT_DETERMINISTIC_HASHING` is set.
-@Suite struct RandomRunTests {
+///
+/// One seed after another: each has a queue of its own, and a million steps would start a thousand threads.
+@Suite(.serialized) struct RandomRunTests {
   private static let stepsPerSeed = 1_000
 
   private static func setting(_ name: String) -> Int? {
