@@ -95,8 +95,13 @@ package actor SyncEngine {
   }
 
   /// Writes one atomic batch.
-  package nonisolated func write(_ mutations: [Mutation]) -> WriteHandle {
+  /// - Parameter onAnswer: called as `WriteHandle.whenAnswered` says. It is registered before anything happens: asked
+  ///   for on the handle that this returns, it may come after the snapshot that shows the result.
+  package nonisolated func write(
+    _ mutations: [Mutation], onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
+  ) -> WriteHandle {
     let handle = WriteHandle()
+    if let onAnswer { handle.whenAnswered(onAnswer) }
     submit { engine in engine.write(mutations, handle) }
     return handle
   }
@@ -238,11 +243,11 @@ package actor SyncEngine {
     try read { core throws(LocalStoreError) in try core.store.namedQuery(name)?.query }
   }
 
-  private func read<T>(_ body: (inout SyncCore) throws(LocalStoreError) -> T) throws(RPCStatus) -> T {
+  func read<T>(_ body: (inout SyncCore) throws(LocalStoreError) -> T) throws(RPCStatus) -> T {
     try change { core, _ throws(LocalStoreError) in try body(&core) }
   }
 
-  private func change<T>(
+  func change<T>(
     _ body: (inout SyncCore, inout [SyncEffect]) throws(LocalStoreError) -> T
   ) throws(RPCStatus) -> T {
     guard core != nil else { throw .terminated }

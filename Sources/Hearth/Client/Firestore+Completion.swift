@@ -6,22 +6,20 @@ import FirestoreSync
 extension Firestore {
   /// Puts writes into the queue, in call order.
   func submit(_ mutations: [Mutation]) throws(FirestoreError) -> WriteHandle {
-    let client = try client()
-    for mutation in mutations { try checkReferences(in: mutation) }
-    return WriteHandle(handle: client.engine.write(mutations))
+    WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations))
   }
 
-  /// Calls a completion with the backend's answer to a write, or with the reason why there is none to ask. It comes
-  /// before the snapshots that contain the result (S3), since both go through one serial queue.
-  func complete(
-    _ write: Result<WriteHandle, FirestoreError>, _ completion: (@Sendable ((any Error)?) -> Void)?
+  /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the reason
+  /// why there is none to ask. It comes before the snapshots that contain the result (S3), since both go through one
+  /// serial queue.
+  func submit(
+    _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {
-    guard let completion else { return }
     let queue = settings.dispatchQueue
-    switch write {
-    case .failure(let error): queue.async { completion(error) }
-    case .success(let write):
-      write.handle.whenAnswered { result in
+    do throws(FirestoreError) {
+      let mutations = try mutations()
+      _ = try checkedClient(for: mutations).engine.write(mutations) { result in
+        guard let completion else { return }
         queue.async {
           switch result {
           case .success: completion(nil)
@@ -29,7 +27,15 @@ extension Firestore {
           }
         }
       }
+    } catch {
+      if let completion { queue.async { completion(error) } }
     }
+  }
+
+  private func checkedClient(for mutations: [Mutation]) throws(FirestoreError) -> Client {
+    let client = try client()
+    for mutation in mutations { try checkReferences(in: mutation) }
+    return client
   }
 
   /// Calls a completion with the result of an operation.

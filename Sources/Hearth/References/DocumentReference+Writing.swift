@@ -55,11 +55,7 @@ extension DocumentReference {
   private func write(
     _ completion: (@Sendable ((any Error)?) -> Void)?, _ mutation: () throws(FirestoreError) -> Mutation
   ) {
-    firestore.complete(
-      Result { () throws(FirestoreError) in
-        let mutation = try mutation()
-        return try firestore.submit([mutation])
-      }, completion)
+    firestore.submit({ () throws(FirestoreError) in [try mutation()] }, completion: completion)
   }
 
   // MARK: Awaiting the backend

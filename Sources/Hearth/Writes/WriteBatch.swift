@@ -75,18 +75,20 @@ public final class WriteBatch: Sendable {
 
   /// - Parameter completion: called when the backend has committed or rejected the batch; not while offline.
   public func commit(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
-    firestore.complete(Result { () throws(FirestoreError) in try submit() }, completion)
+    firestore.submit({ () throws(FirestoreError) in try take() }, completion: completion)
   }
 
   /// Returns when the backend has committed the batch; waits while offline.
   public func commit() async throws { try await submit().acknowledged }
 
-  private func submit() throws(FirestoreError) -> WriteHandle {
+  private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
+
+  private func take() throws(FirestoreError) -> [Mutation] {
     let taken = state.withLock { state -> Result<[Mutation], FirestoreError> in
       if state.isCommitted { return .failure(.failedPrecondition("A write batch can only be committed once.")) }
       state.isCommitted = true
       return state.error.map(Result.failure) ?? .success(state.mutations)
     }
-    return try firestore.submit(try taken.get())
+    return try taken.get()
   }
 }
