@@ -5,7 +5,8 @@ import TerminalTheme
 
 @main
 struct Main {
-  /// Wrong usage ends with 64 (`EX_USAGE`) and one line; help and version with 0.
+  /// Wrong usage ends with 64 (`EX_USAGE`) and one line, every other failure with its `ExitStatus` and one line; help and
+  /// version with 0.
   static func main() async {
     do {
       var command = try HearthCommand.parseAsRoot()
@@ -14,26 +15,20 @@ struct Main {
       } else {
         try command.run()
       }
+    } catch let failure as CommandFailure {
+      StandardError.write("hearth: \(failure.message)")
+      exit(failure.status.rawValue)
     } catch {
       let code = HearthCommand.exitCode(for: error).rawValue
       let message = HearthCommand.fullMessage(for: error)
       if code == 0 {
-        print(message)
+        print(CommandHelp.completed(message))
       } else if !message.isEmpty {
         let line = message.split(separator: "\n").first.map(String.init) ?? message
         let reason = line.hasPrefix("Error: ") ? String(line.dropFirst("Error: ".count)) : line
-        StandardError.write("hearth: \(reason)\(suggestion(for: reason))")
+        StandardError.write("hearth: \(reason)\(CommandHelp.suggestion(for: reason, CommandLine.arguments.dropFirst()))")
       }
       exit(code)
     }
-  }
-
-  /// The nearest flag to one that does not exist, where the parser found none near enough to name.
-  private static func suggestion(for reason: String) -> String {
-    guard reason.hasPrefix("Unknown option"), !reason.contains("Did you mean"),
-      let unknown = reason.firstMatch(of: /--?[\w-]+/)
-    else { return "" }
-    let known = HearthCommand.helpMessage().matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
-    return NearestName.closest(to: String(unknown.output), among: known).map { ". The nearest is '\($0.name)'." } ?? ""
   }
 }

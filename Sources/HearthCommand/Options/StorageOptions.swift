@@ -3,7 +3,7 @@ import ArgumentParser
 import FirestoreLocal
 import FirestoreModel
 
-/// Where the backend's data and the client's cache live.
+/// Where the data is: the backend, the database, and the client's cache. Every command that touches data has these.
 struct StorageOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Project of the embedded backend.", valueName: "id"))
   var project = "hearth"
@@ -29,8 +29,7 @@ struct StorageOptions: ParsableArguments {
   struct Locations: Sendable {
     var database: DatabaseID
     var cache: StorageLocation
-    /// `nil` for a backend in memory.
-    var data: String?
+    var backend: BackendChoice
   }
 
   func locations(_ paths: Paths) -> Locations {
@@ -38,6 +37,6 @@ struct StorageOptions: ParsableArguments {
     return Locations(
       database: DatabaseID(project: project, database: database),
       cache: inMemory ? .memory : .directory(cache ?? "\(paths.data)/cache/\(project)/\(name)"),
-      data: inMemory ? nil : data ?? "\(paths.data)/backend")
+      backend: .embedded(folder: inMemory ? nil : data ?? "\(paths.data)/backend"))
   }
 }

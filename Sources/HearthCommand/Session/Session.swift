@@ -52,8 +52,7 @@ final class Session {
       preferences: TerminalPreferences(depth: options.depth, glyphs: options.glyphs, usesMouse: options.mouse))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
-      backend: NetworkStatus.Backend(
-        .embedded, project: options.storage.database.project, database: options.storage.database.database),
+      backend: Connection.name(options.storage.backend, options.storage.database),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.catalog.slugs.map { slug in
         // A theme that cannot be read is offered all the same; choosing it says what is wrong.
@@ -71,16 +70,16 @@ final class Session {
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   func run() async -> Int32 {
-    let (backend, backendProblem): (LocalBackend, StorageProblem?)
+    let connection: Connection
     do throws(BackendError) {
-      (backend, backendProblem) = try Self.openBackend(options.storage.data)
+      connection = try Connection.openOrFallBack(options.storage.backend, options.storage.database)
     } catch {
       reader?.stop()
       screen.close()
       StandardError.write("hearth: \(error)")
       return 1
     }
-    let datastore = InProcessDatastore(backend: backend, database: options.storage.database)
+    let datastore = connection.datastore
     var configuration = SyncConfiguration(
       store: LocalStoreConfiguration(
         location: options.storage.cache, policy: .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024),
@@ -90,7 +89,7 @@ final class Session {
       configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
       random: SystemRandomNumberGenerator())
     let client = ClientBridge(
-      engine: engine, datastore: datastore, backend: state.configuration.backend, backendProblem: backendProblem
+      engine: engine, datastore: datastore, backend: connection.backend, backendProblem: connection.problem
     ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.client = client
 
@@ -117,19 +116,6 @@ final class Session {
     reader?.stop()
     screen.close()
     return code
-  }
-
-  /// The durable backend; one in memory, with the reason, if its folder cannot be used.
-  private static func openBackend(_ folder: String?) throws(BackendError) -> (LocalBackend, StorageProblem?) {
-    guard let folder else { return (try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), nil) }
-    let problem: StorageProblem
-    do throws(BackendError) {
-      let backend = try LocalBackend(BackendConfiguration(location: .directory(folder), now: { .now }))
-      return (backend, backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
-    } catch {
-      problem = StorageProblem(backend: error)
-    }
-    return (try LocalBackend(BackendConfiguration(location: .memory, now: { .now })), problem)
   }
 
   // MARK: The loop

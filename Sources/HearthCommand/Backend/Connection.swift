@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreBackend
+import FirestoreModel
+import FirestoreRemote
+
+/// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
+struct Connection: Sendable {
+  let database: DatabaseID
+  let datastore: any Datastore
+  /// The backend as the dashboard names it.
+  let backend: NetworkStatus.Backend
+  /// Why the data is not where the user expects it.
+  let problem: StorageProblem?
+
+  /// For commands: data that cannot be used is an error.
+  static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
+    switch choice {
+    case .embedded(let folder):
+      do throws(BackendError) {
+        let backend = try openBackend(in: folder)
+        return Connection(backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
+      } catch {
+        throw CommandFailure(opening: error)
+      }
+    }
+  }
+
+  /// For the dashboard, which shows what it can: data that cannot be used is replaced by an empty backend in memory.
+  static func openOrFallBack(_ choice: BackendChoice, _ database: DatabaseID) throws(BackendError) -> Connection {
+    switch choice {
+    case .embedded(let folder):
+      let problem: StorageProblem
+      do throws(BackendError) {
+        let backend = try openBackend(in: folder)
+        return Connection(backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
+      } catch where folder != nil {
+        problem = StorageProblem(backend: error)
+      }
+      return Connection(try openBackend(in: nil), database, problem: problem)
+    }
+  }
+
+  private static func openBackend(in folder: String?) throws(BackendError) -> LocalBackend {
+    try LocalBackend(BackendConfiguration(location: folder.map { .directory($0) } ?? .memory, now: { .now }))
+  }
+
+  private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageProblem?) {
+    self.database = database
+    datastore = InProcessDatastore(backend: backend, database: database)
+    self.backend = Self.name(.embedded(folder: nil), database)
+    self.problem = problem
+  }
+
+  /// Known before the backend is open, for the dashboard's first frame.
+  static func name(_ choice: BackendChoice, _ database: DatabaseID) -> NetworkStatus.Backend {
+    switch choice {
+    case .embedded: NetworkStatus.Backend(.embedded, project: database.project, database: database.database)
+    }
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+
+/// How a command ends, for scripts to rely on: the numbers of <sysexits.h> where it has one.
+enum ExitStatus: Int32, Sendable {
+  case failure = 1
+  /// A document that was asked for by its path does not exist.
+  case notFound = 4
+  /// EX_USAGE, EX_DATAERR, EX_NOINPUT.
+  case usage = 64, badData = 65, noInput = 66
+  /// EX_UNAVAILABLE: the backend cannot be reached, or its data is in use.
+  case unavailable = 69
+  /// EX_CANTCREAT, EX_IOERR.
+  case cannotCreate = 73, inputOutput = 74
+  /// EX_TEMPFAIL: out of time, or refused for now; worth trying again.
+  case tryAgain = 75
+  /// EX_NOPERM, EX_CONFIG.
+  case permissionDenied = 77, configuration = 78
+}
+
+/// Why a command did not do what it was asked to, in one line for people and one number for scripts.
+struct CommandFailure: Error, Hashable, Sendable {
+  var status: ExitStatus
+  /// Names the thing and the way out; no "hearth:" before it and no line break in it.
+  var message: String
+
+  init(_ status: ExitStatus, _ message: String) {
+    self.status = status
+    self.message = message
+  }
+}
+
+extension CommandFailure {
+  /// A backend's refusal.
+  /// - Parameter subject: what was asked for, such as a document's path.
+  init(_ status: RPCStatus, _ subject: String? = nil) {
+    self.init(ExitStatus(status.code), (subject.map { "\($0): " } ?? "") + "\(status)")
+  }
+
+  /// The embedded backend's data cannot be used.
+  init(opening error: BackendError) {
+    switch error.kind {
+    case .locked:
+      self.init(
+        .unavailable,
+        "\(error.message) To share it, run 'hearth serve' and give the other commands its address with --emulator.")
+    case .notWritable: self.init(.permissionDenied, error.message)
+    case .newerSchema: self.init(.configuration, error.message)
+    case .diskFull: self.init(.tryAgain, error.message)
+    case .corrupt, .refused, .sqlite: self.init(.failure, error.message)
+    }
+  }
+}
+
+extension ExitStatus {
+  init(_ code: StatusCode) {
+    switch code {
+    case .notFound: self = .notFound
+    case .invalidArgument, .outOfRange, .dataLoss: self = .badData
+    case .unavailable: self = .unavailable
+    case .deadlineExceeded, .aborted, .resourceExhausted: self = .tryAgain
+    case .permissionDenied, .unauthenticated: self = .permissionDenied
+    case .ok, .cancelled, .unknown, .alreadyExists, .failedPrecondition, .unimplemented, .internal: self = .failure
+    }
+  }
+}

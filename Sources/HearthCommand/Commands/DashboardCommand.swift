@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Dashboard
+import Foundation
+import Glibc
+import Terminal
+import TerminalTheme
+
+/// `hearth dashboard`, or just `hearth`: the full-screen dashboard.
+struct DashboardCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "dashboard", abstract: "Open the full-screen dashboard; what hearth does without a command.")
+
+  @OptionGroup var storage: StorageOptions
+  @OptionGroup var appearance: AppearanceOptions
+
+  @Flag(help: "Let a second client write a plausible stream of orders, users and chat messages.")
+  var demo = false
+
+  @Option(help: ArgumentHelp("Seed of the demo's stream.", valueName: "number"))
+  var demoSeed: UInt64 = 7
+
+  @Flag(help: "Start with the network switched off.")
+  var offline = false
+
+  @Flag(help: "Print the key bindings and exit.")
+  var printKeys = false
+
+  @Flag(help: "Print the configuration file with its defaults and exit.")
+  var printConfig = false
+
+  @MainActor
+  mutating func run() async throws {
+    if printKeys { return print(KeyReference.plainText) }
+    if printConfig { return print(ConfigurationFile.template, terminator: "") }
+    let paths = Paths(environment: ProcessInfo.processInfo.environment)
+    let (file, fileError) = ConfigurationFile.read(paths.configurationFile)
+    let catalog = ThemeCatalog(directories: paths.themeFolders)
+    let theme = try appearance.theme(configured: file.theme, in: catalog)
+    guard isatty(STDOUT_FILENO) == 1 else {
+      throw ValidationError(
+        "standard output is not a terminal, so there is no dashboard. Run hearth in a terminal, or a command without a "
+          + "screen ('hearth --help' lists them).")
+    }
+    Log.start(in: paths.state)
+    let options = Session.Options(
+      storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, startsOffline: offline,
+      mouse: appearance.mouse(configured: file.mouse), depth: appearance.color.depth, glyphs: file.glyphs.choice,
+      theme: theme, catalog: catalog, notices: fileError.map { [$0] } ?? [])
+    let session: Session
+    do {
+      session = try Session(options)
+    } catch let error as TerminalError {
+      throw ValidationError(error.message)
+    }
+    let code = await session.run()
+    if code != 0 { throw ExitCode(code) }
+  }
+}
