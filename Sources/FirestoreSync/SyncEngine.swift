@@ -16,7 +16,7 @@ package actor SyncEngine {
 
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
-  nonisolated let clock: any Clock<Duration>
+  package nonisolated let clock: any Clock<Duration>
   nonisolated let now: @Sendable () -> Timestamp
   /// Streams and timers to run, consumed by `run`.
   nonisolated let jobs: EngineJobs

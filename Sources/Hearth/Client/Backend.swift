@@ -29,8 +29,15 @@ public struct Backend: Hashable, Sendable {
   public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
 
   /// Any other implementation of the seam, such as one that injects faults.
-  package static func datastore(_ datastore: any Datastore) -> Backend {
-    Backend(kind: .datastore(CustomDatastore(datastore)))
+  /// - Parameter clock: measures every delay and timeout of the app's clients.
+  package static func datastore(
+    _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
+  ) -> Backend {
+    Backend(kind: .datastore(CustomDatastore(datastore, clock)))
+  }
+
+  var clock: any Clock<Duration> {
+    if case .datastore(let custom) = kind { custom.clock } else { ContinuousClock() }
   }
 
   func cacheDirectory(ofApp name: String) -> String? {
@@ -43,7 +50,13 @@ public struct Backend: Hashable, Sendable {
 /// A datastore with the identity that makes apps comparable.
 final class CustomDatastore: Hashable, Sendable {
   let datastore: any Datastore
-  init(_ datastore: any Datastore) { self.datastore = datastore }
+  let clock: any Clock<Duration>
+
+  init(_ datastore: any Datastore, _ clock: any Clock<Duration>) {
+    self.datastore = datastore
+    self.clock = clock
+  }
+
   static func == (left: CustomDatastore, right: CustomDatastore) -> Bool { left === right }
   func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

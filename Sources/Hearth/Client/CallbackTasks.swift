@@ -13,9 +13,11 @@ final class CallbackTasks: Sendable {
   private let state = Mutex(State())
 
   /// Starts the task, unless `cancelAndWait()` was called before.
-  func start(_ operation: @escaping @Sendable () async -> Void) {
+  /// - Returns: whether the task was started.
+  @discardableResult
+  func start(_ operation: @escaping @Sendable () async -> Void) -> Bool {
     state.withLock { state in
-      if state.isFinished { return }
+      if state.isFinished { return false }
       let number = state.next
       state.next += 1
       // The task cannot forget itself before it is remembered: both need the lock.
@@ -23,6 +25,7 @@ final class CallbackTasks: Sendable {
         await operation()
         forget(number)
       }
+      return true
     }
   }
 

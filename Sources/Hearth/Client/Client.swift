@@ -14,9 +14,12 @@ package final class Client: Sendable {
   /// Streams and timers; ends in `terminate()`.
   private let running: Task<Void, Never>
 
-  package init(_ configuration: SyncConfiguration, datastore: any Datastore) {
+  /// - Parameter clock: measures every delay and timeout.
+  package init(
+    _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
+  ) {
     let engine = SyncEngine(
-      configuration, datastore: datastore, clock: ContinuousClock(), now: FirestoreModel.Timestamp.now,
+      configuration, datastore: datastore, clock: clock, now: FirestoreModel.Timestamp.now,
       random: SystemRandomNumberGenerator())
     self.engine = engine
     self.datastore = datastore

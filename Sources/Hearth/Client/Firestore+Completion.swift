@@ -34,7 +34,7 @@ extension Firestore {
 
   private func checkedClient(for mutations: [Mutation]) throws(FirestoreError) -> Client {
     let client = try client()
-    for mutation in mutations { try checkReferences(in: mutation) }
+    try check(mutations)
     return client
   }
 
@@ -50,8 +50,8 @@ extension Firestore {
     _ operation: @escaping @Sendable () async throws -> Value
   ) {
     let queue = settings.dispatchQueue
-    do {
-      try client().callbackTasks.start {
+    do throws(FirestoreError) {
+      let isStarted = try client().callbackTasks.start {
         do {
           let value = try await operation()
           await queue.perform { completion(value, nil) }
@@ -59,9 +59,15 @@ extension Firestore {
           await queue.perform { completion(nil, error) }
         }
       }
+      if !isStarted { throw .terminated }
     } catch {
       queue.async { completion(nil, error) }
     }
+  }
+
+  /// What the data of writes cannot tell without the database that they are for.
+  func check(_ mutations: [Mutation]) throws(FirestoreError) {
+    for mutation in mutations { try checkReferences(in: mutation) }
   }
 
   private func checkReferences(in mutation: Mutation) throws(FirestoreError) {

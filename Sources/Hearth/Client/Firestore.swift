@@ -92,7 +92,7 @@ public final class Firestore: Sendable {
       if let refusal = state.refusal { return .failure(refusal) }
       switch state.phase {
       case .open(let client): return .success(client)
-      case .terminated: return .failure(.failedPrecondition("The client has already been terminated."))
+      case .terminated: return .failure(.terminated)
       case .closed:
         return Result { () throws(FirestoreError) in
           let client = try open(state.settings.values)
@@ -108,7 +108,8 @@ public final class Firestore: Sendable {
     let plan = try settings.cachePlan()
     let store = LocalStoreConfiguration(
       location: plan.isDurable ? cacheLocation : .memory, policy: plan.policy, database: database)
-    return Client(SyncConfiguration(store: store), datastore: app.backend.connect(to: database))
+    return Client(
+      SyncConfiguration(store: store), datastore: app.backend.connect(to: database), clock: app.backend.clock)
   }
 
   /// The cache of one database of the app; in memory if the app names no directory.

@@ -26,7 +26,14 @@ public struct FirestoreError: Error, Hashable, Sendable {
   }
 
   static func invalidArgument(_ message: String) -> FirestoreError { FirestoreError(.invalidArgument, message) }
+  static let terminated = failedPrecondition("The client has already been terminated.")
   static func failedPrecondition(_ message: String) -> FirestoreError { FirestoreError(.failedPrecondition, message) }
+}
+
+extension RPCStatus {
+  init(_ error: FirestoreError) {
+    self.init(StatusCode(rawValue: error.code.rawValue) ?? .unknown, error.message)
+  }
 }
 
 extension FirestoreError: CustomStringConvertible, LocalizedError {

@@ -28,6 +28,18 @@ public struct DocumentReference: Sendable {
   }
 }
 
+extension Firestore {
+  /// - Throws: what is wrong with the reference's path, or that it belongs to another instance.
+  func key(of document: DocumentReference) throws(FirestoreError) -> DocumentKey {
+    let key = try document.key.get()
+    guard document.firestore === self else {
+      throw .invalidArgument(
+        "The document reference \(document.path) is from a different Firestore instance; make it with this one.")
+    }
+    return key
+  }
+}
+
 extension DocumentReference: Hashable {
   /// Same database, same path.
   public static func == (left: DocumentReference, right: DocumentReference) -> Bool {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+package import FirestoreRemote
+
+// Calls that go past the cache, straight to the backend.
+extension SyncEngine {
+  /// - Throws: `unavailable` while the network is disabled, `failed-precondition` after `terminate`.
+  package func requireNetwork() async throws(RPCStatus) {
+    guard core != nil else { throw .terminated }
+    if core?.isNetworkEnabled == false {
+      throw RPCStatus(
+        .unavailable, "The client is offline: the network is disabled. Call enableNetwork() and try again.")
+    }
+  }
+
+  /// What the backend has now, without local writes. In the order asked.
+  package nonisolated func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
+    try await requireNetwork()
+    return try await datastore.lookup(keys)
+  }
+
+  /// Commits without the queue.
+  @discardableResult
+  package nonisolated func commitDirectly(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
+    try await requireNetwork()
+    return try await datastore.commit(mutations)
+  }
+
+  /// Figures over the documents that the backend has.
+  package nonisolated func aggregate(
+    _ query: Query, _ aggregations: [Aggregation]
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await requireNetwork()
+    return try await datastore.aggregate(query.target, aggregations)
+  }
+}

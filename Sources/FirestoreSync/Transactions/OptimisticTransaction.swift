@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One attempt of a transaction, as mobile clients run them: the backend holds no lock and knows no transaction. Reads
+/// note the versions they saw, writes are collected, and one commit of them all demands those versions.
+package struct OptimisticTransaction: Sendable {
+  private enum Seen: Equatable {
+    case version(SnapshotVersion)
+    case missing
+  }
+
+  private var seen: [DocumentKey: Seen] = [:]
+  /// The keys of `seen`, in order.
+  private var readOrder: [DocumentKey] = []
+  private var written: Set<DocumentKey> = []
+  private var mutations: [Mutation] = []
+  /// What was wrong with a write; the commit reports it.
+  private var failure: RPCStatus?
+  private var isFinished = false
+
+  package init() {}
+
+  /// - Throws: `invalid-argument` once something was written: a read could not show it.
+  package func checkReadable() throws(RPCStatus) {
+    try checkUnfinished()
+    if !mutations.isEmpty || failure != nil {
+      throw RPCStatus(
+        .invalidArgument, "Firestore transactions require all reads to be executed before all writes.")
+    }
+  }
+
+  /// Notes what the backend answered to a read.
+  /// - Throws: `aborted` if it differs from what it answered before: then the attempt cannot succeed any more.
+  package mutating func note(_ documents: [Document]) throws(RPCStatus) {
+    for document in documents {
+      let now: Seen = document.exists ? document.version.map(Seen.version) ?? .missing : .missing
+      guard let before = seen[document.key] else {
+        seen[document.key] = now
+        readOrder.append(document.key)
+        continue
+      }
+      if before != now { throw RPCStatus(.aborted, "Document version changed between two reads.") }
+    }
+  }
+
+  /// Adds a write. A document that was read must still be as it was.
+  package mutating func write(_ mutation: Mutation) {
+    if failure != nil || isFinished { return }
+    var mutation = mutation
+    if let seen = seen[mutation.key], !written.contains(mutation.key) {
+      switch seen {
+      case .version(let version): mutation.precondition = .updateTime(version)
+      case .missing where mutation.precondition == .exists(true):
+        return fail(RPCStatus(.invalidArgument, "Can't update document \(mutation.key), which doesn't exist."))
+      case .missing: mutation.precondition = .exists(false)
+      }
+    }
+    mutations.append(mutation)
+    written.insert(mutation.key)
+  }
+
+  /// Has the commit fail, unless an earlier write was wrong already.
+  package mutating func fail(_ status: RPCStatus) {
+    if failure == nil { failure = status }
+  }
+
+  /// Ends the attempt.
+  /// - Returns: the writes, and a check for every document that was read only.
+  package mutating func finish() throws(RPCStatus) -> [Mutation] {
+    try checkUnfinished()
+    isFinished = true
+    if let failure { throw failure }
+    let unwritten = readOrder.filter { !written.contains($0) }
+    return mutations
+      + unwritten.map { key in
+        switch seen[key] {
+        case .version(let version): Mutation(key: key, operation: .verify, precondition: .updateTime(version))
+        case .missing, nil: Mutation(key: key, operation: .verify, precondition: .exists(false))
+        }
+      }
+  }
+
+  /// Ends the attempt without a commit.
+  package mutating func abandon() { isFinished = true }
+
+  private func checkUnfinished() throws(RPCStatus) {
+    if isFinished {
+      throw RPCStatus(
+        .failedPrecondition, "A transaction cannot be used any more when its block has returned.")
+    }
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreModel
+import FirestoreSync
+public import Foundation
+
+#if !canImport(ObjectiveC)
+  /// Where the block of a transaction leaves its error, as on Apple platforms.
+  public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
+#endif
+
+// A transaction reads from the backend and commits if nothing that it read has changed meanwhile; otherwise the block
+// is run again, after a delay, up to `TransactionOptions.maxAttempts` times. It needs the backend: while the network is
+// disabled it fails at once with `unavailable`. Listeners see its writes when the backend reports them.
+//
+// Of the errors that the block ends with, a `FirestoreError` that may pass (such as `aborted`) leads to another
+// attempt; any other error ends the transaction and is the caller's.
+
+extension Firestore {
+  // MARK: With a suspending block
+
+  /// Runs a transaction.
+  /// - Parameter body: may be run several times.
+  /// - Returns: what the block returned in the attempt that was committed.
+  public func runTransaction<Success: Sendable>(
+    with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
+  ) async throws -> Success {
+    var retries = TransactionRetries(attempts: try (options ?? TransactionOptions()).checkedAttempts())
+    var random = SystemRandomNumberGenerator()
+    let client = try client()
+    while true {
+      do { try await client.engine.requireNetwork() } catch { throw FirestoreError(error) }
+      let delay = retries.begin(using: &random)
+      if delay > .zero { try await client.engine.clock.sleep(for: delay) }
+      let transaction = Transaction(firestore: self, client: client)
+      do {
+        let result = try await attempt(transaction, body)
+        try await transaction.commit()
+        return result
+      } catch {
+        guard let code = Self.code(of: error), retries.allowsAttempt(after: code) else { throw error }
+      }
+    }
+  }
+
+  private func attempt<Success: Sendable>(
+    _ transaction: Transaction, _ body: @Sendable (Transaction) async throws -> Success
+  ) async throws -> Success {
+    do {
+      return try await body(transaction)
+    } catch {
+      transaction.abandon()
+      throw error
+    }
+  }
+
+  /// The code of an error that is Firestore's, also where it went through an `NSError`.
+  private static func code(of error: any Error) -> StatusCode? {
+    if let error = error as? FirestoreError { return StatusCode(rawValue: error.code.rawValue) }
+    let error = error as NSError
+    return error.domain == FirestoreErrorDomain ? StatusCode(rawValue: error.code) : nil
+  }
+
+  // MARK: With the SDK's block
+
+  /// Runs a transaction.
+  /// - Parameter updateBlock: may be run several times, on a queue of its own, where it may block. An error that it
+  ///   leaves in the pointer ends the attempt.
+  /// - Returns: what the block returned in the attempt that was committed.
+  public func runTransaction(
+    _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
+  ) async throws -> sending Any? {
+    try await runTransaction(with: nil, block: updateBlock)
+  }
+
+  public func runTransaction(
+    with options: TransactionOptions?,
+    block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
+  ) async throws -> sending Any? {
+    try await runTransaction(with: options) { transaction in
+      try await Self.run(updateBlock, with: transaction)
+    }.take()
+  }
+
+  /// - Parameter completion: called with what the block returned in the attempt that was committed, or with the error.
+  public func runTransaction(
+    _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
+    completion: @escaping @Sendable (Any?, (any Error)?) -> Void
+  ) {
+    runTransaction(with: nil, block: updateBlock, completion: completion)
+  }
+
+  public func runTransaction(
+    with options: TransactionOptions?,
+    block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
+    completion: @escaping @Sendable (Any?, (any Error)?) -> Void
+  ) {
+    complete({ (result: BlockResult?, error) in completion(result?.take(), error) }) { [self] in
+      try await runTransaction(with: options) { transaction in
+        try await Self.run(updateBlock, with: transaction)
+      }
+    }
+  }
+
+  /// Blocks wait for their reads, which none of Swift's own threads may do.
+  private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
+
+  private static func run(
+    _ block: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?, with transaction: Transaction
+  ) async throws -> BlockResult {
+    try await withCheckedThrowingContinuation { continuation in
+      blockQueue.async {
+        var error: NSError?
+        let result = BlockResult(withUnsafeMutablePointer(to: &error) { block(transaction, $0) })
+        if let error { continuation.resume(throwing: error) } else { continuation.resume(returning: result) }
+      }
+    }
+  }
+}

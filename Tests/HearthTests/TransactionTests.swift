@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Hearth
+import Synchronization
+import Testing
+
+/// Transactions: optimistic, tried again on conflicts, and never offline.
+@Suite(.timeLimit(.minutes(1)))
+struct TransactionTests {
+  private let backend = SharedBackend()
+
+  /// Runs the test with two clients of one backend.
+  private func withClients(
+    _ test: nonisolated(nonsending) (_ db: Firestore, _ other: Firestore) async throws -> Void
+  ) async throws {
+    let (db, other) = (backend.client(), backend.client())
+    let result = await Result { try await test(db, other) }
+    try await db.terminate()
+    try await other.terminate()
+    try result.get()
+  }
+
+  @Test("The SDK's block reads, writes, and hands its value to the completion")
+  func blockWithCompletion() async throws {
+    try await withClients { db, _ async throws in
+      let city = db.document("cities/SF")
+      try await city.setData(["population": 860_000])
+      let results = Events<Int?>()
+      db.runTransaction(
+        { (transaction, errorPointer) -> Any? in
+          let document: any DocumentSnapshot
+          do {
+            try document = transaction.getDocument(city)
+          } catch let fetchError as NSError {
+            errorPointer?.pointee = fetchError
+            return nil
+          }
+          guard let population = document.data()?["population"] as? Int else { return nil }
+          transaction.updateData(["population": population + 1], forDocument: city)
+          return population + 1
+        },
+        completion: { value, error in
+          #expect(error == nil)
+          results.send(value as? Int)
+        })
+      #expect(await results.next() == 860_001)
+      #expect(try await city.getDocument(source: .server).get("population") as? Int == 860_001)
+    }
+  }
+
+  @Test("The SDK's block can be awaited, with options too, and its error is the caller's")
+  func awaitedBlock() async throws {
+    try await withClients { db, _ async throws in
+      let city = db.document("cities/SF")
+      let value = try await db.runTransaction { transaction, _ in
+        transaction.setData(["name": "San Francisco"], forDocument: city)
+        return "done"
+      }
+      #expect(value as? String == "done")
+      #expect(try await city.getDocument(source: .server).get("name") as? String == "San Francisco")
+
+      let runs = Mutex(0)
+      let options = TransactionOptions()
+      options.maxAttempts = 3
+      await #expect {
+        _ = try await db.runTransaction(with: options) { transaction, errorPointer in
+          runs.withLock { $0 += 1 }
+          transaction.deleteDocument(city)
+          errorPointer?.pointee = NSError(domain: "AppErrorDomain", code: -7)
+          return nil
+        }
+      } throws: { ($0 as NSError).domain == "AppErrorDomain" && ($0 as NSError).code == -7 }
+      #expect(runs.withLock { $0 } == 1)
+      #expect(try await city.getDocument(source: .server).exists)
+    }
+  }
+
+  @Test("A document that changes between read and commit has the block run again")
+  func conflict() async throws {
+    try await withClients { db, other async throws in
+      let city = db.document("cities/SF")
+      try await city.setData(["visits": 1])
+      let attempts = Mutex(0)
+      let visits = try await db.runTransaction { transaction in
+        let attempt = attempts.withLock { attempts in
+          attempts += 1
+          return attempts
+        }
+        let visits = try await transaction.getDocument(city).get("visits") as? Int ?? 0
+        if attempt == 1 { try await other.document("cities/SF").updateData(["visits": 10]) }
+        transaction.updateData(["visits": visits + 1], forDocument: city)
+        return visits + 1
+      }
+      #expect(visits == 11)
+      #expect(attempts.withLock { $0 } == 2)
+      #expect(try await city.getDocument(source: .server).get("visits") as? Int == 11)
+    }
+  }
+
+  @Test("A document that was only read must not change either, and one read as missing must stay missing")
+  func conflictOnReads() async throws {
+    try await withClients { db, other async throws in
+      let (read, written) = (db.document("cities/read"), db.document("cities/written"))
+      try await read.setData(["open": true])
+      let attempts = Mutex(0)
+      try await db.runTransaction { transaction in
+        let attempt = attempts.withLock { attempts in
+          attempts += 1
+          return attempts
+        }
+        let isOpen = try await transaction.getDocument(read).get("open") as? Bool
+        let exists = try await transaction.getDocument(written).exists
+        if attempt == 1 { try await other.document("cities/read").setData(["open": false]) }
+        if attempt == 2 { try await other.document("cities/written").setData([:]) }
+        transaction.setData(["open": isOpen ?? true, "existed": exists], forDocument: written)
+      }
+      #expect(attempts.withLock { $0 } == 3)
+      let result = try await written.getDocument(source: .server)
+      #expect(result.get("open") as? Bool == false)
+      #expect(result.get("existed") as? Bool == true)
+    }
+  }
+
+  @Test("Conflict upon conflict ends after five attempts, or as many as asked for, each later than the one before")
+  func attempts() async throws {
+    try await withClients { db, other async throws in
+      let attempts = Mutex(0)
+      @Sendable func alwaysInConflict(_ transaction: Transaction) async throws {
+        let city = db.document("cities/SF")
+        _ = try await transaction.getDocument(city)
+        let attempt = attempts.withLock { attempts in
+          attempts += 1
+          return attempts
+        }
+        try await other.document("cities/SF").setData(["attempt": attempt])
+        transaction.setData(["mine": true], forDocument: city)
+      }
+      await #expect { try await db.runTransaction(alwaysInConflict) } throws: {
+        code(of: $0) == .failedPrecondition || code(of: $0) == .alreadyExists
+      }
+      #expect(attempts.withLock { $0 } == 5)
+      #expect(backend.clock.delays.count == 4)
+
+      let options = TransactionOptions()
+      options.maxAttempts = 2
+      await #expect(throws: FirestoreError.self) {
+        try await db.runTransaction(with: options, alwaysInConflict)
+      }
+      #expect(attempts.withLock { $0 } == 7)
+      options.maxAttempts = 0
+      await #expect { try await db.runTransaction(with: options, alwaysInConflict) } throws: {
+        code(of: $0) == .invalidArgument
+      }
+      #expect(attempts.withLock { $0 } == 7)
+    }
+  }
+
+  @Test("A Firestore error of the block that may pass leads to another attempt, others do not")
+  func errorsOfTheBlock() async throws {
+    try await withClients { db, _ async throws in
+      for (thrown, expected) in [(FirestoreErrorCode.aborted, 5), (.unavailable, 5), (.notFound, 1), (.cancelled, 1)] {
+        let attempts = Mutex(0)
+        await #expect {
+          try await db.runTransaction { _ in
+            attempts.withLock { $0 += 1 }
+            throw FirestoreError(thrown, "The block ends.")
+          }
+        } throws: { code(of: $0) == thrown }
+        #expect(attempts.withLock { $0 } == expected, "\(thrown.name)")
+      }
+    }
+  }
+
+  @Test("A read after a write is refused, in both forms of the block")
+  func readAfterWrite() async throws {
+    try await withClients { db, _ async throws in
+      let city = db.document("cities/SF")
+      await #expect {
+        try await db.runTransaction { transaction in
+          transaction.setData([:], forDocument: city)
+          _ = try await transaction.getDocument(city)
+        }
+      } throws: { code(of: $0) == .invalidArgument }
+      await #expect {
+        _ = try await db.runTransaction { transaction, errorPointer in
+          transaction.setData([:], forDocument: city)
+          do { _ = try transaction.getDocument(city) } catch { errorPointer?.pointee = error as NSError }
+          return nil
+        }
+      } throws: { ($0 as NSError).code == FirestoreErrorCode.invalidArgument.rawValue }
+      #expect(try await city.getDocument(source: .server).exists == false)
+    }
+  }
+
+  @Test("Writes see the ones before them; an update of a document read as missing, and wrong data, fail the commit")
+  func writes() async throws {
+    try await withClients { db, other async throws in
+      let city = db.document("cities/SF")
+      try await db.runTransaction { transaction in
+        _ = try await transaction.getDocument(city)
+        transaction.setData(["a": 1, "b": 1], forDocument: city)
+          .setData(["b": 2], forDocument: city, merge: true)
+          .setData(["c": 3, "d": 4], forDocument: city, mergeFields: ["c"])
+          .updateData(["a": FieldValue.increment(Int64(4))], forDocument: city)
+      }
+      let stored = try await city.getDocument(source: .server).data() as? [String: Int]
+      #expect(stored == ["a": 5, "b": 2, "c": 3])
+
+      await #expect {
+        try await db.runTransaction { transaction in
+          _ = try await transaction.getDocument(db.document("cities/none"))
+          transaction.updateData(["a": 1], forDocument: db.document("cities/none"))
+        }
+      } throws: { code(of: $0) == .invalidArgument }
+      await #expect {
+        try await db.runTransaction { transaction in
+          transaction.setData(["a": Bundle.main], forDocument: city).deleteDocument(city)
+        }
+      } throws: { code(of: $0) == .invalidArgument }
+      await #expect {
+        try await db.runTransaction { $0.deleteDocument(other.document("cities/SF")) }
+      } throws: { code(of: $0) == .invalidArgument }
+      #expect(try await city.getDocument(source: .server).exists)
+    }
+  }
+
+  @Test("Without the network a transaction is unavailable at once and its block is not run")
+  func offline() async throws {
+    try await withClients { db, _ async throws in
+      try await db.disableNetwork()
+      let runs = Mutex(0)
+      await #expect {
+        try await db.runTransaction { _ in runs.withLock { $0 += 1 } }
+      } throws: { code(of: $0) == .unavailable }
+      #expect(runs.withLock { $0 } == 0)
+      #expect(backend.clock.delays.isEmpty)
+    }
+  }
+
+  @Test("A transaction that is kept beyond its block is of no use, and neither is one of a terminated client")
+  func afterTheEnd() async throws {
+    try await withClients { db, _ async throws in
+      let city = db.document("cities/SF")
+      let kept = try await db.runTransaction { $0 }
+      await #expect { _ = try await kept.getDocument(city) } throws: { code(of: $0) == .failedPrecondition }
+
+      try await db.terminate()
+      await #expect { _ = try await kept.getDocument(city) } throws: { code(of: $0) == .failedPrecondition }
+      await #expect { try await db.runTransaction { _ in } } throws: { code(of: $0) == .failedPrecondition }
+      let errors = Events<FirestoreErrorCode>()
+      db.runTransaction({ _, _ in nil }, completion: { _, error in errors.completion(error) })
+      #expect(await errors.next() == .failedPrecondition)
+    }
+  }
+}
+
+extension Result where Failure == any Error {
+  nonisolated(nonsending) fileprivate init(_ body: nonisolated(nonsending) () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
