@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+
+/// Where figures are worked out.
+public enum AggregateSource: Hashable, Sendable {
+  /// By the backend, over what it has: local writes that it has not seen do not count. Needs the network.
+  case server
+  /// Over the cached documents that match, local writes included. May be incomplete.
+  case cache
+  /// By the backend, or over the cache if the client is offline.
+  case `default`
+}
+
+/// A query that asks for figures instead of documents.
+///
+/// The official SDKs answer it from the backend only.
+public struct AggregateQuery: Sendable {
+  /// The query whose documents count.
+  public let query: any Query
+  private let fields: [AggregateField]
+
+  init(query: any Query, fields: [AggregateField]) {
+    self.query = query
+    self.fields = fields
+  }
+
+  /// - Throws: `unavailable` with source `server` while offline, `invalidArgument` for no field, more than five, or a
+  ///   wrong one.
+  public func getAggregation(source: AggregateSource) async throws -> AggregateQuerySnapshot {
+    try await read(source)
+  }
+
+  public func getAggregation(
+    source: AggregateSource, completion: @escaping @Sendable (AggregateQuerySnapshot?, (any Error)?) -> Void
+  ) {
+    query.firestore.complete(completion) { () throws(FirestoreError) in try await read(source) }
+  }
+
+  private func read(_ source: AggregateSource) async throws(FirestoreError) -> AggregateQuerySnapshot {
+    let (model, aggregations) = (try query.validated(), try aggregations())
+    let engine = try query.firestore.client().engine
+    do {
+      if source == .cache { return snapshot(try await engine.cachedAggregate(model, aggregations)) }
+      do {
+        return snapshot(try await engine.aggregate(model, aggregations))
+      } catch where error.code == .unavailable && source == .default {
+        return snapshot(try await engine.cachedAggregate(model, aggregations))
+      }
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  /// Numbered, since a field's name may be long; a field that is asked for twice is worked out once.
+  private func aggregations() throws(FirestoreError) -> [Aggregation] {
+    let distinct = distinctFields
+    guard (1...Aggregation.maximumCount).contains(distinct.count) else {
+      throw .invalidArgument(
+        "An aggregation has one to \(Aggregation.maximumCount) different fields, not \(distinct.count).")
+    }
+    var aggregations: [Aggregation] = []
+    for (number, field) in distinct.enumerated() {
+      aggregations.append(Aggregation(alias: Self.alias(number), function: try field.function()))
+    }
+    return aggregations
+  }
+
+  private var distinctFields: [AggregateField] {
+    var seen: Set<AggregateField> = []
+    return fields.filter { seen.insert($0).inserted }
+  }
+
+  private static func alias(_ number: Int) -> String { "aggregate_\(number)" }
+
+  private func snapshot(_ values: [String: Value]) -> AggregateQuerySnapshot {
+    snapshot(values, SnapshotMetadata(hasPendingWrites: false, isFromCache: false, causes: []))
+  }
+
+  private func snapshot(_ cached: CachedAggregate) -> AggregateQuerySnapshot {
+    snapshot(
+      cached.values, SnapshotMetadata(hasPendingWrites: cached.hasPendingWrites, isFromCache: true, causes: []))
+  }
+
+  private func snapshot(_ values: [String: Value], _ metadata: SnapshotMetadata) -> AggregateQuerySnapshot {
+    var figures: [AggregateField: Value] = [:]
+    for (number, field) in distinctFields.enumerated() { figures[field] = values[Self.alias(number)] }
+    return AggregateQuerySnapshot(query: self, metadata: metadata, figures: figures)
+  }
+}
+
+extension AggregateQuery: Equatable {
+  /// Same query, same fields in the same order.
+  public static func == (left: AggregateQuery, right: AggregateQuery) -> Bool {
+    left.query == right.query && left.fields == right.fields
+  }
+}
+
+extension Query {
+  /// Asks how many documents the query has.
+  public var count: AggregateQuery { aggregate([.count()]) }
+
+  /// Asks for up to five figures over the query's documents.
+  public func aggregate(_ aggregateFields: [AggregateField]) -> AggregateQuery {
+    AggregateQuery(query: self, fields: aggregateFields)
+  }
+}
