@@ -35,7 +35,7 @@ struct ValueDecoder {
     }
   }
 
-  private func any(_ pending: ServerTimestamp) -> Any {
+  private func any(_ pending: FirestoreModel.ServerTimestamp) -> Any {
     switch behavior {
     case .none: NSNull()
     case .estimate: Timestamp(pending.localWriteTime)

@@ -44,7 +44,7 @@ enum ValueEncoder {
     throw .invalidArgument("Type \(type(of: any)) is not supported by Firestore\(place(path)).")
   }
 
-  private static func scalar(_ any: Any, at path: [String]) throws(FirestoreError) -> Value? {
+  static func scalar(_ any: Any, at path: [String]) throws(FirestoreError) -> Value? {
     // Not `as NSNumber`: that converts Swift's own numbers and truth values.
     if type(of: any) is NSNumber.Type, let number = any as? NSNumber { return self.number(number) }
     switch any {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Foundation
+
+extension DocumentSnapshot {
+  /// The document as a value.
+  ///
+  /// - Parameters:
+  ///   - type: an optional type if the document may not exist; then it is decoded as `nil`.
+  ///   - serverTimestampBehavior: what a server timestamp reads as until the backend has set it.
+  /// - Throws: `DecodingError` whose coding path leads to the field, `FirestoreDecodingError`.
+  public func data<T: Decodable>(
+    as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+    decoder: Firestore.Decoder = Firestore.Decoder()
+  ) throws -> T {
+    let data: [String: Any]? = data(with: serverTimestampBehavior)
+    return try decoder.decode(type, from: data ?? NSNull(), in: reference)
+  }
+}
+
+extension DocumentReference {
+  /// Reads the document once, as a value.
+  /// - Throws: as `getDocument(source:)` and `DocumentSnapshot.data(as:)`.
+  public func getDocument<T: Decodable & Sendable>(
+    as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+    decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default
+  ) async throws -> T {
+    try await getDocument(source: source).data(as: type, with: serverTimestampBehavior, decoder: decoder)
+  }
+
+  /// - Parameter completion: called with the value or with the error.
+  public func getDocument<T: Decodable & Sendable>(
+    as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+    decoder: Firestore.Decoder = Firestore.Decoder(),
+    completion: @escaping @Sendable (Result<T, any Error>) -> Void
+  ) {
+    getDocument { snapshot, error in
+      completion(
+        Result {
+          guard let snapshot else { throw error ?? FirestoreError(.unknown, "The document could not be read.") }
+          return try snapshot.data(as: type, with: serverTimestampBehavior, decoder: decoder)
+        })
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+public import Foundation
+import Synchronization
+
+extension Firestore {
+  /// Turns `Encodable` values into the data of a write.
+  ///
+  /// `Timestamp`, `GeoPoint`, `VectorValue`, `DocumentReference` and `FieldValue` pass as they are; a `URL` becomes its
+  /// text, a `Decimal` a double. Errors are `EncodingError`s whose coding path leads to the field.
+  public final class Encoder: Sendable {
+    struct Options: Sendable {
+      var dates = DateEncodingStrategy.timestamp
+      var data = DataEncodingStrategy.blob
+      var floats = NonConformingFloatEncodingStrategy.throw
+      var keys = KeyEncodingStrategy.useDefaultKeys
+      var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+    }
+
+    private let options = Mutex(Options())
+
+    public init() {}
+
+    /// - Throws: `EncodingError.invalidValue` for a value that is no map of fields.
+    public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
+      let encoder = StructureEncoder(options: options.withLock { $0 }, path: [])
+      guard let data = try encoder.result(of: value) as? [String: Any] else {
+        throw EncodingError.invalidValue(
+          value,
+          EncodingError.Context(
+            codingPath: [], debugDescription: "A document is a map of fields, which \(T.self) is not encoded as."))
+      }
+      return data
+    }
+
+    public var dateEncodingStrategy: DateEncodingStrategy {
+      get { options.withLock { $0.dates } }
+      set { options.withLock { $0.dates = newValue } }
+    }
+
+    public var dataEncodingStrategy: DataEncodingStrategy {
+      get { options.withLock { $0.data } }
+      set { options.withLock { $0.data = newValue } }
+    }
+
+    public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy {
+      get { options.withLock { $0.floats } }
+      set { options.withLock { $0.floats = newValue } }
+    }
+
+    public var keyEncodingStrategy: KeyEncodingStrategy {
+      get { options.withLock { $0.keys } }
+      set { options.withLock { $0.keys = newValue } }
+    }
+
+    /// What the `encode(to:)` of the values finds in its encoder.
+    public var userInfo: [CodingUserInfoKey: any Sendable] {
+      get { options.withLock { $0.userInfo } }
+      set { options.withLock { $0.userInfo = newValue } }
+    }
+  }
+}
+
+extension Firestore.Encoder {
+  public enum DateEncodingStrategy: Sendable {
+    /// A Firestore timestamp.
+    case timestamp
+    /// As `Date` encodes itself: seconds since 2001.
+    case deferredToDate
+    case secondsSince1970
+    case millisecondsSince1970
+    /// A text such as `2026-01-31T12:00:00Z`.
+    case iso8601
+    case formatted(DateFormatter)
+    case custom(@Sendable (Date, any Swift.Encoder) throws -> Void)
+  }
+
+  public enum DataEncodingStrategy: Sendable {
+    /// Firestore bytes.
+    case blob
+    /// As `Data` encodes itself: an array of numbers.
+    case deferredToData
+    case base64
+    case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
+  }
+
+  /// What becomes of infinities and of what is not a number.
+  public enum NonConformingFloatEncodingStrategy: Sendable {
+    case `throw`
+    case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
+  }
+
+  public enum KeyEncodingStrategy: Sendable {
+    case useDefaultKeys
+    /// `oneTwo` becomes `one_two`.
+    case convertToSnakeCase
+    /// - Parameter 0: given the path from the outside in, gives the last key's name.
+    case custom(@Sendable ([any CodingKey]) -> any CodingKey)
+
+    func name(of key: any CodingKey, in path: [any CodingKey]) -> String {
+      switch self {
+      case .useDefaultKeys: key.stringValue
+      case .convertToSnakeCase: SnakeCase.from(key.stringValue)
+      case .custom(let convert): convert(path + [key]).stringValue
+      }
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Foundation
+
+/// Decodes one value of a document's data.
+struct StructureDecoder: Swift.Decoder {
+  let content: Any
+  let options: Firestore.Decoder.Options
+  let codingPath: [any CodingKey]
+
+  init(_ content: Any, options: Firestore.Decoder.Options, path: [any CodingKey]) {
+    self.content = content
+    self.options = options
+    codingPath = path
+  }
+
+  var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
+
+  func container<Key>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard let map = content as? [String: Any] else { throw mismatch([String: Any].self, "a map") }
+    return KeyedDecodingContainer(KeyedDecoder(decoder: self, map: map))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard let array = content as? [Any] else { throw mismatch([Any].self, "an array") }
+    return UnkeyedDecoder(decoder: self, elements: array)
+  }
+
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { SingleValueDecoder(decoder: self) }
+
+  func child(_ content: Any, at key: any CodingKey) -> StructureDecoder {
+    StructureDecoder(content, options: options, path: codingPath + [key])
+  }
+
+  // MARK: Errors
+
+  func mismatch(_ type: any Any.Type, _ wanted: String) -> DecodingError {
+    if isNil {
+      return .valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: codingPath, debugDescription: "\(place) is null, but \(wanted) is needed."))
+    }
+    return .typeMismatch(
+      type,
+      DecodingError.Context(
+        codingPath: codingPath, debugDescription: "\(place) must be \(wanted), not \(kind)."))
+  }
+
+  func corrupted(_ reason: String) -> DecodingError {
+    .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: "\(place) \(reason)"))
+  }
+
+  private var place: String {
+    codingPath.isEmpty ? "The document" : "Field " + codingPath.map(\.stringValue).joined(separator: ".")
+  }
+
+  private var kind: String {
+    switch content {
+    case is [String: Any]: return "a map"
+    case is [Any]: return "an array"
+    default: break
+    }
+    switch scalar {
+    case .boolean?: return "a truth value"
+    case .integer?: return "an integer"
+    case .double?: return "a double"
+    case .timestamp?: return "a timestamp"
+    case .string?: return "a string"
+    case .bytes?: return "bytes"
+    case .reference?: return "a reference"
+    case .geoPoint?: return "a geographical point"
+    case .vector?: return "a vector"
+    default: return "\(type(of: content))"
+    }
+  }
+
+  // MARK: Scalars
+
+  /// The content as Firestore would store it, which tells truth values and the kinds of numbers apart; `nil` for maps,
+  /// arrays, and what Firestore does not store.
+  var scalar: Value? { try? ValueEncoder.scalar(content, at: []) }
+
+  var isNil: Bool { if case .null? = scalar { true } else { false } }
+
+  func bool() throws -> Bool {
+    guard case .boolean(let value)? = scalar else { throw mismatch(Bool.self, "a truth value") }
+    return value
+  }
+
+  func string() throws -> String {
+    guard case .string(let value)? = scalar else { throw mismatch(String.self, "a string") }
+    return value
+  }
+
+  /// Also a double without a fraction.
+  func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
+    let value: T?
+    switch scalar {
+    case .integer(let integer)?: value = T(exactly: integer)
+    case .double(let double)?: value = T(exactly: double)
+    default: throw mismatch(type, "an integer")
+    }
+    guard let value else { throw corrupted("does not fit into \(type).") }
+    return value
+  }
+
+  /// Also an integer that the type can hold.
+  func float<T: BinaryFloatingPoint>(_ type: T.Type) throws -> T {
+    switch (scalar, options.floats) {
+    case (.double(let double)?, _):
+      guard double.isFinite else {
+        throw corrupted("is \(double); set nonConformingFloatDecodingStrategy, which reads such numbers from strings.")
+      }
+      return T(double)
+    case (.integer(let integer)?, _):
+      guard let value = T(exactly: integer) else { throw corrupted("does not fit into \(type).") }
+      return value
+    case (.string(let text)?, .convertFromString(let infinity, let negativeInfinity, let nan)):
+      if text == infinity { return T.infinity }
+      if text == negativeInfinity { return -T.infinity }
+      if text == nan { return T.nan }
+      throw mismatch(type, "a number")
+    default: throw mismatch(type, "a number")
+    }
+  }
+}

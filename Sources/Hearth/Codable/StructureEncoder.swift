@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// Encodes one value: collects what its `encode(to:)` writes.
+final class StructureEncoder: Swift.Encoder {
+  let options: Firestore.Encoder.Options
+  let codingPath: [any CodingKey]
+  private var content: Content?
+
+  private enum Content {
+    case value(Any)
+    case map(EncodedMap)
+    case array(EncodedArray)
+  }
+
+  init(options: Firestore.Encoder.Options, path: [any CodingKey]) {
+    self.options = options
+    codingPath = path
+  }
+
+  var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
+
+  /// What was written; an empty map for a value that wrote nothing.
+  var result: Any {
+    switch content {
+    case nil: [String: Any]()
+    case .value(let value): value
+    case .map(let map): map.result
+    case .array(let array): array.result
+    }
+  }
+
+  // A second container of the same kind writes into the first, as a subclass and its superclass may ask for.
+
+  func container<Key>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    let map: EncodedMap
+    if case .map(let open)? = content { map = open } else { map = EncodedMap() }
+    content = .map(map)
+    return KeyedEncodingContainer(KeyedEncoder(encoder: self, map: map))
+  }
+
+  func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    let array: EncodedArray
+    if case .array(let open)? = content { array = open } else { array = EncodedArray() }
+    content = .array(array)
+    return UnkeyedEncoder(encoder: self, array: array)
+  }
+
+  func singleValueContainer() -> any SingleValueEncodingContainer { SingleValueEncoder(encoder: self) }
+
+  func write(_ value: Any) { content = .value(value) }
+
+  // MARK: Values
+
+  /// A value as Firestore data, or as what its own `encode(to:)` makes of it.
+  func result<T: Encodable>(of value: T) throws -> Any {
+    switch value {
+    case let date as Date: return try result(of: date)
+    case let data as Data: return try result(of: data)
+    case let url as URL: return url.absoluteString
+    case let decimal as Decimal: return NSDecimalNumber(decimal: decimal).doubleValue
+    case let number as Double: return try result(of: number)
+    case let number as Float: return try result(of: Double(number))
+    case _ where FirestoreOwnTypes.contain(value): return value
+    default: return try result(ofEncoding: value)
+    }
+  }
+
+  private func result(ofEncoding value: any Encodable) throws -> Any {
+    try result { try value.encode(to: $0) }
+  }
+
+  /// What a closure writes.
+  private func result(of write: (any Swift.Encoder) throws -> Void) throws -> Any {
+    let encoder = StructureEncoder(options: options, path: codingPath)
+    try write(encoder)
+    return encoder.result
+  }
+
+  private func result(of date: Date) throws -> Any {
+    switch options.dates {
+    case .timestamp: return Timestamp(date: date)
+    case .deferredToDate: return try result(ofEncoding: date)
+    case .secondsSince1970: return date.timeIntervalSince1970
+    case .millisecondsSince1970: return date.timeIntervalSince1970 * 1000
+    case .iso8601: return date.formatted(.iso8601)
+    case .formatted(let formatter): return formatter.string(from: date)
+    case .custom(let encode): return try result { try encode(date, $0) }
+    }
+  }
+
+  private func result(of data: Data) throws -> Any {
+    switch options.data {
+    case .blob: return data
+    case .deferredToData: return try result(ofEncoding: data)
+    case .base64: return data.base64EncodedString()
+    case .custom(let encode): return try result { try encode(data, $0) }
+    }
+  }
+
+  private func result(of number: Double) throws -> Any {
+    if number.isFinite { return number }
+    guard case .convertToString(let infinity, let negativeInfinity, let nan) = options.floats else {
+      throw EncodingError.invalidValue(
+        number,
+        EncodingError.Context(
+          codingPath: codingPath,
+          debugDescription: "\(number) is refused; set nonConformingFloatEncodingStrategy to write it as a string."))
+    }
+    return number.isNaN ? nan : number > 0 ? infinity : negativeInfinity
+  }
+}
+
+/// A map while its entries are written.
+final class EncodedMap {
+  var entries: [String: Any] = [:]
+  /// Nested containers and `super`, whose contents come later.
+  var open: [String: StructureEncoder] = [:]
+
+  var result: [String: Any] { entries.merging(open.mapValues(\.result)) { _, later in later } }
+}
+
+/// An array while its elements are written.
+final class EncodedArray {
+  enum Element {
+    case value(Any)
+    case open(StructureEncoder)
+  }
+
+  var elements: [Element] = []
+
+  var result: [Any] {
+    elements.map { element in
+      switch element {
+      case .value(let value): value
+      case .open(let encoder): encoder.result
+      }
+    }
+  }
+}
