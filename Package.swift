@@ -27,6 +27,7 @@ let package = Package(
     .library(name: "Hearth", targets: ["Hearth"]),
     .executable(name: "hearth", targets: ["HearthCommand"]),
     .executable(name: "hearth-spec", targets: ["SpecRunner"]),
+    .executable(name: "hearth-bench", targets: ["Benchmarks"]),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
@@ -77,6 +78,13 @@ let package = Package(
       name: "SpecRunner",
       dependencies: [
         "FirestoreSpec",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: swift),
+    .executableTarget(
+      name: "Benchmarks",
+      dependencies: [
+        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swift),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+
+/// A sync core with its store, and the effects of its transitions. The backend is the benchmark itself.
+struct BenchClient: ~Copyable {
+  private static let database = DatabaseID(project: "bench")
+
+  private(set) var core: SyncCore
+  private(set) var effects: [SyncEffect] = []
+  private var listenerCount = 0
+  private var clock: Int64 = 1_800_000_000
+
+  /// - Parameters:
+  ///   - path: of the cache; `nil` for one in memory.
+  ///   - isOnline: listens and writes go out on the streams; else only the cache answers.
+  init(_ path: String?, isOnline: Bool = false) throws {
+    try self.init(LocalStore(Workbench.configuration(path)), isOnline: isOnline)
+  }
+
+  init(_ store: consuming LocalStore, isOnline: Bool = false) throws {
+    var configuration = SyncCore.Configuration(database: Self.database)
+    configuration.isNetworkEnabled = isOnline
+    core = SyncCore(store, configuration: configuration, random: SplitMix(3))
+    try core.start(user: nil, &effects)
+  }
+
+  consuming func close() { core.close() }
+
+  mutating func forgetEffects() { effects.removeAll(keepingCapacity: true) }
+
+  /// - Returns: how many documents the first snapshot shows; `nil` if none was raised.
+  mutating func listen(_ query: Query, includeMetadata: Bool = true) -> (listener: ListenerID, shown: Int?) {
+    listenerCount += 1
+    let id = ListenerID(listenerCount)
+    var options = ListenerOptions()
+    options.includeMetadataChanges = includeMetadata
+    effects.removeAll(keepingCapacity: true)
+    core.listen(id, to: query, options: options, &effects)
+    for case .deliver(let deliveries) in effects {
+      guard let delivery = deliveries.first(where: { $0.listener == id }) else { continue }
+      return (id, delivery.snapshot.documents.count)
+    }
+    return (id, nil)
+  }
+
+  mutating func stop(_ listener: ListenerID) {
+    core.stopListening(listener, &effects)
+    forgetEffects()
+  }
+
+  /// How many snapshots the last transitions delivered.
+  var delivered: Int {
+    effects.reduce(0) { count, effect in if case .deliver(let all) = effect { count + all.count } else { count } }
+  }
+
+  @discardableResult
+  mutating func write(_ mutations: [Mutation]) throws -> BatchID {
+    clock += 1
+    return try core.write(mutations, at: Timestamp(seconds: clock), &effects)
+  }
+
+  // MARK: The backend's part
+
+  /// Opens the watch stream that the last listen asked for and confirms its target.
+  mutating func openWatchStream() -> (epoch: StreamEpoch, target: TargetID)? {
+    let epoch = core.watchStream.epoch
+    core.watchStreamOpened(in: epoch, &effects)
+    guard case .add(let target)? = core.takeWatchRequest(in: epoch) else { return nil }
+    core.receive(.added([target.id]), in: epoch, &effects)
+    return (epoch, target.id)
+  }
+
+  mutating func receive(_ change: WatchChange, in epoch: StreamEpoch) { core.receive(change, in: epoch, &effects) }
+
+  mutating func openWriteStream() -> StreamEpoch {
+    let epoch = core.writeStream.epoch
+    core.writeStreamOpened(token: [1], in: epoch, &effects)
+    return epoch
+  }
+
+  mutating func takeWrite(in epoch: StreamEpoch) -> WriteRequest? { core.takeWrite(in: epoch)?.request }
+
+  /// The backend commits the oldest write in flight.
+  mutating func acknowledge(_ request: WriteRequest, in epoch: StreamEpoch) {
+    clock += 1
+    let version = SnapshotVersion(microseconds: clock * 1_000_000)
+    let results = request.mutations.map { _ in MutationResult(version: version) }
+    core.receive(CommitResponse(commitTime: version, results: results), token: [2], in: epoch, &effects)
+  }
+}

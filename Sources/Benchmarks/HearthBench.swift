@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+
+/// Measures the cache and the sync core on sample data, beside the same work done with SQLite alone.
+@main
+struct HearthBench: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "hearth-bench",
+    abstract: "Measure the offline cache and the sync core.",
+    discussion: """
+      Each case runs several times on sample data (documents of 12 fields, about 460 bytes) and reports the median: \
+      wall time if the machine is quiet (load below 1.5), processor time otherwise. The floor is the same work done \
+      with SQLite alone in the same run; goals hold for 100000 documents. Measure release builds: \
+      swift run -c release hearth-bench.
+
+      Cases:
+      \(BenchmarkCase.all.map { "  \($0.name.padding(toLength: 26, withPad: " ", startingAt: 0)) \($0.summary)" }
+        .joined(separator: "\n"))
+      """)
+
+  @Argument(help: "The cases to run; all if none is named.")
+  var cases: [String] = []
+
+  @Option(help: "How many documents the cache holds; may be repeated (default: 1000, 10000 and 100000).")
+  var documents: [Int] = []
+
+  @Flag(help: "Print one JSON object per line.")
+  var json = false
+
+  @Option(help: .hidden)
+  var residentProbe: String?
+
+  @Option(help: .hidden)
+  var cache: String?
+
+  func validate() throws {
+    for name in cases where !BenchmarkCase.all.contains(where: { $0.name == name }) {
+      let nearest = BenchmarkCase.nearestName(to: name)
+      throw ValidationError("There is no case “\(name)”; did you mean “\(nearest)”?")
+    }
+    if let count = documents.first(where: { !(100...10_000_000).contains($0) }) {
+      throw ValidationError("--documents \(count): give a number from 100 to 10000000.")
+    }
+  }
+
+  func run() throws {
+    if let residentProbe, let cache { return try ResidentProbe.run(residentProbe, cache) }
+    let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.all.filter { cases.contains($0.name) }
+    let sizes = documents.isEmpty ? [1_000, 10_000, 100_000] : documents
+    var progress = Progress(total: chosen.count * sizes.count)
+    if !json { print(ReportLine.tableHeader) }
+    for size in sizes {
+      let workbench = try Workbench(documents: size)
+      for benchmark in chosen {
+        progress.begin("\(benchmark.name), \(size) documents")
+        let readings = try benchmark.run(workbench)
+        progress.clear()
+        for reading in readings {
+          let line = ReportLine(benchmark.name, documents: size, reading)
+          print(json ? line.json : line.tableRow)
+        }
+        fflush(nil)
+      }
+    }
+  }
+}
+
+/// What runs at the moment, on a terminal's error output.
+private struct Progress {
+  let total: Int
+  private var done = 0
+  private let isShown = isatty(2) == 1
+
+  init(total: Int) { self.total = total }
+
+  mutating func begin(_ text: String) {
+    done += 1
+    show("[\(done)/\(total)] \(text)")
+  }
+
+  func clear() { show("") }
+
+  private func show(_ text: String) {
+    if isShown { FileHandle.standardError.write(Data("\r\u{1b}[K\(text)".utf8)) }
+  }
+}

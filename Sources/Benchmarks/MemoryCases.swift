@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreQuery
+import Foundation
+
+extension BenchmarkCase {
+  /// Each in a process of its own, since a process seldom gives back memory that it has used.
+  static let memoryCases = [
+    BenchmarkCase(name: "resident-memory", summary: "of a process after opening the cache and one first snapshot") {
+      bench in
+      let path = try bench.copyOfFilledCache()
+      defer { bench.remove(path) }
+      return try ResidentProbe.allCases.map { probe in
+        let megabytes = try (0..<3).map { _ in try probe.measureInOwnProcess(path) }
+        return Reading(
+          variant: probe.rawValue, unit: .megabytes, goal: probe.goal,
+          samples: megabytes.map { Sample(wall: 0, cpu: 0, count: $0) })
+      }
+    }
+  ]
+}
+
+/// What a process of its own does before it says how large it is.
+enum ResidentProbe: String, CaseIterable {
+  case start
+  case syncedStart = "synced start"
+  case query = "unindexed query"
+  case collection = "whole collection"
+
+  /// Megabytes, with 100 000 documents.
+  var goal: Double? {
+    switch self {
+    case .start: nil
+    case .syncedStart: 30
+    case .query: 45
+    case .collection: 110
+    }
+  }
+
+  private var listenedTo: Query? {
+    switch self {
+    case .start: nil
+    case .syncedStart: Workbench.equalityQuery(Workbench.syncedState)
+    case .query: Workbench.equalityQuery(11)
+    case .collection: Workbench.collectionQuery
+    }
+  }
+
+  func measureInOwnProcess(_ cache: String) throws -> Double {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    process.arguments = ["--resident-probe", rawValue, "--cache", cache]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard let megabytes = Double(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+      throw SQLiteFloor.Failure(description: "The measuring process answered “\(text)”.")
+    }
+    return megabytes
+  }
+
+  static func run(_ name: String, _ cache: String) throws {
+    guard let probe = ResidentProbe(rawValue: name) else { return }
+    var client = try BenchClient(cache)
+    if let query = probe.listenedTo { _ = client.listen(query) }
+    print(residentMegabytes())
+    client.close()
+  }
+
+  private static func residentMegabytes() -> Double {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+    return (line?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0) * 1024 / 1e6
+  }
+}

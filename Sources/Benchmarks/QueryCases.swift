@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+
+extension BenchmarkCase {
+  /// Queries answered from the cache: from the call to the first snapshot.
+  static let queryCases = [
+    BenchmarkCase(name: "query-equal-scan", summary: "state == x without an index; durable and memory cache") { bench in
+      let query = Workbench.equalityQuery(11)
+      return [
+        try firstSnapshot(bench, query, goal: 45) { try $0.scan() },
+        try firstSnapshot(bench, query, inMemory: true, goal: 8) { try $0.scan() },
+      ]
+    },
+    BenchmarkCase(name: "query-order-limit-scan", summary: "order by population limit 50 without an index") { bench in
+      [
+        try firstSnapshot(bench, Workbench.orderLimitQuery, goal: 60) { try $0.scan() },
+        try firstSnapshot(bench, Workbench.orderLimitQuery, inMemory: true, goal: nil) { try $0.scan() },
+      ]
+    },
+    BenchmarkCase(name: "query-collection", summary: "the whole collection") { bench in
+      [
+        try firstSnapshot(bench, Workbench.collectionQuery, goal: 200) { try $0.scan() },
+        try firstSnapshot(bench, Workbench.collectionQuery, inMemory: true, goal: nil) { try $0.scan() },
+      ]
+    },
+    BenchmarkCase(name: "relisten-synced", summary: "state == x that has been in sync before") { bench in
+      [
+        try firstSnapshot(bench, Workbench.equalityQuery(Workbench.syncedState), goal: 6) { floor in
+          try floor.addIndexes()
+          try floor.read(state: Workbench.syncedState)
+        }
+      ]
+    },
+    BenchmarkCase(name: "read-by-key", summary: "one document by its key") { bench in
+      let path = try bench.copyOfFilledCache()
+      defer { bench.remove(path) }
+      let client = try BenchClient(path)
+      let floor = try bench.floor()
+      var random = SplitMix(9)
+      let keys = (0..<10_000).map { _ in bench.documents[Int.random(in: 0..<bench.size, using: &random)].key }
+      var (samples, floorSamples): ([Sample], [Sample]) = ([], [])
+      for _ in 0..<bench.repetitions {
+        samples.append(
+          try measure(count: keys.count) { for key in keys { _ = try client.core.store.document(key) } }.sample)
+        floorSamples.append(
+          try measure(count: keys.count) { for key in keys { try floor.read(key.documentID) } }.sample)
+      }
+      return [Reading(unit: .microseconds, goal: 5, samples: samples, floor: floorSamples)]
+    },
+  ]
+
+  /// Listens and stops listening, again and again, in one client.
+  private static func firstSnapshot(
+    _ bench: Workbench, _ query: Query, inMemory: Bool = false, goal: Double?,
+    floor: (SQLiteFloor) throws -> Void
+  ) throws -> Reading {
+    var reading = Reading(variant: inMemory ? "memory" : nil, unit: .milliseconds, goal: goal, samples: [])
+    let path = inMemory ? nil : try bench.copyOfFilledCache()
+    defer { if let path { bench.remove(path) } }
+    var client = try inMemory ? memoryClient(bench) : BenchClient(path)
+    let sqlite = try bench.floor(inMemory: inMemory)
+    try floor(sqlite)
+    for _ in 0..<bench.repetitions {
+      let (sample, (listener, shown)) = measure { client.listen(query) }
+      guard shown != nil else { throw SQLiteFloor.Failure(description: "No snapshot of \(query.path) was raised.") }
+      client.stop(listener)
+      reading.samples.append(sample)
+      reading.floor.append(try measure { try floor(sqlite) }.sample)
+    }
+    client.close()
+    return reading
+  }
+
+  static func memoryClient(_ bench: Workbench) throws -> BenchClient {
+    var store = try LocalStore(Workbench.configuration(nil))
+    try bench.fill(&store)
+    return try BenchClient(store)
+  }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Foundation
+
+/// The caches and the plain SQLite tables that the cases of one size share; made when first asked for, removed with it.
+final class Workbench {
+  let size: Int
+  let documents: [Document]
+  private let directory: String
+  private var template: String?
+  private var floors: [Bool: SQLiteFloor] = [:]
+  private var copies = 0
+
+  init(documents size: Int) throws {
+    self.size = size
+    documents = SampleData.documents(size)
+    directory = NSTemporaryDirectory() + "hearth-bench-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: directory) }
+
+  /// More repetitions where they are short.
+  var repetitions: Int { size > 20_000 ? 5 : 9 }
+
+  /// The state whose query has been in sync before.
+  static let syncedState = 7
+
+  // MARK: Caches
+
+  static func configuration(_ path: String?, _ policy: CollectionPolicy? = nil) -> LocalStoreConfiguration {
+    LocalStoreConfiguration(
+      location: path.map { .directory($0) } ?? .memory,
+      policy: policy ?? .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024),
+      database: DatabaseID(project: "bench"))
+  }
+
+  /// A new path for a directory of this workbench.
+  func newPath() -> String {
+    copies += 1
+    return "\(directory)/cache-\(copies)"
+  }
+
+  /// The directory of a cache that holds the documents and one synced target; not to be written to.
+  func filledCache() throws -> String {
+    if let template { return template }
+    let path = newPath()
+    var store = try LocalStore(Self.configuration(path))
+    try fill(&store)
+    store.close()
+    template = path
+    return path
+  }
+
+  /// A filled cache of the caller's own.
+  func copyOfFilledCache() throws -> String {
+    let path = newPath()
+    try FileManager.default.copyItem(atPath: try filledCache(), toPath: path)
+    return path
+  }
+
+  func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+
+  /// Stores all documents, and brings the query for `syncedState` in sync.
+  func fill(_ store: inout LocalStore) throws {
+    try store.start(user: nil)
+    for (number, batch) in snapshots().enumerated() { _ = try store.apply(event(batch, number)) }
+    let query = Self.equalityQuery(Self.syncedState)
+    let data = try store.allocateTarget(query.target)
+    let hits = documents.filter { query.matches($0) }
+    var event = event([], size)
+    event.targetChanges[data.id] = TargetChange(
+      resumeToken: ResumeToken([1]), isCurrent: true, added: Set(hits.map(\.key)))
+    _ = try store.apply(event)
+    try store.notifyLocalViewChanges(
+      [LocalViewChanges(targetID: data.id, isFromCache: false, added: Set(hits.map(\.key)), removed: [])])
+    try store.releaseTarget(data.id)
+  }
+
+  /// The documents as they come from a backend.
+  func snapshots(of size: Int = 500) -> [ArraySlice<Document>] {
+    stride(from: 0, to: documents.count, by: size).map { documents[$0..<min($0 + size, documents.count)] }
+  }
+
+  func event(_ documents: some Sequence<Document>, _ number: Int, addedTo target: TargetID? = nil) -> RemoteEvent {
+    var event = RemoteEvent(version: SnapshotVersion(microseconds: SampleData.firstVersion + Int64(number)))
+    for document in documents { event.documents[document.key] = document }
+    if let target {
+      event.targetChanges[target] = TargetChange(
+        resumeToken: ResumeToken([UInt8(number & 0xff), 1]), isCurrent: true, added: Set(event.documents.keys))
+    }
+    return event
+  }
+
+  // MARK: Queries
+
+  static func equalityQuery(_ state: Int, in collection: ResourcePath = SampleData.collection) -> Query {
+    Query(path: collection, filters: [.field(FieldFilter(FieldPath("state"), .equal, SampleData.state(state)))])
+  }
+
+  static let orderLimitQuery = Query(
+    path: SampleData.collection, explicitOrderBy: [OrderBy(FieldPath("population"))], limit: 50)
+
+  static let collectionQuery = Query(path: SampleData.collection)
+
+  // MARK: Floor
+
+  /// The documents in plain SQLite tables.
+  func floor(inMemory: Bool = false) throws -> SQLiteFloor {
+    if let floor = floors[inMemory] { return floor }
+    let floor = try SQLiteFloor(inMemory ? nil : newPath())
+    try floor.insert(documents)
+    floors[inMemory] = floor
+    return floor
+  }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+extension BenchmarkCase {
+  /// Local writes: until the listener has its snapshot, and what the backend's answer costs.
+  static let writeCases = [
+    BenchmarkCase(
+      name: "write-to-snapshot", summary: "a local write until its snapshot, with 0, 100 and 10000 pending writes"
+    ) { bench in
+      try [0, 100, 10_000].flatMap { pending in
+        [
+          try writeToSnapshot(bench, pending: pending, "patch", patch),
+          try writeToSnapshot(bench, pending: pending, "set", set),
+        ]
+      }
+    },
+    BenchmarkCase(name: "acknowledge", summary: "the backend's answer to a write until its snapshot") { bench in
+      try [200, 10_000].map { try acknowledge(bench, pending: $0) }
+    },
+  ]
+
+  static func patch(_ document: Document, _ number: Int) -> Mutation {
+    let fields: Fields = ["population": .integer(Int64(number))]
+    return Mutation(
+      key: document.key, operation: .patch(fields, FieldMask([FieldPath("population")])), precondition: .exists(true))
+  }
+
+  private static func set(_ document: Document, _ number: Int) -> Mutation {
+    Mutation(
+      key: document.key,
+      operation: .set([
+        "state": SampleData.state(Workbench.syncedState), "population": .integer(Int64(number)),
+        "name": .string("written"),
+      ]))
+  }
+
+  private static let writesPerRound = 200
+
+  /// - Parameter pending: writes that wait already, of documents all over the collection.
+  private static func writeToSnapshot(
+    _ bench: Workbench, pending: Int, _ kind: String, _ mutation: (Document, Int) -> Mutation
+  ) throws -> Reading {
+    var reading = Reading(
+      variant: "\(kind), \(pending) pending", unit: .microseconds, goal: 30, samples: [])
+    let path = try bench.copyOfFilledCache()
+    defer { bench.remove(path) }
+    var client = try BenchClient(path)
+    let query = Workbench.equalityQuery(Workbench.syncedState)
+    let hits = bench.documents.filter { query.matches($0) }
+    for number in 0..<pending { try client.write([patch(bench.documents[number % bench.size], number)]) }
+    _ = client.listen(query)
+    let floor = try SQLiteFloor(bench.newPath())
+    let row = [UInt8](repeating: 7, count: 100)
+    for round in 0..<bench.repetitions {
+      client.forgetEffects()
+      let mutations = (0..<writesPerRound).map { number in
+        mutation(hits[(round * writesPerRound + number) % hits.count], pending + round * writesPerRound + number)
+      }
+      reading.samples.append(
+        try measure(count: mutations.count) { for mutation in mutations { try client.write([mutation]) } }.sample)
+      guard client.delivered == writesPerRound else {
+        throw SQLiteFloor.Failure(description: "\(client.delivered) snapshots for \(writesPerRound) writes.")
+      }
+      reading.floor.append(
+        try measure(count: writesPerRound) { for _ in 0..<writesPerRound { try floor.writeOneRow(row) } }.sample)
+    }
+    client.close()
+    return reading
+  }
+
+  private static func acknowledge(_ bench: Workbench, pending: Int) throws -> Reading {
+    var reading = Reading(variant: "\(pending) pending", unit: .microseconds, goal: 45, samples: [])
+    let path = try bench.copyOfFilledCache()
+    defer { bench.remove(path) }
+    var client = try BenchClient(path, isOnline: true)
+    let query = Workbench.equalityQuery(Workbench.syncedState)
+    let hits = bench.documents.filter { query.matches($0) }
+    for number in 0..<pending { try client.write([patch(hits[number % hits.count], number)]) }
+    _ = client.listen(query)
+    let epoch = client.openWriteStream()
+    let floor = try SQLiteFloor(bench.newPath())
+    let row = [UInt8](repeating: 7, count: 100)
+    let perRound = min(writesPerRound, pending) / 10
+    for _ in 0..<min(bench.repetitions, 10) {
+      var sample = Sample(wall: 0, cpu: 0, count: Double(perRound))
+      for _ in 0..<perRound {
+        guard let request = client.takeWrite(in: epoch) else { break }
+        let acknowledgement = measure { client.acknowledge(request, in: epoch) }.sample
+        sample.wall += acknowledgement.wall
+        sample.cpu += acknowledgement.cpu
+        client.forgetEffects()
+      }
+      reading.samples.append(sample)
+      reading.floor.append(
+        try measure(count: perRound) { for _ in 0..<perRound { try floor.writeOneRow(row) } }.sample)
+    }
+    client.close()
+    return reading
+  }
+}
