@@ -59,8 +59,10 @@ package struct ClientStream: Sendable {
   }
 
   /// The client gave the stream up; the next start is immediate.
-  package mutating func stop() {
+  /// - Parameter keepingError: whether the last failure is still worth telling.
+  package mutating func stop(keepingError: Bool = false) {
     phase = .closed
+    if !keepingError { lastError = nil }
     epoch.advance()
     isAfterFailure = false
     backoff.reset()

@@ -6,10 +6,12 @@ package import FirestoreRemote
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Sendable {
   package enum State: Hashable, Sendable {
-    /// The network is switched off.
+    /// The network is switched off, or not used because the cache cannot be written.
     case held
+    /// Waits for its turn.
     case queued
     case inFlight
+    /// Waits for the next attempt to connect.
     case backoff(until: Timestamp)
   }
 
@@ -19,9 +21,10 @@ package struct PendingWrite: Sendable {
   package var localWriteTime: Timestamp
   /// Size of the encoded batch.
   package var byteCount: Int
-  /// How often it was sent.
+  /// How often it was sent since the client was started.
   package var attempts: Int
   package var state: State
+  /// Why the last attempt to send it failed.
   package var lastError: RPCStatus?
 }
 
@@ -47,6 +50,10 @@ package struct StreamStatus: Hashable, Sendable {
 package struct EngineStatus: Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
+  /// Why the client is not online; `nil` while it is.
+  package var reason: ConnectionReason?
+  /// When the next attempt begins, to connect or to write the cache; `nil` unless one is being waited for.
+  package var nextRetry: Timestamp?
   /// Since when `onlineState` holds.
   package var since: Timestamp
   package var watch: StreamStatus
@@ -55,6 +62,8 @@ package struct EngineStatus: Sendable {
   package var activeLimboLookups: Int
   package var inFlightWrites: Int
   package var pendingWrites: [PendingWrite]
+  /// What the backend refused, in the order in which it was written, until it is sent again or dropped.
+  package var rejectedWrites: [RejectedWrite]
   /// When the backend's newest consistent snapshot arrived.
   package var lastSnapshotAt: Timestamp?
   /// Send to acknowledgement of recent batches, newest last, at most 64.

@@ -38,6 +38,8 @@ struct PendingWriteLog: Sendable {
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
 
+  func attempts(of id: BatchID) -> Int { position(of: id).map { entries[$0].attempts } ?? 0 }
+
   func next(after id: BatchID?) -> MutationBatch? {
     let start = id.map { id in firstPosition { $0 > id } } ?? head
     return entries[start...].first { !$0.hasLeft }?.batch

@@ -7,6 +7,8 @@ package enum SnapshotCause: Hashable, Sendable {
   case localWrite(BatchID)
   case acknowledged(BatchID)
   case rejected(BatchID, RPCStatus)
+  /// The user took a write back before it was sent.
+  case cancelled(BatchID)
   case server(SnapshotVersion)
   case networkDisabled
   case offline
@@ -14,6 +16,8 @@ package enum SnapshotCause: Hashable, Sendable {
   case existenceFilter
   case userChanged
   case bundleLoaded(String)
+  /// The cache, which had failed to answer, works again.
+  case cacheRecovered
 
   /// Merged snapshots keep this many causes, the newest ones.
   static let limit = 16

@@ -10,6 +10,8 @@ struct StatusRecord: Sendable {
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
   private var backoffUntil: [StreamKind: Timestamp] = [:]
+  /// When the store is tried again.
+  var storeRetry: Timestamp?
   private var sentAt: [BatchID: Timestamp] = [:]
   private var answeredAt: Timestamp?
   private var outcomes: [WriteOutcome] = []
@@ -24,6 +26,9 @@ struct StatusRecord: Sendable {
   mutating func opening(_ kind: StreamKind, at now: Timestamp, after delay: Duration) {
     backoffUntil[kind] = delay > .zero ? now + delay : nil
   }
+
+  /// The backoff is over.
+  mutating func began(_ kind: StreamKind) { backoffUntil[kind] = nil }
 
   mutating func sent(_ batch: BatchID, at now: Timestamp) { sentAt[batch] = now }
 
@@ -44,15 +49,15 @@ struct StatusRecord: Sendable {
 
   func status(of core: inout SyncCore, storageFallback: String?) -> EngineStatus {
     let inFlight = Set(core.outbox.batches.prefix(core.outbox.sentCount).map(\.id))
-    let isEnabled = core.isNetworkEnabled
+    let waiting = Set(core.outbox.batches.map(\.id))
     let write = status(of: core.writeStream, .write)
     let writes = core.log.measured().map { entry in
       let state: PendingWrite.State
-      if !isEnabled {
+      if !core.canUseNetwork {
         state = .held
       } else if inFlight.contains(entry.batch.id) {
         state = .inFlight
-      } else if case .backoff(let until) = write.state, entry.attempts > 0 {
+      } else if case .backoff(let until) = write.state, waiting.contains(entry.batch.id) {
         state = .backoff(until: until)
       } else {
         state = .queued
@@ -61,12 +66,20 @@ struct StatusRecord: Sendable {
         id: entry.batch.id, mutations: entry.batch.mutations, localWriteTime: entry.batch.localWriteTime,
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
+    let watch = status(of: core.watchStream, .watch)
+    // Rejected writes that cannot be read are not shown; whoever touches them gets the error.
+    let rejected = (try? core.rejectedWrites()) ?? []
     return EngineStatus(
-      onlineState: core.onlineState, isNetworkEnabled: isEnabled, since: since,
-      watch: status(of: core.watchStream, .watch), write: write, activeTargets: core.plan.count,
+      onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
+      nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write, activeTargets: core.plan.count,
       activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
-      lastSnapshotAt: lastSnapshotAt, roundTrips: roundTrips, recentOutcomes: outcomes,
+      rejectedWrites: rejected, lastSnapshotAt: lastSnapshotAt, roundTrips: roundTrips, recentOutcomes: outcomes,
       storageFallback: storageFallback, storageFailure: core.store.fallback?.kind)
+  }
+
+  private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {
+    if core.offlineCauses.contains(.storageFailed) { return storeRetry }
+    return streams.compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
   }
 
   private func status(of stream: ClientStream, _ kind: StreamKind) -> StreamStatus {
@@ -81,11 +94,11 @@ struct StatusRecord: Sendable {
 }
 
 extension Timestamp {
-  fileprivate static func + (time: Timestamp, delay: Duration) -> Timestamp {
+  static func + (time: Timestamp, delay: Duration) -> Timestamp {
     Timestamp(microseconds: time.microseconds + delay.microseconds)
   }
 
-  fileprivate static func - (left: Timestamp, right: Timestamp) -> Duration {
+  static func - (left: Timestamp, right: Timestamp) -> Duration {
     .microseconds(left.microseconds - right.microseconds)
   }
 }

@@ -23,12 +23,12 @@ extension SyncCore {
   package mutating func retryNow(_ effects: inout [SyncEffect]) {
     if watchStream.phase == .starting {
       effects.append(.close(.watch, watchStream.epoch))
-      watchStream.stop()
+      watchStream.stop(keepingError: true)
       startWatchStreamIfNeeded(&effects)
     }
     if writeStream.phase == .starting {
       effects.append(.close(.write, writeStream.epoch))
-      writeStream.stop()
+      writeStream.stop(keepingError: true)
       fillPipeline(&effects)
     }
     if !retries.isEmpty {
@@ -56,6 +56,7 @@ extension SyncCore {
       let result = try store.changeUser(to: user)
       self.user = user
       log = PendingWriteLog(try store.pendingBatches())
+      rejected = nil
       let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
       for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
       waits = []
@@ -66,6 +67,14 @@ extension SyncCore {
   }
 
   // MARK: Streams
+
+  /// The wait before a stream's attempt is over.
+  /// - Returns: whether the epoch is the current one (S8).
+  mutating func streamBegan(_ kind: StreamKind, in epoch: StreamEpoch) -> Bool {
+    guard epoch == (kind == .watch ? watchStream : writeStream).epoch else { return false }
+    statusRevision += 1
+    return true
+  }
 
   /// Closes both streams; in-flight batches return to the queue.
   private mutating func stopStreams(_ effects: inout [SyncEffect]) {

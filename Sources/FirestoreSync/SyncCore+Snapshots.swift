@@ -48,7 +48,7 @@ extension SyncCore {
       guard let entry = views[id] else { continue }
       let result = try store.execute(entry.view.query, usingPreviousResults: false)
       let step = entry.view.step(result.documents.values)
-      if let snapshot = take(step, in: id, entry.target, nil, [], &effects) {
+      if let snapshot = take(step, in: id, entry.target, nil, [.cacheRecovered], &effects) {
         snapshots.append((id, entry.target, snapshot))
       }
     }

@@ -5,11 +5,12 @@ package import FirestoreRemote
 
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.
+  /// - Parameter rejected: a rejected write that it takes the place of.
   /// - Throws: if the store cannot keep it; then nothing happened.
   package mutating func write(
-    _ mutations: [Mutation], at now: Timestamp, _ effects: inout [SyncEffect]
+    _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil, _ effects: inout [SyncEffect]
   ) throws(LocalStoreError) -> BatchID {
-    let result = try store.write(mutations, at: now)
+    let result = try store.write(mutations, at: now, insteadOf: rejected)
     statusRevision += 1
     log.append(MutationBatch(id: result.batchID, localWriteTime: now, mutations: mutations))
     emit(result.changes, causes: [.localWrite(result.batchID)], &effects)
@@ -119,7 +120,9 @@ extension SyncCore {
   mutating func reject(
     _ batch: MutationBatch, _ status: RPCStatus, _ effects: inout [SyncEffect]
   ) throws(LocalStoreError) {
-    let changes = try store.reject(batch.id)
+    let attempts = log.attempts(of: batch.id)
+    let changes = try store.reject(batch.id, Rejection(status: status, time: time, attempts: attempts))
+    rejected = nil
     finish(batch.id, .failure(status), changes, &effects)
   }
 
@@ -139,6 +142,7 @@ extension SyncCore {
     for wait in done { effects.append(.finishWait(wait, nil)) }
     switch result {
     case .success: emit(changes, causes: [.acknowledged(id)], &effects)
+    case .failure(let status) where status.code == .cancelled: emit(changes, causes: [.cancelled(id)], &effects)
     case .failure(let status): emit(changes, causes: [.rejected(id, status)], &effects)
     }
   }
@@ -153,14 +157,16 @@ extension SyncCore {
     writeStream.failed(status)
     outbox.streamClosed()
     effects.append(.cancel(.writeIdle))
-    if let oldest { log.update(oldest.id) { $0.lastError = status } }
     if isAboutOldest, status.code.isPermanentForWrites, let batch = outbox.removeFirst() {
       writeStream.forgiveFailure()
+      log.update(batch.id) { $0.lastError = status }
       do throws(LocalStoreError) {
         try reject(batch, status, &effects)
       } catch {
         storeFailed(retrying: .reject(batch, status), &effects)
       }
+    } else {
+      for batch in outbox.batches { log.update(batch.id) { $0.lastError = status } }
     }
     fillPipeline(&effects)
   }

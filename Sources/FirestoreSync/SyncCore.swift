@@ -68,6 +68,10 @@ package struct SyncCore: ~Copyable {
   package internal(set) var writeStream = ClientStream()
   package internal(set) var outbox = WriteOutbox()
   var log = PendingWriteLog()
+  /// What the store holds for the current user; `nil` until somebody asks, and after each rejection.
+  var rejected: [RejectedWrite]?
+  /// The time by this device's clock, under which a rejection is kept. Whoever feeds the core keeps it current.
+  package var time = Timestamp(seconds: 0)
   var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
   /// Counts the changes that `EngineStatus` shows.

@@ -23,14 +23,25 @@ extension SyncEngine {
     }
     switch order.job {
     case .timer(let timer, let generation): await fire(timer, generation)
-    case .stream(.watch, let epoch): await runWatchStream(epoch)
-    case .stream(.write, let epoch): await runWriteStream(epoch)
+    case .stream(let kind, let epoch):
+      await began(kind, epoch)
+      switch kind {
+      case .watch: await runWatchStream(epoch)
+      case .write: await runWriteStream(epoch)
+      }
     }
   }
 
   private func fire(_ timer: SyncTimer, _ generation: Int) {
     guard jobs.isCurrent(timer, generation) else { return }
     transition { core, effects in core.fire(timer, &effects) }
+  }
+
+  /// The backoff is over.
+  private func began(_ kind: StreamKind, _ epoch: StreamEpoch) {
+    var isCurrent = false
+    transition { core, _ in isCurrent = core.streamBegan(kind, in: epoch) }
+    if isCurrent { record.began(kind) }
   }
 
   // MARK: Watch
@@ -107,6 +118,10 @@ extension SyncEngine {
 
   private func ended(_ kind: StreamKind, _ status: RPCStatus, _ epoch: StreamEpoch) {
     record.answered(at: now())
-    transition { core, effects in core.streamEnded(kind, status, in: epoch, &effects) }
+    let time = now()
+    transition { core, effects in
+      core.time = time
+      core.streamEnded(kind, status, in: epoch, &effects)
+    }
   }
 }

@@ -107,29 +107,32 @@ package actor SyncEngine {
   }
 
   private func write(_ mutations: [Mutation], _ handle: WriteHandle) {
-    guard core != nil else {
-      handle.stored.resolve(.failure(.terminated))
-      return handle.answered.resolve(.failure(.terminated))
-    }
-    var batch: BatchID?
-    var failure: LocalStoreError?
     let time = now()
-    transition { core, effects in
+    queue(handle) { core, effects throws(RPCStatus) in
       do throws(LocalStoreError) {
-        let id = try core.write(mutations, at: time, &effects)
-        batch = id
+        return try core.write(mutations, at: time, &effects)
       } catch {
-        failure = error
+        throw RPCStatus(error.code, error.message)
       }
+    }
+  }
+
+  /// Runs a transition that puts a batch into the queue; the handle gets both its stages.
+  func queue(
+    _ handle: WriteHandle, _ body: (inout SyncCore, inout [SyncEffect]) throws(RPCStatus) -> BatchID
+  ) {
+    var batch: BatchID?
+    var failure = RPCStatus.terminated
+    transition { core, effects in
+      do throws(RPCStatus) { batch = try body(&core, &effects) } catch { failure = error }
     } beforeEffects: { engine in
       if let batch { engine.writes[batch] = handle }
     }
     if let batch {
       handle.stored.resolve(.success(batch))
     } else {
-      let status = failure.map { RPCStatus($0.code, $0.message) } ?? .terminated
-      handle.stored.resolve(.failure(status))
-      handle.answered.resolve(.failure(status))
+      handle.stored.resolve(.failure(failure))
+      handle.answered.resolve(.failure(failure))
     }
   }
 
@@ -314,7 +317,9 @@ package actor SyncEngine {
       jobs.open(kind, epoch, after: delay)
     case .close(let kind, let epoch): jobs.close(kind, epoch)
     case .wake(let kind): jobs.wake(kind)
-    case .schedule(let timer, let delay): jobs.schedule(timer, after: delay)
+    case .schedule(let timer, let delay):
+      if timer == .storeRetry { record.storeRetry = now() + delay }
+      jobs.schedule(timer, after: delay)
     case .cancel(let timer): jobs.cancel(timer)
     }
   }

@@ -42,10 +42,10 @@ extension ModelClient {
     try require(snapshot.query == listener.query, "\(name) got a snapshot of another query")
     for cause in snapshot.causes {
       switch cause {
-      case .acknowledged(let id), .rejected(let id, _):
+      case .acknowledged(let id), .rejected(let id, _), .cancelled(let id):
         try require(!pending.contains(id), "S3: \(name) saw the end of batch \(id) before it was signalled")
       case .localWrite, .listenerAdded, .server, .networkDisabled, .offline, .limboResolved, .existenceFilter,
-        .userChanged, .bundleLoaded:
+        .userChanged, .bundleLoaded, .cacheRecovered:
         break
       }
     }

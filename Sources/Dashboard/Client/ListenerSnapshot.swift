@@ -23,6 +23,8 @@ package struct ListenerSnapshot: Sendable {
     case localWrite(BatchID)
     case acknowledged(BatchID)
     case rejected(BatchID, RPCStatus)
+    /// The user took a write back.
+    case cancelled(BatchID)
     case server
     case networkDisabled
     case offline
@@ -30,6 +32,8 @@ package struct ListenerSnapshot: Sendable {
     case existenceFilter
     case userChanged
     case bundleLoaded(String)
+    /// The cache, which had failed to answer, works again.
+    case cacheRecovered
   }
 
   package var listener: ListenerTag

@@ -82,6 +82,7 @@ struct SnapshotRows {
       case .acknowledged(let batch):
         return (acknowledgement(of: batch) + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
       case .rejected(let batch, let status): return ("\(batch) undone: \(status.code.name)", nil)
+      case .cancelled(let batch): return ("\(batch) taken back", nil)
       case .limboResolved(let key) where key == change.document.key:
         return ("limbo resolved \(glyphs.bullet) " + what, nil)
       default: continue

@@ -4,15 +4,17 @@ package import FirestoreRemote
 
 extension LocalStore {
   /// Queues mutations as one batch.
+  /// - Parameter rejected: a rejected write that the batch takes the place of; it is gone in the same transaction.
   /// - Returns: the batch's number and the local views of all documents it names.
   package mutating func write(
-    _ mutations: [Mutation], at localWriteTime: Timestamp
+    _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(LocalStoreError) -> LocalWriteResult {
     try check(.writeLocally)
     let database = database
     let user = user
     let documents = localDocuments
     let result = try database.transaction { () throws(LocalStoreError) in
+      if let rejected { _ = try database.rejectedWrites.remove(rejected, of: user) }
       var views: [DocumentKey: Document] = [:]
       var withoutRemote: Set<DocumentKey> = []
       for mutation in mutations where views[mutation.key] == nil {
@@ -39,19 +41,27 @@ extension LocalStore {
     _ id: BatchID, _ response: CommitResponse
   ) throws(LocalStoreError) -> [DocumentKey: Document] {
     try check(.acknowledgeBatch)
-    return try settle(id, response)
+    return try settle(id, .committed(response))
   }
 
-  /// Removes a refused batch, which restores the views as if it had not been written.
+  /// Removes a batch that will not be committed, which restores the views as if it had not been written.
+  /// - Parameter rejection: what the backend said, with which the batch goes to the rejected writes; `nil` for a batch
+  ///   that the user takes back, which leaves no trace.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
-  package mutating func reject(_ id: BatchID) throws(LocalStoreError) -> [DocumentKey: Document] {
+  package mutating func reject(
+    _ id: BatchID, _ rejection: Rejection? = nil
+  ) throws(LocalStoreError) -> [DocumentKey: Document] {
     try check(.rejectBatch)
-    return try settle(id, nil)
+    return try settle(id, .refused(rejection))
   }
 
-  /// - Parameter response: `nil` when the batch was refused.
+  private enum Answer {
+    case committed(CommitResponse)
+    case refused(Rejection?)
+  }
+
   private mutating func settle(
-    _ id: BatchID, _ response: CommitResponse?
+    _ id: BatchID, _ answer: Answer
   ) throws(LocalStoreError) -> [DocumentKey: Document] {
     let database = database
     let user = user
@@ -60,6 +70,12 @@ extension LocalStore {
     let views = try database.transaction { () throws(LocalStoreError) -> [DocumentKey: Document]? in
       guard let batch = try database.mutations.batch(id, of: user) else { return nil }
       try database.mutations.remove(batch, of: user)
+      var response: CommitResponse?
+      switch answer {
+      case .committed(let committed): response = committed
+      case .refused(let rejection?): try database.rejectedWrites.add(batch, rejection, of: user)
+      case .refused(nil): break
+      }
       var views: [DocumentKey: Document] = [:]
       for key in batch.keys {
         var step = Settlement(key, batch, response)

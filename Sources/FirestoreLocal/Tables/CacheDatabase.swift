@@ -9,6 +9,7 @@ final class CacheDatabase {
   let overlays: OverlayCache
   let targets: TargetCache
   let bundles: BundleTable
+  let rejectedWrites: RejectedWriteTable
   let globals: Globals
   let sequenceNumbers: SequenceNumbers
   let signedOutUser: MutationQueue.User
@@ -30,6 +31,7 @@ final class CacheDatabase {
     overlays = try OverlayCache(connection)
     targets = try TargetCache(connection)
     bundles = try BundleTable(connection)
+    rejectedWrites = try RejectedWriteTable(connection)
     sequenceNumbers = try SequenceNumbers(globals)
     let (mutations, globals, connection) = (mutations, globals, connection)
     (signedOutUser, identity) = try connection.transaction { () throws(LocalStoreError) in

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import FirestoreSync
 
 /// Where a snapshot's data comes from.
 public struct SnapshotMetadata: Sendable {
@@ -22,46 +20,5 @@ extension SnapshotMetadata: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(hasPendingWrites)
     hasher.combine(isFromCache)
-  }
-}
-
-/// Why a snapshot fired.
-public enum SnapshotCause: Hashable, Sendable {
-  /// The listener was added; this is its first snapshot, or catches it up.
-  case listenerAdded
-  /// A local write; the number is that of `PendingWrite.id`.
-  case localWrite(Int64)
-  case acknowledged(Int64)
-  case rejected(Int64, FirestoreError)
-  /// The backend sent changes, consistent as of this time.
-  case server(Timestamp)
-  /// `disableNetwork()`.
-  case networkDisabled
-  /// The backend cannot be reached.
-  case offline
-  /// A document that the backend had stopped mentioning was looked up.
-  case limboResolved(path: String)
-  /// The backend's count of documents disagreed with the cache.
-  case existenceFilter
-  case userChanged
-  case bundleLoaded(String)
-}
-
-extension SnapshotCause {
-  init(_ cause: FirestoreSync.SnapshotCause) {
-    self =
-      switch cause {
-      case .listenerAdded: .listenerAdded
-      case .localWrite(let id): .localWrite(id.rawValue)
-      case .acknowledged(let id): .acknowledged(id.rawValue)
-      case .rejected(let id, let status): .rejected(id.rawValue, FirestoreError(status))
-      case .server(let version): .server(Timestamp(version.timestamp))
-      case .networkDisabled: .networkDisabled
-      case .offline: .offline
-      case .limboResolved(let key): .limboResolved(path: key.path.text)
-      case .existenceFilter: .existenceFilter
-      case .userChanged: .userChanged
-      case .bundleLoaded(let name): .bundleLoaded(name)
-      }
   }
 }

@@ -83,7 +83,8 @@ public final class WriteBatch: Sendable {
 
   private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
 
-  private func take() throws(FirestoreError) -> [Mutation] {
+  /// What was collected, for the one time that a batch can be committed.
+  func take() throws(FirestoreError) -> [Mutation] {
     let taken = state.withLock { state -> Result<[Mutation], FirestoreError> in
       if state.isCommitted { return .failure(.failedPrecondition("A write batch can only be committed once.")) }
       state.isCommitted = true

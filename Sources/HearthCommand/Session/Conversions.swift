@@ -29,6 +29,7 @@ extension ListenerSnapshot.Cause {
     case .localWrite(let batch): self = .localWrite(batch)
     case .acknowledged(let batch): self = .acknowledged(batch)
     case .rejected(let batch, let status): self = .rejected(batch, status)
+    case .cancelled(let batch): self = .cancelled(batch)
     case .server: self = .server
     case .networkDisabled: self = .networkDisabled
     case .offline: self = .offline
@@ -36,6 +37,7 @@ extension ListenerSnapshot.Cause {
     case .existenceFilter: self = .existenceFilter
     case .userChanged: self = .userChanged
     case .bundleLoaded(let name): self = .bundleLoaded(name)
+    case .cacheRecovered: self = .cacheRecovered
     }
   }
 }

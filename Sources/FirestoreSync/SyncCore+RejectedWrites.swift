@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreLocal
+package import FirestoreModel
+
+extension SyncCore {
+  /// What the backend refused of the current user's writes, in the order in which they were made.
+  package mutating func rejectedWrites() throws(LocalStoreError) -> [RejectedWrite] {
+    if let rejected { return rejected }
+    let writes = try store.rejectedWrites()
+    rejected = writes
+    return writes
+  }
+
+  /// Puts a rejected write into the queue again, as the newest; it leaves the rejected ones in the same transaction.
+  /// - Parameter mutations: what to write instead of what was rejected.
+  /// - Returns: its new number.
+  /// - Throws: `not-found` for a write that is not among the rejected ones, and what the store says.
+  package mutating func resend(
+    _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp, _ effects: inout [SyncEffect]
+  ) throws(RPCStatus) -> BatchID {
+    let batch: BatchID?
+    do throws(LocalStoreError) {
+      let found = try rejectedWrites().first { $0.id == id }
+      batch = try found.map { write throws(LocalStoreError) in
+        try self.write(mutations ?? write.mutations, at: now, insteadOf: id, &effects)
+      }
+    } catch {
+      throw RPCStatus(error.code, error.message)
+    }
+    guard let batch else { throw Self.notRejected(id) }
+    rejected?.removeAll { $0.id == id }
+    return batch
+  }
+
+  /// Forgets a rejected write.
+  /// - Throws: `not-found` for a write that is not among the rejected ones, and what the store says.
+  package mutating func dropRejectedWrite(_ id: BatchID) throws(RPCStatus) {
+    let wasThere: Bool
+    do throws(LocalStoreError) {
+      wasThere = try store.dropRejectedWrite(id)
+    } catch {
+      throw RPCStatus(error.code, error.message)
+    }
+    guard wasThere else { throw Self.notRejected(id) }
+    rejected?.removeAll { $0.id == id }
+    statusRevision += 1
+  }
+
+  /// - Returns: how many were forgotten.
+  package mutating func dropAllRejectedWrites() throws(LocalStoreError) -> Int {
+    let count = try store.dropAllRejectedWrites()
+    rejected = []
+    statusRevision += 1
+    return count
+  }
+
+  private static func notRejected(_ id: BatchID) -> RPCStatus {
+    RPCStatus(.notFound, "Write \(id) is not among the rejected writes; it was sent again or dropped.")
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreSync
+
+/// One aspect of a client's status: an element now and one for each change of it. Unread elements give way to newer
+/// ones. For one consumer.
+public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
+  let status: AsyncStream<EngineStatus>
+  let aspect: @Sendable (EngineStatus) -> Element
+
+  public struct Iterator: AsyncIteratorProtocol {
+    var base: AsyncStream<EngineStatus>.Iterator
+    let aspect: @Sendable (EngineStatus) -> Element
+    var last: Element?
+
+    public mutating func next() async -> Element? { await next(isolation: nil) }
+
+    public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
+      while let status = await base.next(isolation: actor) {
+        let element = aspect(status)
+        if element == last { continue }
+        last = element
+        return element
+      }
+      return nil
+    }
+  }
+
+  public func makeAsyncIterator() -> Iterator { Iterator(base: status.makeAsyncIterator(), aspect: aspect) }
+}
+
+extension Firestore {
+  func statusUpdates<Element>(_ aspect: @escaping @Sendable (EngineStatus) -> Element) -> StatusUpdates<Element> {
+    StatusUpdates(status: (try? client())?.engine.status() ?? .finished, aspect: aspect)
+  }
+
+  /// Why the durable cache is not in use and this session's data is kept in memory: another process holds it, it cannot
+  /// be written, or it was damaged (and moved aside). `nil` if it is in use, or if memory was asked for.
+  public var persistenceFailure: FirestoreError? {
+    get async throws {
+      var updates = try client().engine.status().makeAsyncIterator()
+      return await updates.next()?.storageFallback.map { FirestoreError.failedPrecondition($0) }
+    }
+  }
+}
+
+extension AsyncStream where Element: Sendable {
+  fileprivate static var finished: AsyncStream { AsyncStream { $0.finish() } }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What one write does to one document.
+public struct WriteOperation: Sendable {
+  public enum Kind: String, Hashable, Sendable, CaseIterable {
+    /// Replaces the document (`setData`).
+    case set
+    /// Changes some fields and keeps the others, also if there is no document yet (`setData` with merge).
+    case merge
+    /// Changes some fields of a document that exists (`updateData`).
+    case update
+    case delete
+  }
+
+  let firestore: Firestore
+  let mutation: Mutation
+
+  public var kind: Kind {
+    switch (mutation.operation, mutation.precondition) {
+    case (.delete, _): .delete
+    case (.set, _): .set
+    case (.patch, .exists(true)), (.verify, _): .update
+    case (.patch, _): .merge
+    }
+  }
+
+  public var document: DocumentReference { DocumentReference(firestore: firestore, key: .success(mutation.key)) }
+  public var path: String { mutation.key.path.text }
+
+  /// The plain values that it writes; server timestamps, increments and array operations are not among them.
+  /// Empty for a deletion.
+  public func data() -> [String: Any] {
+    switch mutation.operation {
+    case .set(let fields), .patch(let fields, _):
+      ValueDecoder(firestore: firestore, behavior: .none).dictionary(fields)
+    case .delete, .verify: [:]
+    }
+  }
+
+  /// The paths that it removes from the document, in the notation of `updateData`.
+  public var removedFields: [String] {
+    guard case .patch(let fields, let mask) = mutation.operation else { return [] }
+    return mask.paths.filter { fields[$0] == nil }.map(\.canonicalText).sorted()
+  }
+
+  /// The paths whose new value the backend computes, in the notation of `updateData`.
+  public var computedFields: [String] { mutation.transforms.map(\.path.canonicalText) }
+}
+
+extension WriteOperation: Hashable {
+  public static func == (left: WriteOperation, right: WriteOperation) -> Bool {
+    left.firestore === right.firestore && left.mutation == right.mutation
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(mutation.key) }
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Testing
+
+/// What is told about the queue and the connection, from the stream to the status.
+@Suite("Engine status", .timeLimit(.minutes(1)))
+struct EngineStatusTests {
+  private let gone = RPCStatus(.unavailable, "gone")
+
+  @Test("A write's attempts grow with each sending, and its last error is that of the stream")
+  func attempts() async throws {
+    try await EngineHarness.run { test in
+      let handle = test.engine.write([set("rooms/a", ["text": .string("hello")])])
+      let batch = try await handle.local
+      let first = try #require(await test.backend.writes.next())
+      _ = await first.request()
+      let sent = try await test.write(where: { $0.attempts == 1 })
+      #expect(sent.id == batch)
+      #expect(sent.mutations == [set("rooms/a", ["text": .string("hello")])])
+      #expect(sent.localWriteTime == Timestamp(seconds: 0))
+      #expect(sent.byteCount > 30 && sent.byteCount < 60)
+      #expect(sent.state == .inFlight)
+      #expect(sent.lastError == nil)
+
+      first.fail(gone)
+      let second = try #require(await test.backend.writes.next())
+      _ = await second.request()
+      let again = try await test.write(where: { $0.attempts == 2 })
+      #expect(again.state == .inFlight)
+      #expect(again.lastError == gone)
+
+      second.fail(RPCStatus(.aborted, "contention"))
+      let waiting = try await test.write(where: { if case .backoff = $0.state { true } else { false } })
+      #expect(waiting.attempts == 2)
+      #expect(waiting.lastError == RPCStatus(.aborted, "contention"))
+
+      await test.engine.retryNow()
+      let third = try #require(await test.backend.writes.next())
+      _ = await third.request()
+      let retried = try await test.write(where: { $0.attempts == 3 })
+      #expect(retried.state == .inFlight)
+      await third.send(.committed(streamToken: [2], committed(at: 9)))
+      _ = try await handle.acknowledged
+    }
+  }
+
+  @Test("A write in flight cannot be cancelled, and says what to do; one behind it can")
+  func cancelInFlight() async throws {
+    try await EngineHarness.run { test in
+      let batch = try await test.engine.write([set("rooms/a")]).local
+      let stream = try #require(await test.backend.writes.next())
+      _ = await stream.request()
+      _ = try await test.write(where: { $0.state == .inFlight })
+
+      let refused = await #expect(throws: RPCStatus.self) { try await test.engine.cancelWrite(batch) }
+      #expect(refused?.code == .failedPrecondition)
+      #expect(refused?.message.contains("go offline") == true)
+
+      await test.engine.disableNetwork()
+      let held = try await test.write(where: { $0.state == .held })
+      #expect(held.id == batch)
+      try await test.engine.cancelWrite(batch)
+    }
+  }
+
+  @Test("What the backend refuses is in the status until it is sent again")
+  func rejected() async throws {
+    try await EngineHarness.run { test in
+      let handle = test.engine.write([set("rooms/a")])
+      let batch = try await handle.local
+      let stream = try #require(await test.backend.writes.next())
+      _ = await stream.request()
+      stream.fail(RPCStatus(.permissionDenied, "no"))
+      await #expect(throws: RPCStatus(.permissionDenied, "no")) { try await handle.acknowledged }
+      let status = try await test.status { !$0.rejectedWrites.isEmpty }
+      #expect(status.rejectedWrites.map(\.id) == [batch])
+      #expect(status.rejectedWrites.first?.rejection.attempts == 1)
+      #expect(status.pendingWrites.isEmpty)
+
+      let again = test.engine.resend(batch)
+      #expect(try await again.local > batch)
+      let second = try #require(await test.backend.writes.next())
+      #expect(await second.request()?.mutations == [set("rooms/a")])
+      await second.send(.committed(streamToken: [2], committed(at: 9)))
+      _ = try await again.acknowledged
+      #expect(try await test.status { $0.pendingWrites.isEmpty }.rejectedWrites.isEmpty)
+
+      let missing = await #expect(throws: RPCStatus.self) { try await test.engine.resend(batch).local }
+      #expect(missing?.code == .notFound)
+    }
+  }
+
+  @Test("The connection's reason and next attempt follow what happens to it")
+  func connection() async throws {
+    try await EngineHarness.run { test in
+      let idle = try await test.status { _ in true }
+      #expect(idle.onlineState == .unknown && idle.reason == .idle && idle.nextRetry == nil)
+
+      let (_, mailbox) = test.listen("rooms")
+      let (first, target) = try await test.nextWatch()
+      let connecting = try await test.status { $0.reason == .connecting }
+      #expect(connecting.onlineState == .unknown)
+
+      test.clock.advance(by: .seconds(3))
+      await first.sync(target, [], at: 5)
+      _ = try await mailbox.snapshot()
+      let online = try await test.status { $0.onlineState == .online }
+      #expect(online.reason == nil && online.nextRetry == nil && online.since == Timestamp(seconds: 3))
+
+      first.fail(gone)
+      let second = try #require(await test.backend.watches.next())
+      second.fail(gone)
+      let offline = try await test.status { $0.nextRetry != nil }
+      #expect(offline.onlineState == .offline && offline.reason == .failed(gone))
+      let wait = try #require(offline.nextRetry).microseconds - 3_000_000
+      #expect((500_000...1_500_000).contains(wait))
+
+      // Once the pause is over, the attempt is no longer in the future.
+      await test.clock.wait { $0.contains { $0 > .milliseconds(400) && $0 < .milliseconds(1600) } }
+      test.clock.advance(by: .seconds(2))
+      _ = try await test.nextWatch()
+      let trying = try await test.status { $0.nextRetry == nil }
+      #expect(trying.reason == .failed(gone))
+
+      await test.engine.disableNetwork()
+      let disabled = try await test.status { !$0.isNetworkEnabled }
+      #expect(disabled.onlineState == .offline && disabled.reason == .networkDisabled && disabled.nextRetry == nil)
+    }
+  }
+
+  @Test("A backend that says nothing for ten seconds is told from one that cannot be reached")
+  func silence() async throws {
+    try await EngineHarness.run { test in
+      _ = test.listen("rooms")
+      _ = try await test.nextWatch()
+      await test.clock.waitForSleeper(.seconds(10))
+      test.clock.advance(by: .seconds(10))
+
+      let status = try await test.status { $0.onlineState == .offline }
+      #expect(status.reason == .noAnswer && status.since == Timestamp(seconds: 10))
+    }
+  }
+}
+
+extension EngineHarness {
+  /// The first status, now or later, that is as asked.
+  func status(where isWanted: (EngineStatus) -> Bool) async throws -> EngineStatus {
+    for await status in engine.status() where isWanted(status) { return status }
+    throw RPCStatus(.internal, "the engine ended before its status was as expected")
+  }
+
+  /// The oldest pending write, as soon as it is as asked.
+  func write(where isWanted: (PendingWrite) -> Bool) async throws -> PendingWrite {
+    let status = try await status { $0.pendingWrites.first.map(isWanted) ?? false }
+    return try #require(status.pendingWrites.first)
+  }
+}

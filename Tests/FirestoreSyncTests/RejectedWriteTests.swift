@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Testing
+
+@Suite("Rejected writes")
+struct RejectedWriteTests {
+  private let denied = RPCStatus(.permissionDenied, "no")
+
+  /// A core whose first write, to rooms/a, was rejected; it is listened to as 1.
+  private func rejected() throws -> CoreHarness {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let (batch, _) = try harness.write(set("rooms/a"))
+    let sent = harness.send()
+    #expect(sent == [batch])
+    _ = harness.effects { core, effects in
+      core.time = Timestamp(seconds: 77)
+      core.streamEnded(.write, denied, in: core.writeStream.epoch, &effects)
+    }
+    return harness
+  }
+
+  @Test("What the backend refuses is kept with its answer; what it cannot take now is not")
+  func kept() throws {
+    var harness = try rejected()
+    let batch = BatchID(1)
+    _ = try harness.write(set("rooms/b"))
+    _ = harness.send()
+    _ = harness.effects { core, effects in
+      core.streamEnded(.write, RPCStatus(.unavailable, "gone"), in: core.writeStream.epoch, &effects)
+    }
+
+    let writes = try harness.core.rejectedWrites()
+
+    #expect(writes.map(\.id) == [batch])
+    #expect(writes.first?.mutations == [set("rooms/a")])
+    #expect(writes.first?.rejection == Rejection(status: denied, time: Timestamp(seconds: 77), attempts: 1))
+  }
+
+  @Test("A write that was cancelled is not among the rejected ones")
+  func cancelled() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let (batch, _) = try harness.write(set("rooms/a"))
+
+    let effects = try harness.effects { core, effects in try core.cancelWrite(batch, &effects) }
+
+    #expect(try harness.core.rejectedWrites().isEmpty)
+    #expect(effects.deliveries.first?.first?.snapshot.causes == [.cancelled(batch)])
+  }
+
+  @Test("Sent again it is a new write: shown at once, last in the queue, and no longer rejected")
+  func resent() throws {
+    var harness = try rejected()
+    let batch = BatchID(1)
+    let other = try harness.write(set("rooms/b")).batch
+    var again = BatchID(0)
+
+    let effects = try harness.effects { core, effects in
+      again = try core.resend(batch, as: nil, at: Timestamp(seconds: 80), &effects)
+    }
+
+    #expect(again > other)
+    #expect(effects.deliveries.first?.first?.snapshot.causes == [.localWrite(again)])
+    #expect(try harness.core.rejectedWrites().isEmpty)
+    let sent = harness.send()
+    #expect(sent == [other, again])
+    #expect(try harness.core.store.pendingBatches().last?.mutations == [set("rooms/a")])
+  }
+
+  @Test("It can be changed before it is sent again")
+  func edited() throws {
+    var harness = try rejected()
+    let batch = BatchID(1)
+
+    _ = try harness.effects { core, effects in
+      _ = try core.resend(batch, as: [set("rooms/c")], at: Timestamp(seconds: 80), &effects)
+    }
+
+    #expect(try harness.core.store.pendingBatches().map(\.mutations) == [[set("rooms/c")]])
+    #expect(try harness.core.rejectedWrites().isEmpty)
+  }
+
+  @Test("What is not there cannot be sent again or dropped")
+  func unknown() throws {
+    var harness = try rejected()
+    let batch = BatchID(1)
+    try harness.core.dropRejectedWrite(batch)
+
+    var codes: [StatusCode] = []
+    _ = harness.effects { core, effects in
+      do throws(RPCStatus) { try core.dropRejectedWrite(batch) } catch { codes.append(error.code) }
+      do throws(RPCStatus) {
+        _ = try core.resend(batch, as: nil, at: Timestamp(seconds: 80), &effects)
+      } catch {
+        codes.append(error.code)
+      }
+    }
+
+    #expect(codes == [.notFound, .notFound])
+    #expect(try harness.core.store.pendingBatches().isEmpty)
+  }
+
+  @Test("A rejection that the store cannot keep is kept when it works again, once")
+  func storeFails() throws {
+    var harness = try CoreHarness()
+    let (batch, _) = try harness.write(set("rooms/a"))
+    _ = harness.send()
+    harness.core.store.faults = [.rejectBatch]
+    _ = harness.effects { core, effects in
+      core.streamEnded(.write, denied, in: core.writeStream.epoch, &effects)
+    }
+    #expect(try harness.core.rejectedWrites().isEmpty)
+
+    harness.core.store.faults = []
+    let effects = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+
+    #expect(effects.position { if case .complete(batch, .failure(denied)) = $0 { true } else { false } } != nil)
+    #expect(try harness.core.rejectedWrites().map(\.id) == [batch])
+  }
+
+  @Test("Cancelling a write under later ones recomputes what is shown, with nothing of it left (S9)")
+  func cancelUnderLater() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    let first = try harness.write(set("rooms/a", ["n": .integer(1), "old": .boolean(true)])).batch
+    let middle = try harness.write(
+      Mutation(key: key("rooms/a"), operation: .patch(["m": .integer(2)], FieldMask([FieldPath("m")])))).batch
+    let last = try harness.write(
+      Mutation(
+        key: key("rooms/a"), operation: .patch([:], FieldMask([])),
+        transforms: [FieldTransform(path: FieldPath("n"), operation: .increment(.integer(5)))])).batch
+
+    var effects = try harness.effects { core, effects in try core.cancelWrite(middle, &effects) }
+    let afterMiddle = effects.deliveries.last?.last?.snapshot.documents[key("rooms/a")]
+    #expect(afterMiddle?.data?.fields == ["n": .integer(6), "old": .boolean(true)])
+
+    effects = try harness.effects { core, effects in try core.cancelWrite(first, &effects) }
+    let afterFirst = effects.deliveries.last?.last?.snapshot.documents[key("rooms/a")]
+    // With the first write the document is gone, and with it what the increment added to.
+    #expect(afterFirst?.data?.fields == ["n": .integer(5)])
+    #expect(afterFirst?.hasLocalMutations == true)
+    #expect(try harness.core.store.pendingBatches().map(\.id) == [last])
+    #expect(try harness.core.store.checkInvariants().isEmpty)
+  }
+}
