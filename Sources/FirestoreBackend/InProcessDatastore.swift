@@ -101,4 +101,8 @@ package struct InProcessDatastore: Datastore {
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await backend.listCollectionIDs(below: parent, in: database)
   }
+
+  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    try await backend.missingDocuments(in: collection, of: database)
+  }
 }

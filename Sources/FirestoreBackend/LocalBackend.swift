@@ -77,6 +77,13 @@ package actor LocalBackend {
     try read(database) { reader throws(BackendError) in try reader.collectionIDs(below: parent) }
   }
 
+  /// Documents of a collection that do not exist while documents below them do; in key order.
+  package func missingDocuments(
+    in collection: ResourcePath, of database: DatabaseID
+  ) throws(RPCStatus) -> [DocumentKey] {
+    try read(database) { reader throws(BackendError) in try reader.missingDocuments(in: collection) }
+  }
+
   /// The version at which a read now happens: that of the last commit.
   package func readTime(of database: DatabaseID) throws(RPCStatus) -> SnapshotVersion {
     try read(database) { reader in reader.readTime }

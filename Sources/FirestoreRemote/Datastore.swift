@@ -29,6 +29,13 @@ package protocol Datastore: Sendable {
   func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
   /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
+  /// Documents of a collection that do not exist while documents below them do; in key order.
+  func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey]
+}
+
+extension Datastore {
+  /// For a way to a backend on which nobody looks for them.
+  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] { [] }
 }
 
 package enum WatchEvent: Sendable {

@@ -15,6 +15,8 @@ struct HearthCommand: ParsableCommand {
       $XDG_DATA_HOME/hearth.
       """,
     version: "0.1.0",
-    subcommands: [DashboardCommand.self],
+    subcommands: [
+      DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
+    ],
     defaultSubcommand: DashboardCommand.self)
 }

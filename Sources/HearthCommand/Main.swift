@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreModel
 import Glibc
 import TerminalTheme
 
@@ -15,9 +16,12 @@ struct Main {
       } else {
         try command.run()
       }
+    } catch is OutputFile.ClosedPipe {
+      // Whoever read has read enough.
     } catch let failure as CommandFailure {
-      StandardError.write("hearth: \(failure.message)")
-      exit(failure.status.rawValue)
+      end(failure)
+    } catch let status as RPCStatus {
+      end(CommandFailure(status))
     } catch {
       let code = HearthCommand.exitCode(for: error).rawValue
       let message = HearthCommand.fullMessage(for: error)
@@ -30,5 +34,10 @@ struct Main {
       }
       exit(code)
     }
+  }
+
+  private static func end(_ failure: CommandFailure) -> Never {
+    StandardError.write("hearth: \(failure.message)")
+    exit(failure.status.rawValue)
   }
 }

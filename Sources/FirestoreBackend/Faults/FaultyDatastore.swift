@@ -81,6 +81,10 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent) }
   }
 
+  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    try await call { () async throws(RPCStatus) in try await base.missingDocuments(in: collection) }
+  }
+
   /// Runs a stream until it ends or is broken; then nothing of it runs any more.
   private func stream<Event: Sendable>(
     _ deliver: @Sendable (Event) async -> Void,

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+
+/// The mutations of `set`, `update` and `delete`.
+enum DocumentChange {
+  /// Replaces the document, or merges every field that the content names.
+  static func set(_ key: DocumentKey, _ content: DocumentArgument.Content, merge: Bool) -> Mutation {
+    guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }
+    let mask = FieldMask(leaves(of: content.fields, below: []))
+    return Mutation(key: key, operation: .patch(content.fields, mask), transforms: content.transforms)
+  }
+
+  /// Changes fields of a document that exists. Each name is a path: `address.city` changes one field of a map.
+  static func update(
+    _ key: DocumentKey, _ changes: [(path: FieldPath, value: JSONSyntax)], removing: [FieldPath], database: DatabaseID
+  ) throws(CommandFailure) -> Mutation {
+    try refuseOverlaps(changes.map(\.path) + removing)
+    var fields = Fields()
+    var transforms: [FieldTransform] = []
+    var mask = removing
+    for (path, syntax) in changes {
+      let name = path.last
+      let content: DocumentArgument.Content
+      do throws(JSONError) {
+        content = try DocumentJSON.fields(
+          of: JSONSyntax(.object([JSONSyntax.Member(name, syntax)])), database: database)
+      } catch {
+        throw CommandFailure(.badData, "\(path.canonicalText): \(error.reason)")
+      }
+      transforms += content.transforms.map { transform in
+        let inner = transform.path.segments.dropFirst()
+        return FieldTransform(path: FieldPath(segments: path.segments + inner), operation: transform.operation)
+      }
+      // A transform of the field itself leaves nothing to replace.
+      if content.transforms.contains(where: { $0.path.segments.count == 1 }) { continue }
+      mask.append(path)
+      if let value = content.fields[name] { fields[path] = value }
+    }
+    return Mutation(
+      key: key, operation: .patch(fields, FieldMask(mask)), precondition: .exists(true), transforms: transforms)
+  }
+
+  private static func refuseOverlaps(_ paths: [FieldPath]) throws(CommandFailure) {
+    for (index, path) in paths.enumerated() {
+      for other in paths[..<index] where other.isPrefix(of: path) || path.isPrefix(of: other) {
+        throw CommandFailure(
+          .usage, "\(other.canonicalText) and \(path.canonicalText) name the same field or one inside the other.")
+      }
+    }
+  }
+
+  /// The paths of all values that are not maps, and of empty maps.
+  private static func leaves(of fields: Fields, below parent: [String]) -> [FieldPath] {
+    fields.entries.flatMap { name, value -> [FieldPath] in
+      if case .map(let inner) = value, !inner.isEmpty { return leaves(of: inner, below: parent + [name]) }
+      return [FieldPath(segments: parent + [name])]
+    }
+  }
+}

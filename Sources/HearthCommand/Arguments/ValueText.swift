@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+
+/// Values as people type them on a command line: JSON with the `$` types of `DocumentJSON` where the text begins like
+/// it, numbers, `true`, `false` and `null`; any other text is a string and needs no quotes.
+enum ValueText {
+  /// - Parameter column: where the text begins in its argument.
+  static func parse(_ text: some StringProtocol, database: DatabaseID, column: Int = 1) throws(ArgumentError) -> Value {
+    let text = String(text)
+    switch text.utf8.first {
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
+      return try json(text, database, column)
+    case UInt8(ascii: "'"):
+      guard text.utf8.count > 1, text.utf8.last == UInt8(ascii: "'") else {
+        throw ArgumentError(column: column, "The quote is not closed.")
+      }
+      return .string(String(text.dropFirst().dropLast()))
+    case let first? where "-0123456789tfn".utf8.contains(first):
+      // A date or an address begins like a number, and a name like a keyword.
+      return (try? DocumentJSON.parseValue(text, database: database)) ?? .string(text)
+    default:
+      return .string(text)
+    }
+  }
+
+  /// The operand of `in` and its like: a JSON array, or plain values between brackets with commas.
+  static func parseList(
+    _ text: some StringProtocol, database: DatabaseID, column: Int
+  ) throws(ArgumentError) -> Value {
+    let text = String(text)
+    guard text.hasPrefix("[") else { throw ArgumentError(column: column, "Expected a list, such as [CA, NV].") }
+    guard text.hasSuffix("]") else {
+      throw ArgumentError(column: column + text.unicodeScalars.count, "Expected \"]\" at the end of the list.")
+    }
+    let inner = text.dropFirst().dropLast()
+    if inner.allSatisfy(\.isWhitespace) || inner.contains(where: { "\"'[]{}".contains($0) }) {
+      return try json(text, database, column)
+    }
+    var values: [Value] = []
+    var column = column + 1
+    for part in inner.split(separator: ",", omittingEmptySubsequences: false) {
+      let word = part.trimming()
+      if word.isEmpty { throw ArgumentError(column: column, "Expected a value before the comma or bracket.") }
+      values.append(try parse(word, database: database, column: column))
+      column += part.unicodeScalars.count + 1
+    }
+    return .array(values)
+  }
+
+  private static func json(_ text: String, _ database: DatabaseID, _ column: Int) throws(ArgumentError) -> Value {
+    do throws(JSONError) {
+      return try DocumentJSON.parseValue(text, database: database)
+    } catch {
+      throw ArgumentError(error, from: column)
+    }
+  }
+}
+
+extension StringProtocol {
+  /// Without white space at both ends.
+  func trimming() -> SubSequence {
+    let start = firstIndex { !$0.isWhitespace } ?? endIndex
+    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
+    return self[start..<end]
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreJSON
+import FirestoreModel
+import Foundation
+
+/// `hearth update`: changes fields of a document that exists.
+struct UpdateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "update", abstract: "Change fields of a document that exists.",
+    discussion: """
+      A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), any other text a string. A field is \
+      a path: address.city changes one field of a map; names with other characters than letters, digits and _ stand in \
+      back-quotes. Returns when the server has the write; exit status 4 if the document does not exist.
+
+      Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
+      """)
+
+  @Argument(help: "Path of the document, such as cities/SF.")
+  var path: String
+
+  @Argument(
+    help: ArgumentHelp(
+      "Fields to change; or one JSON object of paths and values, or - to read it from standard input.",
+      valueName: "field=value"))
+  var changes: [String] = []
+
+  @Option(help: ArgumentHelp("Remove a field. May be repeated.", valueName: "field"))
+  var remove: [String] = []
+
+  @OptionGroup var writing: WritingOptions
+
+  mutating func validate() throws {
+    if changes.isEmpty && remove.isEmpty { throw ValidationError("nothing to change: give FIELD=VALUE or --remove FIELD.") }
+  }
+
+  mutating func run() async throws {
+    let key = try DataPath.document(path)
+    let removed = try remove.map { text throws(CommandFailure) in try Self.field(text) }
+    let mutation = try DocumentChange.update(key, try parsedChanges(), removing: removed, database: writing.database)
+    try await writing.commit(mutation)
+  }
+
+  private func parsedChanges() throws(CommandFailure) -> [(path: FieldPath, value: JSONSyntax)] {
+    if changes.count == 1, changes[0] == "-" || changes[0].hasPrefix("{") { return try object(changes[0]) }
+    var parsed: [(path: FieldPath, value: JSONSyntax)] = []
+    for text in changes {
+      do throws(ArgumentError) { parsed.append(try FieldAssignment.parse(text)) } catch { throw error.failure("", text) }
+    }
+    return parsed
+  }
+
+  private func object(_ argument: String) throws(CommandFailure) -> [(path: FieldPath, value: JSONSyntax)] {
+    let source = argument == "-" ? "standard input" : "the changes"
+    let text = argument == "-" ? try DocumentArgument.standardInput() : argument
+    let syntax: JSONSyntax
+    do throws(JSONError) { syntax = try JSONSyntax(parsing: text) } catch { throw CommandFailure(.badData, "\(source), \(error)") }
+    guard case .object(let members) = syntax.kind else {
+      throw CommandFailure(.badData, "\(source): expected an object of field paths and values, found \(syntax.kindName).")
+    }
+    var parsed: [(path: FieldPath, value: JSONSyntax)] = []
+    for member in members { parsed.append((try Self.field(member.name), member.value)) }
+    return parsed
+  }
+
+  private static func field(_ text: String) throws(CommandFailure) -> FieldPath {
+    do throws(ModelError) { return try FieldPath(validating: text) } catch { throw CommandFailure(.usage, error.message) }
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// What every command without a screen takes.
+struct HeadlessOptions: ParsableArguments {
+  @Flag(name: .shortAndLong, help: "Say nothing on standard error but why the command failed.")
+  var quiet = false
+
+  /// One line for people, unless they want none.
+  func note(_ line: String) {
+    if !quiet { StandardError.write("hearth: \(line)") }
+  }
+}
+
+/// For commands that ask the backend once.
+struct TimeLimitOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp("Give up after this long (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
+    transform: DurationText.parse)
+  var timeout: Duration?
+
+  /// Runs work that ends when it is cancelled.
+  func limit<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    guard let timeout else { return try await work() }
+    return try await withThrowingTaskGroup(of: Result?.self) { group in
+      group.addTask { try await work() }
+      group.addTask {
+        try await ContinuousClock().sleep(for: timeout)
+        return nil
+      }
+      defer { group.cancelAll() }
+      if let first = try await group.next(), let result = first { return result }
+      throw CommandFailure(.tryAgain, "no answer within \(timeout).")
+    }
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import Foundation
+import Testing
+
+extension EndToEndTests {
+  @Suite(.serialized) struct ScriptingTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String..., input: String? = nil) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, input: input, surroundings)
+    }
+
+    @Test("What set reads, get prints: every type comes back byte for byte")
+    func roundTrip() async throws {
+      let document = """
+        {
+          "bytes": {"$bytes": "aGVhcnRo"},
+          "double": 1.0,
+          "infinite": {"$double": "-Infinity"},
+          "integer": 9223372036854775807,
+          "list": [
+            1,
+            "two",
+            null
+          ],
+          "looks typed": {
+            "$map": {"$timestamp": "x"}
+          },
+          "place": {"$geo": [52.37, 4.89]},
+          "see": {"$ref": "cities/LA"},
+          "time": {"$timestamp": "2026-03-02T11:58:03.120456Z"},
+          "vector": {"$vector": [0.1, 2.0]},
+          "žluťoučký": "kůň\\u0007"
+        }
+
+        """
+      #expect(try await hearth("set", "cities/SF", "-", input: document).status == 0)
+      let printed = try await hearth("get", "cities/SF")
+      #expect(printed.output == document)
+      #expect(printed.status == 0 && printed.errors == "")
+      #expect(try await hearth("set", "cities/copy", "-", input: printed.output).status == 0)
+      #expect(try await hearth("get", "cities/copy").output == document)
+    }
+
+    @Test("A collection is one line per document; conditions, order and limit choose among them")
+    func query() async throws {
+      for (id, state, population) in [("LA", "CA", 3_900_000), ("SF", "CA", 870_000), ("NY", "NY", 8_000_000)] {
+        let document = "{\"state\": \"\(state)\", \"population\": \(population)}"
+        #expect(try await hearth("set", "cities/\(id)", document).status == 0)
+      }
+      let all = try await hearth("get", "cities")
+      #expect(all.lines.map { $0.prefix(9) } == ["cities/LA", "cities/NY", "cities/SF"])
+      let some = try await hearth(
+        "get", "cities", "--where", "state == CA", "--order", "population:desc", "--limit", "1", "--json")
+      #expect(some.lines.count == 1)
+      #expect(some.output.hasPrefix("{\"path\": \"cities/LA\", \"createTime\": "))
+      #expect(some.output.hasSuffix("\"data\": {\"population\": 3900000, \"state\": \"CA\"}}\n"))
+    }
+
+    @Test("update changes what it names, and fails with 4 on a document that does not exist")
+    func update() async throws {
+      _ = try await hearth("set", "a/b", "{\"n\": 1, \"keep\": true, \"drop\": 1}")
+      #expect(
+        try await hearth("update", "a/b", "n={\"$increment\": 2}", "m.x=text", "--remove", "drop").status == 0)
+      #expect(try await hearth("get", "a").output == "a/b  {\"keep\": true, \"m\": {\"x\": \"text\"}, \"n\": 3}\n")
+      let missing = try await hearth("update", "a/missing", "n=1")
+      #expect(missing.status == 4 && missing.hasOneErrorLine && missing.errors.contains("a/missing"))
+    }
+
+    @Test("delete --recursive --yes removes everything below a path, below documents that do not exist too")
+    func deletion() async throws {
+      for path in ["a/b", "a/b/c/d", "a/ghost/c/d/e/f", "ab/kept"] {
+        #expect(try await hearth("set", path, "{}").status == 0)
+      }
+      let unconfirmed = try await hearth("delete", "a", "--recursive")
+      #expect(unconfirmed.status == 64 && unconfirmed.hasOneErrorLine && unconfirmed.errors.contains("--yes"))
+      let deletion = try await hearth("delete", "a", "--recursive", "--yes")
+      #expect(deletion.status == 0 && deletion.errors.contains("3 documents"))
+      for collection in ["a", "a/b/c", "a/ghost/c", "a/ghost/c/d/e"] {
+        #expect(try await hearth("get", collection).output == "")
+      }
+      #expect(try await hearth("get", "ab").output == "ab/kept  {}\n")
+    }
+
+    @Test(
+      "A script can tell failures apart by their exit status, and there is one line on standard error",
+      arguments: [
+        (["get", "a/missing"], 4, "a/missing"), (["get", "a", "--where", "x = 1"], 64, "column 3"),
+        (["get", "a//b"], 64, "a//b"), (["get"], 64, "path"), (["gett", "a"], 64, "'get'"),
+        (["set", "a/b", "{"], 65, "column 2"), (["set", "a/b", "{\"__x__\": 1}"], 65, "__x__"),
+        (["set", "a", "{}"], 64, "collection"),
+        (["get", "a", "--timeout", "soon"], 64, "5s"), (["get", "a/b", "--source", "cache"], 4, "cache"),
+        (["get", "a", "--data", "/proc/hearth"], 77, "/proc/hearth"),
+      ] as [([String], CInt, String)])
+    func failures(arguments: [String], status: CInt, mentions: String) async throws {
+      let run = try await HeadlessRun(arguments, surroundings)
+      #expect(run.status == status)
+      #expect(run.output == "" && run.hasOneErrorLine && run.errors.contains(mentions), "\(run.errors)")
+    }
+
+    @Test("Data that another hearth has open is not touched; the line names the way out")
+    func locked() async throws {
+      let holder = try LocalBackend(
+        BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))
+      let run = try await hearth("get", "a")
+      #expect(run.status == 69 && run.hasOneErrorLine && run.errors.contains("hearth serve"), "\(run.errors)")
+      withExtendedLifetime(holder) {}
+    }
+
+    @Test("The help of every command names its options and says when it fails")
+    func help() async throws {
+      let all = try await hearth("--help")
+      #expect(all.status == 0 && all.output.contains("--demo"))
+      for command in ["dashboard", "get", "set", "update", "delete"] {
+        #expect(all.output.contains("\n  \(command)"))
+        let help = try await hearth("help", command)
+        #expect(help.status == 0 && help.output.contains("USAGE: hearth \(command)"))
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One run of a command without a screen, to its end.
+struct HeadlessRun {
+  let status: CInt
+  let output: String
+  let errors: String
+
+  init(_ arguments: [String], input: String? = nil, _ surroundings: Surroundings) async throws {
+    let process = try ChildProcess(
+      [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
+    // Both pipes are read while the process runs: a full one would stop it.
+    let pipe = process.errors
+    async let errors = ChildProcess.all(pipe)
+    if let input { process.write(input) }
+    process.closeInput()
+    output = try await ChildProcess.all(process.output)
+    self.errors = try await errors
+    status = try await process.exitStatus()
+  }
+
+  var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+  /// Whether it says why it failed as a command should: one line that begins with the program's name.
+  var hasOneErrorLine: Bool {
+    errors.hasPrefix("hearth: ") && errors.filter { $0 == "\n" }.count == 1 && errors.hasSuffix("\n")
+  }
+}

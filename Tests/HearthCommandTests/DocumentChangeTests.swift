@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import Testing
+
+@testable import HearthCommand
+
+@Suite struct DocumentChangeTests {
+  private let database = DatabaseID(project: "p")
+  private let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
+
+  private func update(_ assignments: [String], removing: [FieldPath] = []) throws -> Mutation {
+    let changes = try assignments.map { try FieldAssignment.parse($0) }
+    return try DocumentChange.update(key, changes, removing: removing, database: database)
+  }
+
+  @Test("A value that reads as JSON is that, any other text a string")
+  func values() throws {
+    let mutation = try update(["a=1", "b=x=y", "c=", "d=\"1\"", "e.f=[true]", "`g=h`=null"])
+    let fields: Fields = [
+      "a": .integer(1), "b": .string("x=y"), "c": .string(""), "d": .string("1"),
+      "e": .map(["f": .array([.boolean(true)])]), "g=h": .null,
+    ]
+    let mask = FieldMask([
+      FieldPath("a"), FieldPath("b"), FieldPath("c"), FieldPath("d"), FieldPath(segments: ["e", "f"]), FieldPath("g=h"),
+    ])
+    #expect(mutation == Mutation(key: key, operation: .patch(fields, mask), precondition: .exists(true)))
+  }
+
+  @Test("A transform changes its field and is not a value, also below a path and inside a map")
+  func transforms() throws {
+    let mutation = try update(["a.n={\"$increment\": 2}", "m={\"x\": 1, \"at\": {\"$serverTimestamp\": true}}"])
+    #expect(mutation.operation == .patch(["m": .map(["x": .integer(1)])], FieldMask([FieldPath("m")])))
+    #expect(
+      mutation.transforms == [
+        FieldTransform(path: FieldPath(segments: ["a", "n"]), operation: .increment(.integer(2))),
+        FieldTransform(path: FieldPath(segments: ["m", "at"]), operation: .serverTimestamp),
+      ])
+  }
+
+  @Test("A removed field is in the mask and has no value")
+  func removal() throws {
+    let mutation = try update([], removing: [FieldPath("a")])
+    #expect(mutation.operation == .patch([:], FieldMask([FieldPath("a")])))
+  }
+
+  @Test(
+    "Fields that contain one another are refused",
+    arguments: [["a=1", "a.b=2"], ["a=1", "a=2"], ["a.b={\"$increment\": 1}", "a=1"]])
+  func overlaps(assignments: [String]) {
+    #expect { try update(assignments) } throws: { ($0 as? CommandFailure)?.status == .usage }
+  }
+
+  @Test(
+    "What is no assignment is refused with its column",
+    arguments: [("a", nil), ("=1", 1), ("a..b=1", 1), ("a=[1,", 6)] as [(String, Int?)])
+  func refuses(text: String, column: Int?) {
+    #expect { try FieldAssignment.parse(text) } throws: { ($0 as? ArgumentError)?.column == column }
+  }
+
+  @Test("Merging names every field that is no map, and empty maps")
+  func merge() throws {
+    let content = try DocumentJSON.parse("{\"a\": {\"b\": 1, \"c\": {}}, \"d\": [1]}", database: database)
+    let mutation = DocumentChange.set(key, content, merge: true)
+    let mask = FieldMask([FieldPath(segments: ["a", "b"]), FieldPath(segments: ["a", "c"]), FieldPath("d")])
+    #expect(mutation.operation == .patch(content.fields, mask))
+    #expect(DocumentChange.set(key, content, merge: false).operation == .set(content.fields))
+  }
+}

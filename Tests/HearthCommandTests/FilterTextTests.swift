@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import Testing
+
+@testable import HearthCommand
+
+private let database = DatabaseID(project: "p")
+
+private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -> FieldFilter {
+  let query = group.map { Query(path: .root, collectionGroup: $0) } ?? Query(path: ResourcePath("cities"))
+  return try FilterText.parse(text, of: query, database: database)
+}
+
+@Suite struct FilterTextTests {
+  static let conditions: [(String, FieldFilter)] = [
+    ("state == CA", FieldFilter(FieldPath("state"), .equal, .string("CA"))),
+    ("state==CA", FieldFilter(FieldPath("state"), .equal, .string("CA"))),
+    ("  name ==  San Francisco ", FieldFilter(FieldPath("name"), .equal, .string("San Francisco"))),
+    ("name == 'null'", FieldFilter(FieldPath("name"), .equal, .string("null"))),
+    ("name == \"a \\\" b\"", FieldFilter(FieldPath("name"), .equal, .string("a \" b"))),
+    ("name == \"\"", FieldFilter(FieldPath("name"), .equal, .string(""))),
+    ("a<=5", FieldFilter(FieldPath("a"), .lessThanOrEqual, .integer(5))),
+    ("a < -5.0", FieldFilter(FieldPath("a"), .lessThan, .double(-5))),
+    ("a >= 1e3", FieldFilter(FieldPath("a"), .greaterThanOrEqual, .double(1000))),
+    ("a > 2026-03-02", FieldFilter(FieldPath("a"), .greaterThan, .string("2026-03-02"))),
+    ("a != true", FieldFilter(FieldPath("a"), .notEqual, .boolean(true))),
+    ("a == null", FieldFilter(FieldPath("a"), .equal, .null)),
+    ("a == nullable", FieldFilter(FieldPath("a"), .equal, .string("nullable"))),
+    ("address.city == X", FieldFilter(FieldPath(segments: ["address", "city"]), .equal, .string("X"))),
+    ("`a = b`.c == 1", FieldFilter(FieldPath(segments: ["a = b", "c"]), .equal, .integer(1))),
+    ("inner == 1", FieldFilter(FieldPath("inner"), .equal, .integer(1))),
+    ("a in [CA, 5, New York]", FieldFilter(FieldPath("a"), .in, .array([.string("CA"), .integer(5), .string("New York")]))),
+    ("a in[1]", FieldFilter(FieldPath("a"), .in, .array([.integer(1)]))),
+    ("a not-in [\"x, y\", null]", FieldFilter(FieldPath("a"), .notIn, .array([.string("x, y"), .null]))),
+    ("a array-contains b", FieldFilter(FieldPath("a"), .arrayContains, .string("b"))),
+    ("a array-contains-any [b]", FieldFilter(FieldPath("a"), .arrayContainsAny, .array([.string("b")]))),
+    (
+      "at > {\"$timestamp\": \"1970-01-01T00:00:01Z\"}",
+      FieldFilter(FieldPath("at"), .greaterThan, .timestamp(Timestamp(seconds: 1)))
+    ),
+    (
+      "__name__ >= SF",
+      FieldFilter(.documentID, .greaterThanOrEqual, .reference(database, DocumentKey(unchecked: ResourcePath("cities/SF"))))
+    ),
+  ]
+
+  @Test("A condition is a field, an operator and a value; words need no quotes", arguments: conditions)
+  func reads(text: String, filter: FieldFilter) throws {
+    #expect(try parse(text) == filter)
+  }
+
+  @Test(
+    "What is wrong is named with its column",
+    arguments: [
+      ("", 1), ("== CA", 1), ("state", 6), ("state = CA", 7), ("state is CA", 7), ("state == ", 10), ("a..b == 1", 1),
+      ("a in CA", 6), ("a in [CA", 9), ("a in [CA,]", 10), ("a == [1, ]", 10), ("a == \"x", 8), ("a == {\"$x\": 1}", 6),
+      ("state contains CA", 7),
+    ])
+  func refuses(text: String, column: Int) {
+    #expect { try parse(text) } throws: { ($0 as? ArgumentError)?.column == column }
+  }
+
+  @Test("In a collection group an id is a path from the root")
+  func groupNames() throws {
+    let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
+    #expect(try parse("__name__ == cities/SF", group: "cities").value == .reference(database, key))
+    #expect(throws: ArgumentError.self) { try parse("__name__ == SF", group: "cities") }
+  }
+
+  @Test("An order is a field and a direction")
+  func order() throws {
+    #expect(try OrderText.parse("a.b") == OrderBy(FieldPath(segments: ["a", "b"])))
+    #expect(try OrderText.parse("a:desc") == OrderBy(FieldPath("a"), .descending))
+    #expect(try OrderText.parse("`a:b`:asc") == OrderBy(FieldPath("a:b")))
+    #expect(try OrderText.parse("`a:desc`") == OrderBy(FieldPath("a:desc")))
+    #expect { try OrderText.parse("abc:down") } throws: { ($0 as? ArgumentError)?.column == 5 }
+  }
+
+  @Test(
+    "A time has a unit, or counts seconds",
+    arguments: [("500ms", Duration.milliseconds(500)), ("5s", .seconds(5)), ("1.5m", .seconds(90)), ("2", .seconds(2))])
+  func durations(text: String, duration: Duration) throws {
+    #expect(try DurationText.parse(text) == duration)
+  }
+
+  @Test("What is no time is refused", arguments: ["", "s", "-1s", "0", "5 s", "5x", "1e3", "1.2.3s"])
+  func noDuration(text: String) {
+    #expect(throws: ArgumentError.self) { try DurationText.parse(text) }
+  }
+}
