@@ -233,14 +233,6 @@ package actor SyncEngine {
 
   // MARK: Bundles
 
-  /// Fills the cache from a bundle and shows its documents to the listeners.
-  /// - Returns: false for a bundle that was loaded before, or whose newer version was.
-  /// - Throws: `invalid-argument` for bytes that are no bundle of this database; then nothing was stored.
-  @discardableResult package func loadBundle(_ bytes: [UInt8]) async throws(RPCStatus) -> Bool {
-    let bundle = try BundleReader.read(bytes, database: database)
-    return try change { core, effects throws(LocalStoreError) in try core.load(bundle, &effects) }
-  }
-
   /// The query that a loaded bundle named; `nil` if none did.
   package func namedQuery(_ name: String) async throws(RPCStatus) -> Query? {
     try read { core throws(LocalStoreError) in try core.store.namedQuery(name)?.query }

@@ -22,10 +22,13 @@ package struct Bundle: Sendable {
     package var document: Document
     /// The named queries whose result contains the document.
     package var queries: [String]
+    /// How many bytes of the bundle come before the end of the entry.
+    package var byteEnd: Int
 
-    package init(document: Document, queries: [String]) {
+    package init(document: Document, queries: [String], byteEnd: Int = 0) {
       self.document = document
       self.queries = queries
+      self.byteEnd = byteEnd
     }
   }
 

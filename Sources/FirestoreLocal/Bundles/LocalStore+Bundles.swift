@@ -4,31 +4,49 @@ import FirestoreQuery
 import FirestoreRemote
 
 extension LocalStore {
-  /// Stores a bundle's documents and named queries in one transaction.
-  ///
-  /// Documents belong to a target of the bundle's own, which keeps them from being collected at once; a named query's
-  /// target resumes from the bundle's read time if it has not seen anything newer.
-  /// - Returns: the local views of the documents that changed; `nil` if the same or a newer bundle of this id was
-  ///   loaded before, which changes nothing.
-  package mutating func load(_ bundle: Bundle) throws(LocalStoreError) -> [DocumentKey: Document]? {
+  // A bundle is stored in slices, each in a transaction of its own. Only the end records it as loaded: a bundle whose
+  // loading was cut short is loaded again.
+
+  /// Whether this bundle, or a newer one of its id, was loaded before.
+  package func hasLoaded(_ bundle: Bundle) throws(LocalStoreError) -> Bool {
+    try database.read { () throws(LocalStoreError) in
+      try database.bundles.createTime(of: bundle.id).map { $0 >= bundle.createTime } ?? false
+    }
+  }
+
+  /// Stores some of a bundle's documents. They belong to a target of the bundle's own, which keeps them from being
+  /// collected at once.
+  /// - Parameter isFirst: whether the slice takes the place of what an older bundle of the id held.
+  /// - Returns: the local views of the documents that changed.
+  package mutating func store(
+    _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle, isFirst: Bool
+  ) throws(LocalStoreError) -> [DocumentKey: Document] {
     let database = database
     var documents: [DocumentKey: Document] = [:]
-    for entry in bundle.entries { documents[entry.document.key] = entry.document }
+    for entry in slice { documents[entry.document.key] = entry.document }
     let event = RemoteEvent(version: nil, documents: documents)
     var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerCollector)
-    let active = activeTargets
-    return try database.transaction { () throws(LocalStoreError) -> [DocumentKey: Document]? in
-      if let loaded = try database.bundles.createTime(of: bundle.id), loaded >= bundle.createTime { return nil }
+    return try database.transaction { () throws(LocalStoreError) in
       let own = try database.targets.allocate(Self.target(ofBundle: bundle.id), database)
       let changes = try application.perform()
-      try database.targets.removeMembers(of: own.id)
-      for entry in bundle.entries where entry.document.exists { try database.add(entry.document.key, to: own.id) }
-      for query in bundle.queries {
-        let members = bundle.entries.filter { $0.document.exists && $0.queries.contains(query.name) }
-        try database.store(query, members.map(\.document.key), active)
-      }
-      try database.bundles.set(bundle.id, bundle.createTime)
+      if isFirst { try database.targets.removeMembers(of: own.id) }
+      for entry in slice where entry.document.exists { try database.add(entry.document.key, to: own.id) }
       return changes
+    }
+  }
+
+  /// Stores a bundle's named queries, when all its documents are stored, and records it as loaded. A named query's
+  /// target resumes from the bundle's read time if it has not seen anything newer.
+  package mutating func finish(_ bundle: Bundle) throws(LocalStoreError) {
+    let database = database
+    let active = activeTargets
+    try database.transaction { () throws(LocalStoreError) in
+      var members: [String: [DocumentKey]] = [:]
+      for entry in bundle.entries where entry.document.exists {
+        for query in entry.queries { members[query, default: []].append(entry.document.key) }
+      }
+      for query in bundle.queries { try database.store(query, members[query.name] ?? [], active) }
+      try database.bundles.set(bundle.id, bundle.createTime)
     }
   }
 

@@ -18,6 +18,10 @@ package struct BundleReader {
   /// Where the current element begins, for error messages.
   private var start = 0
   private var bundle: Bundle?
+  /// How many documents and bytes the metadata says there are; 0 where it does not.
+  private var announced: (documents: Int64, bytes: Int64) = (0, 0)
+  /// Where the metadata ends, from which its bytes are counted.
+  private var metadataEnd = 0
   /// Metadata whose document has to follow.
   private var awaited: Metadata?
 
@@ -42,6 +46,11 @@ package struct BundleReader {
     }
     guard let bundle else { throw Self.error("It is empty.") }
     guard awaited == nil else { throw Self.error("The last document is missing.") }
+    if bytes.count - metadataEnd < announced.bytes || bundle.entries.count < announced.documents {
+      throw Self.error(
+        "It is cut short: \(bundle.entries.count) documents in \(bytes.count - metadataEnd) bytes of "
+          + "\(announced.documents) in \(announced.bytes).")
+    }
     return bundle
   }
 
@@ -71,6 +80,8 @@ package struct BundleReader {
       let id = try json.string(value, "id")
       guard !id.isEmpty else { throw value.error("The bundle has no id.") }
       bundle = Bundle(id: id, createTime: try json.version(value, "createTime"))
+      announced = (try json.count(value, "totalDocuments"), try json.count(value, "totalBytes"))
+      metadataEnd = position
       return
     }
     guard bundle != nil else { throw value.error("The first element must be the metadata.") }
@@ -87,7 +98,7 @@ package struct BundleReader {
       let document = try json.document(value)
       guard document.key == metadata.key else { throw value.error("Expected the document \(metadata.key).") }
       awaited = nil
-      bundle?.entries.append(Bundle.Entry(document: document, queries: metadata.queries))
+      bundle?.entries.append(Bundle.Entry(document: document, queries: metadata.queries, byteEnd: position))
     default: throw value.error("Unknown element \"\(member.name)\".")
     }
   }
@@ -101,7 +112,7 @@ package struct BundleReader {
       awaited = metadata
     } else {
       let missing = Document(key: metadata.key, version: metadata.readTime, state: .missing)
-      bundle?.entries.append(Bundle.Entry(document: missing, queries: queries))
+      bundle?.entries.append(Bundle.Entry(document: missing, queries: queries, byteEnd: position))
     }
   }
 }

@@ -40,6 +40,12 @@ struct ProtoJSON {
     }
   }
 
+  /// 0 where the member is absent.
+  func count(_ json: JSONSyntax, _ name: String) throws(JSONError) -> Int64 {
+    guard let value = json[name] else { return 0 }
+    return try integer(value)
+  }
+
   private func double(_ json: JSONSyntax) throws(JSONError) -> Double {
     switch json.kind {
     case .integer(let integer): return Double(integer)

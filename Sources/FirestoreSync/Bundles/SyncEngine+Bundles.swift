@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreLocal
+package import FirestoreModel
+
+/// How far the loading of a bundle is.
+package struct BundleProgress: Hashable, Sendable {
+  package var documents = 0
+  package var totalDocuments: Int
+  package var bytes = 0
+  package var totalBytes: Int
+
+  package init(totalDocuments: Int, totalBytes: Int) {
+    self.totalDocuments = totalDocuments
+    self.totalBytes = totalBytes
+  }
+}
+
+extension SyncEngine {
+  /// How many documents are stored in one step, between which the engine serves others.
+  private static var bundleSlice: Int { 100 }
+
+  /// Fills the cache from a bundle and shows its documents to the listeners. One that was loaded before, or whose newer
+  /// version was, changes nothing.
+  ///
+  /// Reading, which takes as long as storing, happens on the caller's thread.
+  /// - Parameter report: called before the first document is stored and after each step.
+  /// - Throws: `invalid-argument` for bytes that are no bundle of this database; then nothing was stored.
+  @discardableResult
+  package nonisolated func loadBundle(
+    _ bytes: [UInt8], report: @Sendable (BundleProgress) -> Void = { _ in }
+  ) async throws(RPCStatus) -> BundleProgress {
+    try await load(try BundleReader.read(bytes, database: database), byteCount: bytes.count, report: report)
+  }
+
+  package nonisolated func load(
+    _ bundle: Bundle, byteCount: Int, report: @Sendable (BundleProgress) -> Void
+  ) async throws(RPCStatus) -> BundleProgress {
+    var progress = BundleProgress(totalDocuments: bundle.entries.count, totalBytes: byteCount)
+    report(progress)
+    let isNew = try await isNew(bundle)
+    var rest = bundle.entries[...]
+    while isNew, !rest.isEmpty {
+      let slice = rest.prefix(Self.bundleSlice)
+      try await load(slice, of: bundle)
+      rest = rest.dropFirst(slice.count)
+      progress.documents += slice.count
+      progress.bytes = slice.last?.byteEnd ?? progress.bytes
+      if !rest.isEmpty { report(progress) }
+    }
+    if isNew { try await finish(bundle) }
+    (progress.documents, progress.bytes) = (progress.totalDocuments, progress.totalBytes)
+    return progress
+  }
+
+  private func isNew(_ bundle: Bundle) async throws(RPCStatus) -> Bool {
+    try read { core throws(LocalStoreError) in !(try core.store.hasLoaded(bundle)) }
+  }
+
+  private func load(_ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle) async throws(RPCStatus) {
+    if Task.isCancelled { throw RPCStatus(.cancelled, "The loading of the bundle was cancelled.") }
+    try change { core, effects throws(LocalStoreError) in try core.load(slice, of: bundle, &effects) }
+  }
+
+  private func finish(_ bundle: Bundle) async throws(RPCStatus) {
+    try change { core, _ throws(LocalStoreError) in try core.store.finish(bundle) }
+  }
+}

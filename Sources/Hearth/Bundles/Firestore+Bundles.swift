@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreModel
+import FirestoreSync
+public import Foundation
+
+// A bundle holds query results that were packed at the backend, to fill caches without asking it. It is checked as a
+// whole first: one that is cut short, damaged, or of another database fails with `invalidArgument`, and nothing of it
+// is stored. Then its documents are stored in slices, between which reads, writes and listeners go on.
+
+extension Firestore {
+  /// Loads a bundle into the cache.
+  @discardableResult
+  public func loadBundle(_ bundleData: Data) -> LoadBundleTask { loadBundle(bundleData, completion: nil) }
+
+  /// - Parameter completion: called after all observers, with the last progress or with the error.
+  @discardableResult
+  public func loadBundle(
+    _ bundleData: Data, completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
+  ) -> LoadBundleTask {
+    load(BundleSource(bundleData), completion)
+  }
+
+  /// Loads a bundle from a stream, which is read to its end.
+  @discardableResult
+  public func loadBundle(_ bundleStream: sending InputStream) -> LoadBundleTask {
+    loadBundle(bundleStream, completion: nil)
+  }
+
+  /// - Parameter completion: called after all observers, with the last progress or with the error.
+  @discardableResult
+  public func loadBundle(
+    _ bundleStream: sending InputStream,
+    completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
+  ) -> LoadBundleTask {
+    load(BundleSource(bundleStream), completion)
+  }
+
+  /// Returns the last progress when all is loaded.
+  @discardableResult
+  public func loadBundle(_ bundleData: Data) async throws -> LoadBundleTaskProgress {
+    try await load(BundleSource(bundleData), LoadBundleTask(queue: settings.dispatchQueue))
+  }
+
+  @discardableResult
+  public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
+    try await load(BundleSource(bundleStream), LoadBundleTask(queue: settings.dispatchQueue))
+  }
+
+  private func load(
+    _ source: BundleSource, _ completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
+  ) -> LoadBundleTask {
+    let task = LoadBundleTask(queue: settings.dispatchQueue)
+    complete(
+      { (progress: LoadBundleTaskProgress?, error) in
+        // Here, since a client that cannot be used fails before anything is loaded.
+        if progress == nil { task.finish(nil) }
+        guard let completion else { return }
+        // After the observers, who are called on the same queue.
+        task.afterObservers { completion(progress, error) }
+      }
+    ) { [self] in
+      try await load(source, task)
+    }
+    return task
+  }
+
+  private func load(_ source: BundleSource, _ task: LoadBundleTask) async throws -> LoadBundleTaskProgress {
+    let engine = try client().engine
+    let content = try await source.read(database)
+    do throws(RPCStatus) {
+      return task.finish(try await engine.load(content.bundle, byteCount: content.byteCount) { task.report($0) })
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  // MARK: Named queries
+
+  /// The query that a loaded bundle gave a name to; `nil` if none did, or if the client cannot be used.
+  public func getQuery(named name: String) async -> (any Query)? {
+    guard let query = try? await client().engine.namedQuery(name) else { return nil }
+    return RefinedQuery(definition: QueryDefinition(firestore: self, query: .success(query)))
+  }
+
+  public func getQuery(named name: String, completion: @escaping @Sendable ((any Query)?) -> Void) {
+    complete({ (query: (any Query)??, _) in completion(query ?? nil) }) { [self] in await getQuery(named: name) }
+  }
+}
