@@ -27,8 +27,9 @@ package final class Client: Sendable {
     running = Task { await engine.run() }
   }
 
-  /// Stops streams, closes the cache, and ends every listener and completion.
+  /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first.
   package func terminate() async {
+    callbackListeners.finish()
     await engine.terminate()
     running.cancel()
     await running.value

@@ -25,7 +25,8 @@ public final class Firestore: Sendable {
     /// Not used yet. Ends with the first use, or with `terminate()`.
     case closed
     case open(Client)
-    case terminated
+    /// With the client, if there was one, that closes or is closed.
+    case terminated(Client?)
   }
 
   init(app: FirestoreApp, databaseID: String) {
@@ -105,6 +106,11 @@ public final class Firestore: Sendable {
   }
 
   private func open(_ settings: FirestoreSettings.Storage) throws(FirestoreError) -> Client {
+    for (name, what) in [(database.project, "project id"), (database.database, "database id")] {
+      guard !name.isEmpty, !name.utf8.contains(UInt8(ascii: "/")) else {
+        throw .invalidArgument("A \(what) must not be empty or contain a slash, but it is \"\(name)\".")
+      }
+    }
     let plan = try settings.cachePlan()
     let store = LocalStoreConfiguration(
       location: plan.isDurable ? cacheLocation : .memory, policy: plan.policy, database: database)
@@ -119,12 +125,18 @@ public final class Firestore: Sendable {
     return .directory("\(directory)/\(project)/\(PathComponent.escaped(database.database))")
   }
 
-  /// - Returns: the client to terminate, if there was one.
+  /// - Returns: the client to terminate, if there was one; for a second call the same.
   func markTerminated() -> Client? {
     state.withLock { state in
-      defer { state.phase = .terminated }
-      if case .open(let client) = state.phase { return client }
-      return nil
+      switch state.phase {
+      case .closed:
+        state.phase = .terminated(nil)
+        return nil
+      case .open(let client):
+        state.phase = .terminated(client)
+        return client
+      case .terminated(let client): return client
+      }
     }
   }
 

@@ -20,7 +20,7 @@ final class CallbackListener: ListenerRegistration {
     self.client = client
     id = client.engine.listen(to: query, options: options, into: mailbox)
     client.callbackListeners.add(mailbox)
-    client.callbackTasks.start { [self] in
+    let isStarted = client.callbackTasks.start { [self] in
       while let element = await mailbox.next() {
         await queue.perform { [self] in
           if isRemoved.load(ordering: .acquiring) { return }
@@ -32,6 +32,8 @@ final class CallbackListener: ListenerRegistration {
       }
       client.callbackListeners.remove(mailbox)
     }
+    // Terminated a moment ago: like a listener that is added later.
+    if !isStarted { queue.async { deliver(.failure(.terminated)) } }
   }
 
   func remove() {
