@@ -70,6 +70,10 @@ package struct EngineStatus: Sendable {
   package var roundTrips: [Duration]
   /// Newest last, at most 64.
   package var recentOutcomes: [WriteOutcome]
+  /// The size of the cache; `nil` if it cannot be told.
+  package var cacheByteCount: Int64?
+  /// Above which size the cache is collected; `nil` for never.
+  package var cacheLimit: Int64?
   /// Why the durable cache is not in use; `nil` if it is, or if memory was asked for.
   package var storageFallback: String?
   /// The kind of that failure.

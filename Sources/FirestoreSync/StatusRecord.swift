@@ -74,6 +74,7 @@ struct StatusRecord: Sendable {
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write, activeTargets: core.plan.count,
       activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
       rejectedWrites: rejected, lastSnapshotAt: lastSnapshotAt, roundTrips: roundTrips, recentOutcomes: outcomes,
+      cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.collectionThreshold,
       storageFallback: storageFallback, storageFailure: core.store.fallback?.kind)
   }
 

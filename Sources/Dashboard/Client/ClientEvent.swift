@@ -25,6 +25,10 @@ package enum ClientEvent: Sendable {
   case writeAcknowledged(BatchID, after: Duration)
   /// The backend refused a batch and its local effect was undone.
   case writeRejected(BatchID, RPCStatus)
+  /// A batch was taken back before it was sent, and its local effect was undone.
+  case writeCancelled(BatchID)
+  /// All batches that the backend refused and that were neither sent again nor dropped since, oldest first.
+  case rejectedWrites([QueueRow])
   /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
   /// queued, and what listeners see.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?)

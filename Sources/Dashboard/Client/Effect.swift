@@ -22,6 +22,10 @@ package enum Effect: Equatable, Sendable {
   case write([Mutation])
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
+  /// Queue rejected batches again, in this order.
+  case resend([BatchID])
+  /// Forget rejected batches.
+  case dropRejected([BatchID])
   /// Skip any backoff.
   case retryNow
   /// Suspend the screen, run the user's editor on the text and write the result, or answer `editorFailed`.
@@ -54,6 +58,8 @@ package struct EditRequest: Hashable, Sendable {
     case document(DocumentKey)
     /// Add a document with an automatic id.
     case newDocument(in: ResourcePath)
+    /// Send a rejected batch again in another form; its text is that of `WriteJSON`.
+    case rejectedWrite(BatchID)
   }
 
   package var subject: Subject

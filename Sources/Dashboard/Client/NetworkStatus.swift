@@ -47,6 +47,10 @@ package struct NetworkStatus: Hashable, Sendable {
   package var isNetworkEnabled: Bool
   /// Since when `online` holds.
   package var since: Timestamp
+  /// Why the client is not online, in a few words; `nil` while it is.
+  package var reason: String?
+  /// When the next attempt begins, to connect or to write the cache; `nil` unless one is being waited for.
+  package var retryAt: Timestamp?
   package var watch: Stream
   package var write: Stream
   package var activeTargets: Int
@@ -55,6 +59,10 @@ package struct NetworkStatus: Hashable, Sendable {
   package var lastSnapshotAt: Timestamp?
   /// Send to acknowledgement of recent batches, newest last.
   package var roundTrips: [Duration]
+  /// The size of the cache; `nil` where it is not known.
+  package var cacheByteCount: Int?
+  /// Above which size the cache is collected; `nil` for never.
+  package var cacheLimit: Int?
   /// What the user must know about storage: a locked or corrupt cache, a full disk.
   package var storageNotice: String?
   /// The same in a few words, for the header: `IN MEMORY: cache locked`.
@@ -62,20 +70,25 @@ package struct NetworkStatus: Hashable, Sendable {
   package var backend: Backend
 
   package init(
-    online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, watch: Stream = Stream(),
+    online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, reason: String? = nil,
+    retryAt: Timestamp? = nil, watch: Stream = Stream(),
     write: Stream = Stream(), activeTargets: Int = 0, inFlightWrites: Int = 0, lastSnapshotAt: Timestamp? = nil,
-    roundTrips: [Duration] = [], storageNotice: String? = nil, storageBadge: String? = nil,
+    roundTrips: [Duration] = [], cacheByteCount: Int? = nil, cacheLimit: Int? = nil, storageNotice: String? = nil, storageBadge: String? = nil,
     backend: Backend
   ) {
     self.online = online
     self.isNetworkEnabled = isNetworkEnabled
     self.since = since
+    self.reason = reason
+    self.retryAt = retryAt
     self.watch = watch
     self.write = write
     self.activeTargets = activeTargets
     self.inFlightWrites = inFlightWrites
     self.lastSnapshotAt = lastSnapshotAt
     self.roundTrips = roundTrips
+    self.cacheByteCount = cacheByteCount
+    self.cacheLimit = cacheLimit
     self.storageNotice = storageNotice
     self.storageBadge = storageBadge
     self.backend = backend
@@ -85,9 +98,4 @@ package struct NetworkStatus: Hashable, Sendable {
 extension NetworkStatus {
   /// Whether listeners are served by the cache and writes wait.
   package var isOffline: Bool { !isNetworkEnabled || online == .offline }
-
-  /// The next moment at which a stream is opened again; `nil` unless one is backing off.
-  package var retryAt: Timestamp? {
-    [watch, write].compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
-  }
 }

@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// One batch of pane 2.
-package struct QueueRow: Hashable, Sendable {
+package struct QueueRow: Equatable, Sendable {
   package enum Operation: String, Hashable, Sendable { case set, update, delete, increment, verify, batch }
 
   package enum State: Hashable, Sendable {
@@ -18,8 +18,12 @@ package struct QueueRow: Hashable, Sendable {
   package var batch: BatchID
   package var operation: Operation
   package var documents: [DocumentKey]
+  /// What it does, as far as that is needed to edit it or take it back.
+  package var mutations: [Mutation]
   /// When the write was made, by this device's clock.
   package var writtenAt: Timestamp
+  /// Size of the encoded batch.
+  package var byteCount: Int
   /// How often it was sent.
   package var tries: Int
   package var state: State
@@ -27,20 +31,25 @@ package struct QueueRow: Hashable, Sendable {
   /// Whether sending it twice changes the result (an increment): it may be applied twice if an acknowledgement is lost.
   package var isNonIdempotent: Bool
   package var lastError: RPCStatus?
+  package var rejectedAt: Timestamp?
 
   package init(
-    batch: BatchID, operation: Operation, documents: [DocumentKey], writtenAt: Timestamp, tries: Int = 0,
-    state: State, transformCount: Int = 0, isNonIdempotent: Bool = false, lastError: RPCStatus? = nil
+    batch: BatchID, operation: Operation, documents: [DocumentKey], mutations: [Mutation] = [],
+    writtenAt: Timestamp, byteCount: Int = 0, tries: Int = 0, state: State, transformCount: Int = 0, isNonIdempotent: Bool = false, lastError: RPCStatus? = nil,
+    rejectedAt: Timestamp? = nil
   ) {
     self.batch = batch
     self.operation = operation
     self.documents = documents
+    self.mutations = mutations
     self.writtenAt = writtenAt
+    self.byteCount = byteCount
     self.tries = tries
     self.state = state
     self.transformCount = transformCount
     self.isNonIdempotent = isNonIdempotent
     self.lastError = lastError
+    self.rejectedAt = rejectedAt
   }
 }
 
@@ -62,6 +71,17 @@ extension QueueRow {
   package static func isNonIdempotent(_ mutations: [Mutation]) -> Bool {
     mutations.contains { mutation in
       mutation.transforms.contains { if case .increment = $0.operation { true } else { false } }
+    }
+  }
+
+  package var isRejected: Bool { if case .rejected = state { true } else { false } }
+
+  /// The backend's last word on it, or why it was not heard.
+  package var error: RPCStatus? {
+    switch state {
+    case .rejected(let status): status
+    case .acknowledged: nil
+    case .held, .queued, .inFlight, .backoff: lastError
     }
   }
 

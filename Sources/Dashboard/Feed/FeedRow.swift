@@ -23,6 +23,8 @@ package struct FeedRow: Sendable {
   package var isFromCache: Bool
   package var hasPendingWrites: Bool
   package var summary: String
+  /// Why the snapshot fired, where the row does not show it otherwise.
+  package var why: String?
   package var batch: BatchID?
   package var document: Document?
   package var previous: Document?
@@ -30,7 +32,7 @@ package struct FeedRow: Sendable {
   package init(
     id: Int = 0, time: Timestamp, kind: Kind, listener: ListenerTag? = nil, listenerName: String = "",
     key: DocumentKey? = nil, isLocal: Bool = false, isFromCache: Bool = false, hasPendingWrites: Bool = false,
-    summary: String, batch: BatchID? = nil, document: Document? = nil, previous: Document? = nil
+    summary: String, why: String? = nil, batch: BatchID? = nil, document: Document? = nil, previous: Document? = nil
   ) {
     self.id = id
     self.time = time
@@ -42,6 +44,7 @@ package struct FeedRow: Sendable {
     self.isFromCache = isFromCache
     self.hasPendingWrites = hasPendingWrites
     self.summary = summary
+    self.why = why
     self.batch = batch
     self.document = document
     self.previous = previous
@@ -52,7 +55,7 @@ package struct FeedRow: Sendable {
 
   /// Everything a filter looks at.
   var searchText: String {
-    [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, batch?.description ?? ""].joined(separator: " ")
+    [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, why ?? "", batch?.description ?? ""].joined(separator: " ")
   }
 
   /// The row as plain text, for the clipboard.
@@ -60,7 +63,7 @@ package struct FeedRow: Sendable {
     let flags = (isFromCache ? "c" : "") + (hasPendingWrites ? "p" : "")
     let parts = [
       TimeText.milliseconds(time, offset: offset, from: .hours), listenerName, kind.letter, subject,
-      isLocal ? "LOCAL" : "SERVER", flags, summary, batch?.description ?? "",
+      isLocal ? "LOCAL" : "SERVER", flags, summary, why.map { "(\($0))" } ?? "", batch?.description ?? "",
     ]
     return parts.filter { !$0.isEmpty }.joined(separator: " ")
   }

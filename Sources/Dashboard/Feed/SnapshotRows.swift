@@ -33,8 +33,10 @@ struct SnapshotRows {
       rows.append(
         syncRow(isFirst ? "\(documents(snapshot.count))" : "cache\(glyphs.arrow)server, \(documents(snapshot.count))"))
     } else if rows.isEmpty {
-      rows.append(emptyRow(isFirst: isFirst))
+      return [emptyRow(isFirst: isFirst)]
     }
+    let why = reasons
+    for index in rows.indices where why != nil { rows[index].why = why }
     return rows
   }
 
@@ -83,8 +85,6 @@ struct SnapshotRows {
         return (acknowledgement(of: batch) + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
       case .rejected(let batch, let status): return ("\(batch) undone: \(status.code.name)", nil)
       case .cancelled(let batch): return ("\(batch) taken back", nil)
-      case .limboResolved(let key) where key == change.document.key:
-        return ("limbo resolved \(glyphs.bullet) " + what, nil)
       default: continue
       }
     }
@@ -140,20 +140,12 @@ struct SnapshotRows {
 
   private func syncRow(_ summary: String) -> FeedRow { base(.synced, summary) }
 
+  /// With nothing to show, the reason is the news.
   private func emptyRow(isFirst: Bool) -> FeedRow {
-    var text = isFirst ? "no documents" : "\(documents(snapshot.count))"
-    for cause in snapshot.causes {
-      switch cause {
-      case .networkDisabled: text = "you went offline"
-      case .offline: text = "server out of reach"
-      case .existenceFilter: text = "existence filter: cache is being corrected"
-      case .userChanged: text = "another user signed in"
-      case .bundleLoaded(let name): text = "bundle \(name) loaded"
-      default: continue
-      }
-    }
-    return base(.synced, text)
+    base(.synced, isFirst ? "no documents" : reasons ?? documents(snapshot.count))
   }
+
+  private var reasons: String? { SnapshotReasons.text(of: snapshot.causes, separator: " \(glyphs.bullet) ") }
 
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }

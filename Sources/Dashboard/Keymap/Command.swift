@@ -43,6 +43,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case edit, delete
   case mark
   case cancelWrite = "cancel-write"
+  case dropRejected = "drop-rejected"
   case retryNow = "retry"
   case follow
   case onlyListener = "only-listener"

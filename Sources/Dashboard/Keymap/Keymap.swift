@@ -58,9 +58,13 @@ package enum Keymap {
     Binding(.filterLikeThis, "*", in: .pane(.collections), "filter by the selected field's value"),
 
     Binding(
-      .cancelWrite, "x", in: .pane(.writes), "cancel a waiting write, dismiss a rejected one", hint: "cancel write", 1),
+      .cancelWrite, "x", in: .pane(.writes), "cancel a waiting write, drop a rejected one", hint: "cancel write", 1),
     Binding(.mark, "space", in: .pane(.writes), "mark the write", hint: "mark", 2),
-    Binding(.retryNow, "r", in: .pane(.writes), "send now, without waiting for the retry", hint: "retry now", 5),
+    Binding(
+      .retryNow, "r", in: .pane(.writes), "send now without waiting for the retry; a rejected write again",
+      hint: "retry now", 5),
+    Binding(.edit, "e", in: .pane(.writes), "edit a rejected write in $EDITOR and send it again", hint: "edit", 11),
+    Binding(.dropRejected, "X", in: .pane(.writes), "drop all rejected writes"),
     Binding(.new, "n", in: .pane(.writes), "new listener"),
 
     Binding(.toggleNetwork, "space", in: .pane(.network), "go offline or online"),

@@ -120,7 +120,8 @@ package struct ThemePicker: Sendable {
 package struct Confirmation: Sendable {
   enum Subject: Hashable, Sendable {
     case delete([DocumentTarget])
-    case cancelWrites([Int64])
+    /// Waiting batches to cancel, and rejected ones to drop.
+    case takeBack([BatchID], [BatchID])
     case quit
     case editAgain(EditRequest)
   }

@@ -94,7 +94,12 @@ struct FeedPane {
     guard room > 2 else { return line }
     let summaryRole: Role = row.kind == .failed ? .error : .text
     guard let batch = row.batch, room >= 14 else {
-      line.add(SafeText.truncated(row.summary, to: room, ellipsis: glyphs.ellipsis), summaryRole)
+      let summary = SafeText.truncated(row.summary, to: room, ellipsis: glyphs.ellipsis)
+      line.add(summary, summaryRole)
+      let left = room - SafeText.columns(of: summary) - 3
+      if let why = row.why, left >= 8 {
+        line.add(" \(glyphs.bullet) " + SafeText.truncated(why, to: left, ellipsis: glyphs.ellipsis), .textMuted)
+      }
       return line
     }
     let start = line.width

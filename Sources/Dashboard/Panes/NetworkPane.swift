@@ -13,6 +13,7 @@ struct NetworkPane {
     guard !area.isEmpty else { return }
     let isLarge = layout.layoutClass == .large
     var lines = [stateLine(width: area.width)]
+    if let line = reasonLine { lines.append(line) }
     if isLarge {
       lines += [
         streamLine("watch", state.network.watch, watchFacts), streamLine("write", state.network.write, writeFacts),
@@ -23,7 +24,9 @@ struct NetworkPane {
     if let notice = state.network.storageNotice { lines.append(fact("cache", notice, .warn)) }
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
+    if isLarge, let line = cacheLine { lines.append(line) }
     lines.append(outageLine(width: area.width))
+    if !isLarge, let line = cacheLine { lines.append(line) }
     for (row, line) in lines.prefix(area.height).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
@@ -51,7 +54,7 @@ struct NetworkPane {
     let isWide = width >= 60
     if let outage = vitals.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
-      line.add(state.network.isNetworkEnabled ? " no answer" : " by you", .textMuted)
+      if !state.network.isNetworkEnabled { line.add(" by you", .textMuted) }
     } else if state.network.online == .online {
       // Since when instead of how long: an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
@@ -86,7 +89,7 @@ struct NetworkPane {
     first.add("write ", .textMuted)
     first.add(text(of: state.network.write), role(of: state.network.write))
     if state.network.write.state == .open { first.add(" \(state.network.inFlightWrites)/10") }
-    guard let error = state.network.watch.lastError ?? state.network.write.lastError else { return [first] }
+    guard state.network.reason == nil, let error = state.network.watch.lastError ?? state.network.write.lastError else { return [first] }
     return [first, fact("error", error.code.name, .warn)]
   }
 
@@ -130,6 +133,28 @@ struct NetworkPane {
     return line
   }
 
+  /// Why there is no connection, and when the next attempt begins.
+  private var reasonLine: Line? {
+    guard state.network.isNetworkEnabled, let reason = state.network.reason else { return nil }
+    var line = fact("why", reason, .warn)
+    if let time = state.network.retryAt {
+      let countdown = "retry in " + TimeText.countdown(to: time, from: state.now)
+      // The countdown is what changes, so it stands before what may be cut.
+      line = fact("why", countdown, .stateFault)
+      line.add(" \(glyphs.bullet) \(reason)", .warn)
+    }
+    return line
+  }
+
+  private var cacheLine: Line? {
+    guard let count = state.network.cacheByteCount else { return nil }
+    let isMemory = state.configuration.isMemoryOnly
+    let limit = state.network.cacheLimit.map { " of \(ByteText.short($0))" } ?? ", unlimited"
+    let isFull = state.network.cacheLimit.map { count > $0 } ?? false
+    return fact(
+      "cache", ByteText.short(count) + limit + (isMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
+  }
+
   private var reconnectLine: Line {
     let writes = state.writes.live.count
     let listeners = state.listeners.count { $0.failure == nil }
@@ -167,8 +192,12 @@ struct NetworkPane {
     line.skip(1)
     line.cell("online", .textMuted, width: 7)
     if columns >= 8 {
-      for isOut in state.outages.ruler(columns: columns, at: state.now) {
-        line.add(isOut ? glyphs.barOutage : glyphs.barFull, isOut ? .chartOutage : .chartLow)
+      for part in state.outages.ruler(columns: columns, at: state.now) {
+        switch part {
+        case .unknown: line.add(glyphs.bullet, .textMuted)
+        case .online: line.add(glyphs.barFull, .chartLow)
+        case .outage: line.add(glyphs.barOutage, .chartOutage)
+        }
       }
       line.skip(2)
     }

@@ -2,7 +2,8 @@
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent.
+/// Pane 2: the batches that the backend has not acknowledged, in the order in which they will be sent; below them those
+/// that it refused.
 struct WritesPane {
   let state: DashboardState
   let layout: Layout
@@ -13,6 +14,7 @@ struct WritesPane {
     var operation = 7
     var document: Int
     var age = 5
+    var size = 0
     var tries: Int
   }
 
@@ -42,17 +44,36 @@ struct WritesPane {
       }
       y += 1
     }
-    guard isLarge, area.height > 2, !rows.isEmpty else { return }
-    canvas.put(
-      PaneHints.line([.cancelWrite, .mark, .retryNow, .copy], .writes, state, glyphs, width: area.width), x: area.x,
-      y: area.maxY - 1,
-      width: area.width)
+    var bottom = area.maxY - 1
+    if isLarge, area.height > 2, !rows.isEmpty {
+      let edit: [Command] = state.writes.selected?.isRejected == true ? [.edit] : []
+      let line = PaneHints.line(
+        [.cancelWrite, .mark, .retryNow] + edit + [.copy], .writes, state, glyphs, width: area.width)
+      canvas.put(line, x: area.x, y: bottom, width: area.width)
+      bottom -= 1
+    }
+    if state.showsWriteError(layout), let row = state.writes.selected, let error = row.error {
+      canvas.put(errorLine(error, of: row), x: area.x, y: bottom, width: area.width)
+    }
+  }
+
+  /// What the columns have no room for: the selected row's error in full.
+  private func errorLine(_ error: RPCStatus, of row: QueueRow) -> Line {
+    var line = Line(glyphs)
+    line.skip(1)
+    line.add("\(row.batch) ", .textMuted)
+    line.add(error.description, row.isRejected ? .error : .warn)
+    return line
   }
 
   private func columns(for rows: [QueueRow], width: Int) -> Columns {
     let number = max(layout.layoutClass == .large ? 5 : 4, (rows.map { $0.batch.description.count }.max() ?? 0) + 1)
     switch layout.layoutClass {
-    case .large: return Columns(batch: number + 1, operation: 10, document: 17 + max(0, width - 72) / 2, tries: 5)
+    case .large:
+      let hasSize = width >= 84
+      let spare = max(0, width - (hasSize ? 84 : 72))
+      return Columns(
+        batch: number + 1, operation: 10, document: 17 + spare / 2, size: hasSize ? 8 : 0, tries: 5)
     case .medium: return Columns(batch: number, document: max(10, 16 + (width - 44) / 2), tries: 0)
     case .small: return Columns(batch: number, document: max(12, width - 36), tries: 0)
     case .tiny, .line: return Columns(batch: number, operation: 4, document: min(16, max(8, width - 30)), tries: 0)
@@ -66,6 +87,7 @@ struct WritesPane {
     line.cell("op", .textMuted, width: columns.operation)
     line.cell("document", .textMuted, width: columns.document)
     line.cell("age", .textMuted, width: columns.age, right: true)
+    if columns.size > 0 { line.cell("size", .textMuted, width: columns.size, right: true) }
     line.cell("tries", .textMuted, width: columns.tries + 1, right: true)
     line.add("  state", .textMuted)
     return line
@@ -78,8 +100,8 @@ struct WritesPane {
     line.cell(row.batch.description + (isMarked ? "*" : ""), isMarked ? .mark : .text, width: columns.batch)
     line.cell(row.operation.fitted(to: columns.operation - 1), width: columns.operation)
     line.cell(document(of: row, width: columns.document - 1), width: columns.document)
-    let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.writtenAt))
-    line.cell(row.isFinished ? "" : age, .textMuted, width: columns.age, right: true)
+    line.cell(age(of: row), .textMuted, width: columns.age, right: true)
+    if columns.size > 0 { line.cell(ByteText.short(row.byteCount), .textMuted, width: columns.size, right: true) }
     if columns.tries > 0 { line.cell("\(row.tries)", .textMuted, width: columns.tries + 1, right: true) }
     line.skip(columns.tries > 0 ? 2 : 1)
     line.add(stateText(of: row), row.state.role)
@@ -90,6 +112,12 @@ struct WritesPane {
     }
     if let error = row.lastError, !row.isFinished { line.add("  \(error.code.name)", .warn) }
     return line
+  }
+
+  /// How long a row has waited; of a rejected one when it was rejected, since an idle screen must not count.
+  private func age(of row: QueueRow) -> String {
+    if let time = row.rejectedAt { return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5)) }
+    return row.isFinished ? "" : TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.writtenAt))
   }
 
   private func document(of row: QueueRow, width: Int) -> String {
@@ -118,10 +146,11 @@ struct WritesPane {
   /// `3 · oldest 0:19`, `7 · held`, `2 rejected`.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     let live = state.writes.live
-    let rejected = state.writes.rows.count { if case .rejected = $0.state { true } else { false } }
+    let rejected = state.writes.rejected.count
     var parts: [String] = []
     if !live.isEmpty || rejected == 0 { parts.append("\(live.count)") }
-    if rejected > 0 { parts.append("\(rejected) rejected") }
+    if rejected > 0 { parts.append("\(grouped(rejected)) rejected") }
+    if layoutClass == .large, state.writes.byteCount > 0 { parts.append(ByteText.short(state.writes.byteCount)) }
     if let oldest = state.writes.oldest {
       let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: oldest))
       parts.append(state.network.isOffline ? "held" : layoutClass == .large ? "oldest \(age)" : age)

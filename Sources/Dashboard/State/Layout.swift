@@ -110,11 +110,17 @@ extension DashboardState {
     let extra =
       switch pane {
       case .collections: layout.layoutClass == .large ? 1 : 0
-      case .writes: layout.layoutClass == .large ? 2 : 0
+      case .writes: (layout.layoutClass == .large ? 2 : 0) + (showsWriteError(layout) ? 1 : 0)
       case .detail: DetailPane.headRows(layout.layoutClass)
       case .feed, .network: 0
       }
     return max(1, height - extra)
+  }
+
+  /// Whether the pane of writes has a line for the selected write's error.
+  func showsWriteError(_ layout: Layout) -> Bool {
+    let height = layout.content(of: .writes).height
+    return writes.selected?.error != nil && height >= (layout.layoutClass == .large ? 5 : 6)
   }
 
   /// How many documents a window of the browser holds: two screens, and never less than twenty.

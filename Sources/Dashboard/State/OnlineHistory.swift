@@ -13,9 +13,16 @@ struct OnlineHistory: Sendable {
   static let span: Int64 = 600
   private static let limit = 64
 
-  private(set) var outages: [Outage] = []
+  /// What is known of a part of the span.
+  enum Part: Hashable, Sendable { case unknown, online, outage }
 
-  mutating func note(isOffline: Bool, at now: Timestamp) {
+  private(set) var outages: [Outage] = []
+  /// When the first thing was known.
+  private var beginning: Timestamp?
+
+  /// - Parameter isKnown: whether the connection has been seen to work or to fail.
+  mutating func note(isOffline: Bool, isKnown: Bool, at now: Timestamp) {
+    if beginning == nil, isOffline || isKnown { beginning = now }
     let isRunning = outages.last.map { $0.end == nil } ?? false
     if isOffline, !isRunning {
       outages.append(Outage(start: now))
@@ -30,14 +37,15 @@ struct OnlineHistory: Sendable {
     outages.filter { ($0.end ?? now) > now.advanced(seconds: -Self.span) }
   }
 
-  /// For each of `columns` parts of the span, oldest first, whether an outage touches it.
-  func ruler(columns: Int, at now: Timestamp) -> [Bool] {
+  /// For each of `columns` parts of the span, oldest first, what is known; an outage that touches it counts.
+  func ruler(columns: Int, at now: Timestamp) -> [Part] {
     guard columns > 0 else { return [] }
     let begin = now.advanced(seconds: -Self.span)
     return (0..<columns).map { column in
       let from = begin.advanced(seconds: Self.span * Int64(column) / Int64(columns))
       let to = begin.advanced(seconds: Self.span * Int64(column + 1) / Int64(columns))
-      return outages.contains { $0.start < to && ($0.end ?? to) > from && $0.start <= now }
+      guard let beginning, beginning < to else { return .unknown }
+      return outages.contains { $0.start < to && ($0.end ?? to) > from && $0.start <= now } ? .outage : .online
     }
   }
 }

@@ -3,8 +3,6 @@ package import FirestoreModel
 
 /// The rows of pane 2: what waits, what was acknowledged a moment ago, and what was refused.
 package struct WriteQueue: Sendable {
-  /// Refused writes stay until dismissed; beyond this many the oldest go.
-  private static let rejectedLimit = 100
   /// How long an acknowledged row stays to be seen, in seconds.
   private static let lingering: Int64 = 3
 
@@ -14,23 +12,32 @@ package struct WriteQueue: Sendable {
   }
 
   package private(set) var live: [QueueRow] = []
+  /// Acknowledged a moment ago.
   private(set) var finished: [Finished] = []
+  /// Refused, and kept by the cache until they are sent again or dropped.
+  package private(set) var rejected: [QueueRow] = []
   package internal(set) var marked: Set<BatchID> = []
   package internal(set) var cursor = Cursor<BatchID>()
   /// Rows that left the queue lately: the list without a batch may arrive before the news of what became of it.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
+  private static let finishedLimit = 100
   /// Send to acknowledgement of recent batches, for the feed.
   private(set) var acknowledgements: [BatchID: Duration] = [:]
 
-  /// All rows in batch order.
+  /// What waits and what was acknowledged, in batch order; below it what was refused.
   package var rows: [QueueRow] {
     let liveIDs = Set(live.map(\.batch))
     let done = finished.map(\.row).filter { !liveIDs.contains($0.batch) }
-    return done.isEmpty ? live : (live + done).sorted { $0.batch < $1.batch }
+    return (done.isEmpty ? live : (live + done).sorted { $0.batch < $1.batch }) + rejected
   }
 
   package var selected: QueueRow? { cursor.id.flatMap { id in rows.first { $0.batch == id } } }
+
+  /// The marked rows, or else the selected one.
+  var chosen: [QueueRow] { marked.isEmpty ? selected.map { [$0] } ?? [] : rows.filter { marked.contains($0.batch) } }
+
+  var byteCount: Int { live.reduce(0) { $0 + $1.byteCount } }
 
   var oldest: Timestamp? { live.map(\.writtenAt).min() }
 
@@ -39,18 +46,25 @@ package struct WriteQueue: Sendable {
 
   /// The newest batch that wrote a document, of those that wait or left the queue lately without being refused.
   func confirmedBatch(of key: DocumentKey) -> BatchID? {
-    (live + departed + finished.map(\.row)).filter { row in
-      if case .rejected = row.state { return false }
-      return row.documents.contains(key)
-    }.map(\.batch).max()
+    (live + departed + finished.map(\.row)).filter { $0.documents.contains(key) }.map(\.batch).max()
   }
 
   mutating func replace(with rows: [QueueRow]) {
     let waiting = Set(rows.map(\.batch))
     departed = (departed + live.filter { !waiting.contains($0.batch) }).suffix(Self.departedLimit)
     live = rows
-    marked.formIntersection(rows.map(\.batch))
+    unmarkGone()
   }
+
+  mutating func replaceRejected(with rows: [QueueRow]) {
+    rejected = rows
+    let ids = Set(rows.map(\.batch))
+    live.removeAll { ids.contains($0.batch) }
+    departed.removeAll { ids.contains($0.batch) }
+    unmarkGone()
+  }
+
+  private mutating func unmarkGone() { marked.formIntersection((live + rejected).map(\.batch)) }
 
   /// A batch that waits or has just left the queue.
   func row(_ batch: BatchID) -> QueueRow? { (live + departed).first { $0.batch == batch } }
@@ -58,35 +72,38 @@ package struct WriteQueue: Sendable {
   mutating func acknowledge(_ batch: BatchID, after time: Duration, at now: Timestamp) {
     if acknowledgements.count > 256 { acknowledgements.removeAll() }
     acknowledgements[batch] = time
-    finish(batch, as: .acknowledged(after: time), at: now)
-  }
-
-  mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
-    finish(batch, as: .rejected(status), at: now)
-  }
-
-  private mutating func finish(_ batch: BatchID, as state: QueueRow.State, at now: Timestamp) {
-    guard var row = row(batch) else { return }
-    live.removeAll { $0.batch == batch }
-    departed.removeAll { $0.batch == batch }
-    row.state = state
+    guard var row = take(batch) else { return }
+    row.state = .acknowledged(after: time)
     // The answer may overtake the news that the batch was sent.
-    if case .acknowledged = state { row.tries = max(1, row.tries) }
+    row.tries = max(1, row.tries)
     finished.removeAll { $0.row.batch == batch }
     finished.append(Finished(row: row, at: now))
-    if finished.count > Self.rejectedLimit { finished.removeFirst(finished.count - Self.rejectedLimit) }
+    if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Takes a refused write off the list.
-  mutating func dismiss(_ batch: BatchID) { finished.removeAll { $0.row.batch == batch } }
+  /// Moves a refused batch below; the next `replaceRejected` says how the cache keeps it.
+  mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
+    guard var row = take(batch) else { return }
+    row.state = .rejected(status)
+    rejected.removeAll { $0.batch == batch }
+    rejected.append(row)
+  }
+
+  /// Takes a batch out that was taken back.
+  mutating func cancel(_ batch: BatchID) { _ = take(batch) }
+
+  private mutating func take(_ batch: BatchID) -> QueueRow? {
+    let row = row(batch)
+    live.removeAll { $0.batch == batch }
+    departed.removeAll { $0.batch == batch }
+    return row
+  }
 
   /// Drops acknowledged rows that were shown long enough.
-  mutating func age(to now: Timestamp) { finished.removeAll { Self.expiry(of: $0).map { $0 <= now } ?? false } }
+  mutating func age(to now: Timestamp) { finished.removeAll { Self.expiry(of: $0) <= now } }
 
   /// When the next acknowledged row disappears.
-  var nextExpiry: Timestamp? { finished.compactMap(Self.expiry).min() }
+  var nextExpiry: Timestamp? { finished.map(Self.expiry).min() }
 
-  private static func expiry(of finished: Finished) -> Timestamp? {
-    if case .acknowledged = finished.row.state { finished.at.advanced(seconds: lingering) } else { nil }
-  }
+  private static func expiry(of finished: Finished) -> Timestamp { finished.at.advanced(seconds: lingering) }
 }

@@ -18,6 +18,8 @@ extension DashboardState {
     case .pendingWrites(let rows): receive(rows)
     case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
     case .writeRejected(let batch, let status): reject(batch, status)
+    case .writeCancelled(let batch): cancelled(batch)
+    case .rejectedWrites(let rows): writes.replaceRejected(with: rows)
     case .detail(let key, let remote, let overlay, let local):
       guard detail?.key == key else { return [] }
       detail?.remote = remote
@@ -77,7 +79,7 @@ extension DashboardState {
   private mutating func receive(_ status: NetworkStatus) {
     let was = network
     network = status
-    outages.note(isOffline: status.isOffline, at: now)
+    outages.note(isOffline: status.isOffline, isKnown: status.online != .unknown, at: now)
     if was.isOffline != status.isOffline {
       let time = TimeText.clock(now, offset: configuration.utcOffset)
       let why = status.isOffline ? (status.isNetworkEnabled ? "server out of reach" : "by you") : ""
@@ -115,11 +117,19 @@ extension DashboardState {
 
   private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
     let row = writes.row(batch)
-    writes.reject(batch, status, at: now)
+    writes.reject(batch, status)
     feed.append(
       FeedRow(
         time: now, kind: .failed, key: row?.documents.first, summary: "\(batch) rejected: \(status.description)"))
     rate.note(1, at: now)
     toast(.error, "\(batch) \(row?.operation.rawValue ?? "write") rejected: \(status.description)")
+  }
+
+  private mutating func cancelled(_ batch: BatchID) {
+    let row = writes.row(batch)
+    writes.cancel(batch)
+    guard let key = row?.documents.first, !isWatched(key) else { return }
+    feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) taken back"))
+    rate.note(1, at: now)
   }
 }

@@ -80,7 +80,8 @@ extension DashboardState {
       if writes.marked.remove(id) == nil { writes.marked.insert(id) }
       writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
     case .cancelWrite: askToCancelWrites()
-    case .retryNow: return [.retryNow]
+    case .retryNow: return sendNow()
+    case .dropRejected: askToDropAllRejected()
     case .onlyListener:
       feed.onlyListener = feed.onlyListener == nil ? feed.selected?.listener : nil
       feed.follow()

@@ -6,11 +6,15 @@ extension DashboardState {
   package func reasonDisabled(_ command: Command) -> String? {
     switch command {
     case .focusDetail: detail == nil && selectedKey == nil ? "no document is selected" : nil
+    case .edit where focus == .writes:
+      writes.selected?.isRejected == true ? nil : "only a rejected write can be edited"
     case .edit:
       selectedKey.map { document($0)?.exists == true ? nil : "its content is not known" } ?? "no document is selected"
     case .delete: selectedKey == nil ? "no document is selected" : nil
     case .cancelWrite: reasonAgainstCancelling
-    case .mark: writes.selected == nil ? "no write is waiting" : nil
+    case .mark: writes.selected.map { $0.isFinished && !$0.isRejected } ?? true ? "no write is waiting" : nil
+    case .retryNow where focus == .writes && writes.chosen.contains { $0.isRejected }: nil
+    case .dropRejected: writes.rejected.isEmpty ? "no write was rejected" : nil
     case .retryNow:
       !network.isNetworkEnabled
         ? "you are offline: o goes online" : network.retryAt == nil ? "nothing waits for a retry" : nil

@@ -63,6 +63,7 @@ extension DashboardState {
   }
 
   mutating func edit() -> [Effect] {
+    if focus == .writes { return editRejectedWrite() }
     guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
     return [.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields)))]
   }
@@ -87,34 +88,15 @@ extension DashboardState {
     overlay = .confirm(question)
   }
 
-  mutating func askToCancelWrites() {
-    guard let selected = writes.selected else { return }
-    if case .rejected = selected.state, writes.marked.isEmpty {
-      writes.dismiss(selected.batch)
-      return
-    }
-    let ids = writes.marked.isEmpty ? [selected.batch] : writes.marked.sorted()
-    let rows = writes.rows.filter { ids.contains($0.batch) && !$0.isFinished && $0.state != .inFlight }
-    guard !rows.isEmpty else { return }
-    overlay = .confirm(
-      Confirmation(
-        title: rows.count == 1 ? "Cancel write" : "Cancel \(rows.count) writes",
-        body: rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
-          + (rows.count > 4 ? ["and \(rows.count - 4) more"] : []) + [
-            "Its local effect is undone. It will never be sent."
-          ],
-        action: rows.count == 1 ? "Cancel write" : "Cancel writes", subject: .cancelWrites(rows.map(\.batch.rawValue))))
-  }
-
   /// Carries out a confirmed question.
   mutating func carryOut(_ subject: Confirmation.Subject) -> [Effect] {
     switch subject {
     case .delete(let targets):
       let mutations = targets.compactMap { target in DocumentKey(target.path).map { mutation(for: target, $0) } }
       return [.write(mutations)]
-    case .cancelWrites(let ids):
+    case .takeBack(let waiting, let rejected):
       writes.marked = []
-      return ids.map { .cancelWrite(BatchID($0)) }
+      return waiting.map { .cancelWrite($0) } + (rejected.isEmpty ? [] : [.dropRejected(rejected)])
     case .quit: return [.quit(code: 0)]
     case .editAgain(let request): return [.edit(request)]
     }

@@ -82,6 +82,8 @@ struct FooterPane {
         ? (state.network.isNetworkEnabled ? "offline" : "online")
         : (state.network.isNetworkEnabled ? "go offline" : "go online")
     case .toggleListener: state.isListeningToSelection(in: pane) ? "stop listening" : "listen"
+    case .cancelWrite where state.writes.chosen.contains { $0.isRejected }: "drop"
+    case .retryNow where pane == .writes && state.writes.chosen.contains { $0.isRejected }: "send again"
     case .togglePause: state.feed.isPaused ? "resume" : "pause"
     default: binding.hint ?? ""
     }

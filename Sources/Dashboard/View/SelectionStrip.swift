@@ -27,7 +27,7 @@ struct SelectionStrip {
       [
         TimeText.milliseconds(row.time, offset: state.configuration.utcOffset, from: .hours),
         row.subject.isEmpty || row.listenerName.isEmpty ? nil : row.listenerName,
-        row.batch?.description,
+        row.batch?.description, row.why,
       ].compactMap(\.self) + flags
     second.add(parts.joined(separator: " \(glyphs.bullet) "), .textMuted)
     canvas.put(second, x: 0, y: area.y + 2, width: area.width)

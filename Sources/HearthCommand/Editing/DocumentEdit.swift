@@ -5,31 +5,39 @@ import FirestoreModel
 
 /// What an edited text asks to be written.
 enum DocumentEdit {
-  /// - Returns: the mutation, or `nil` where the text says what it said before.
+  /// - Returns: the mutations of one batch; none where the text says what it said before.
   /// - Throws: `JSONError` with line and column.
-  static func mutation(
+  static func mutations(
     for request: EditRequest, edited: String, database: DatabaseID, newID: () -> String
-  ) throws(JSONError) -> Mutation? {
-    let after = try DocumentJSON.parse(edited, database: database)
+  ) throws(JSONError) -> [Mutation] {
     switch request.subject {
+    case .rejectedWrite:
+      return edited == request.original ? [] : try WriteJSON.parse(edited, database: database)
     case .newDocument(let collection):
-      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.original { return nil }
+      let after = try DocumentJSON.parse(edited, database: database)
+      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.original { return [] }
       guard let key = DocumentKey(collection.appending(newID())) else {
         throw JSONError(line: 1, column: 1, reason: "\"\(collection)\" is not a collection")
       }
-      return Mutation(
-        key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
+      return [
+        Mutation(
+          key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
+      ]
     case .document(let key):
+      let after = try DocumentJSON.parse(edited, database: database)
       // The text the editor started with first is what the user saw; only what was changed in it is written.
       let before = try DocumentJSON.parse(request.original, database: database)
       var mask = changedPaths(from: before.fields, to: after.fields, at: [])
       let transformed = Set(after.transforms.map(\.path))
       mask.removeAll { transformed.contains($0) }
-      if mask.isEmpty && after.transforms.isEmpty { return nil }
+      if mask.isEmpty && after.transforms.isEmpty { return [] }
       var patch = Fields()
       for path in mask { patch[path] = after.fields[path] }
-      return Mutation(
-        key: key, operation: .patch(patch, FieldMask(mask)), precondition: .exists(true), transforms: after.transforms)
+      return [
+        Mutation(
+          key: key, operation: .patch(patch, FieldMask(mask)), precondition: .exists(true),
+          transforms: after.transforms)
+      ]
     }
   }
 

@@ -17,6 +17,7 @@ struct EditorFile {
       switch request.subject {
       case .document(let key): key.documentID
       case .newDocument(let collection): "new-\(collection.last)"
+      case .rejectedWrite(let batch): "write-\(batch.rawValue)"
       }
     // Ids may hold anything but slashes; the editor only needs to recognise the document and the language.
     let safe = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" }.prefix(40))

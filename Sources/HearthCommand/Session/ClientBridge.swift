@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
@@ -29,6 +30,7 @@ final class ClientBridge {
   private var canReachBackend = true
   private var lastOutcome = 0
   private var lastQueue: [QueueRow]?
+  private var lastRejected: [RejectedWrite] = []
   /// Collections as last listed, by the path above them.
   private var listed: [ResourcePath: Set<String>] = [:]
 
@@ -165,6 +167,16 @@ final class ClientBridge {
     }
   }
 
+  /// - Parameter mutations: what to write instead of what was rejected.
+  func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
+    let handle = engine.resend(batch, as: mutations)
+    request { _ in _ = try await handle.local }
+  }
+
+  func dropRejected(_ batches: [BatchID]) {
+    request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
+  }
+
   func cancelWrite(_ batch: BatchID) { request { try await $0.engine.cancelWrite(batch) } }
 
   func retryNow() { request { await $0.engine.retryNow() } }
@@ -198,7 +210,9 @@ final class ClientBridge {
     canReachBackend = status.isNetworkEnabled && status.onlineState != .offline
     for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
       lastOutcome = outcome.sequence
-      if let rejection = outcome.rejection {
+      if let rejection = outcome.rejection, rejection.code == .cancelled {
+        emit(.writeCancelled(outcome.batch))
+      } else if let rejection = outcome.rejection {
         emit(.writeRejected(outcome.batch, rejection))
       } else {
         emit(.writeAcknowledged(outcome.batch, after: outcome.after ?? .zero))
@@ -208,6 +222,10 @@ final class ClientBridge {
     if queue != lastQueue {
       lastQueue = queue
       emit(.pendingWrites(queue))
+    }
+    if status.rejectedWrites != lastRejected {
+      lastRejected = status.rejectedWrites
+      emit(.rejectedWrites(status.rejectedWrites.map(QueueRow.init)))
     }
     emit(.status(NetworkStatus(status, backend: backend, backendFailure: backendProblem)))
   }

@@ -46,9 +46,18 @@ extension QueueRow {
   init(_ write: PendingWrite) {
     self.init(
       batch: write.id, operation: Self.operation(of: write.mutations), documents: write.mutations.map(\.key),
-      writtenAt: write.localWriteTime, tries: write.attempts, state: State(write.state),
+      mutations: write.mutations, writtenAt: write.localWriteTime, byteCount: write.byteCount, tries: write.attempts, state: State(write.state),
       transformCount: write.mutations.reduce(0) { $0 + $1.transforms.count },
       isNonIdempotent: Self.isNonIdempotent(write.mutations), lastError: write.lastError)
+  }
+
+  init(_ write: RejectedWrite) {
+    self.init(
+      batch: write.id, operation: Self.operation(of: write.mutations), documents: write.mutations.map(\.key),
+      mutations: write.mutations, writtenAt: write.localWriteTime, byteCount: write.byteCount,
+      tries: write.rejection.attempts, state: .rejected(write.rejection.status),
+      transformCount: write.mutations.reduce(0) { $0 + $1.transforms.count },
+      isNonIdempotent: Self.isNonIdempotent(write.mutations), rejectedAt: write.rejection.time)
   }
 }
 
@@ -70,10 +79,21 @@ extension NetworkStatus {
       .compactMap(\.self)
     self.init(
       online: Online(status.onlineState), isNetworkEnabled: status.isNetworkEnabled, since: status.since,
-      watch: Stream(status.watch), write: Stream(status.write), activeTargets: status.activeTargets,
+      reason: status.reason.flatMap(Self.text), retryAt: status.nextRetry, watch: Stream(status.watch), write: Stream(status.write), activeTargets: status.activeTargets,
       inFlightWrites: status.inFlightWrites, lastSnapshotAt: status.lastSnapshotAt, roundTrips: status.roundTrips,
+      cacheByteCount: status.cacheByteCount.map { Int($0) }, cacheLimit: status.cacheLimit.map { Int($0) },
       storageNotice: problems.isEmpty ? nil : problems.map(\.message).joined(separator: " "),
       storageBadge: problems.last?.badge, backend: backend)
+  }
+
+  /// `nil` where there is nothing to explain.
+  private static func text(of reason: ConnectionReason) -> String? {
+    switch reason {
+    case .idle, .connecting, .networkDisabled: nil
+    case .storageFailed: "the cache cannot be written"
+    case .failed(let status): status.description
+    case .noAnswer: "the server does not answer"
+    }
   }
 }
 

@@ -198,6 +198,8 @@ final class Session {
     case .setNetwork(let enabled): client?.setNetwork(enabled: enabled)
     case .write(let mutations): client?.write(mutations)
     case .cancelWrite(let batch): client?.cancelWrite(batch)
+    case .resend(let batches): for batch in batches { client?.resend(batch) }
+    case .dropRejected(let batches): client?.dropRejected(batches)
     case .retryNow: client?.retryNow()
     case .edit(let request): edit(request)
     case .copy(let text): copy(text)
@@ -235,10 +237,14 @@ final class Session {
   private func write(_ edited: String, for request: EditRequest) {
     do {
       var random = SystemRandomNumberGenerator()
-      let mutation = try DocumentEdit.mutation(
+      let mutations = try DocumentEdit.mutations(
         for: request, edited: edited, database: options.storage.database, newID: { random.documentID() })
-      guard let mutation else { return notify(.info, "Nothing was changed.") }
-      client?.write([mutation])
+      guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
+      if case .rejectedWrite(let batch) = request.subject {
+        client?.resend(batch, as: mutations)
+      } else {
+        client?.write(mutations)
+      }
     } catch {
       var kept = request
       kept.text = edited

@@ -104,7 +104,8 @@ struct Scene {
     return NetworkStatus(
       online: online, isNetworkEnabled: isEnabled, since: now, watch: stream, write: stream,
       activeTargets: isOpen ? 1 : 0, lastSnapshotAt: isOpen ? now : nil,
-      roundTrips: roundTrips.map { .milliseconds($0) }, backend: state.configuration.backend)
+      roundTrips: roundTrips.map { .milliseconds($0) }, cacheByteCount: 12_900_000, cacheLimit: 104_857_600,
+      backend: state.configuration.backend)
   }
 
   /// Starts a listener as the dashboard would, under a name.
@@ -172,7 +173,7 @@ func row(
 ) -> QueueRow {
   QueueRow(
     batch: BatchID(batch), operation: operation, documents: [DocumentKey(unchecked: ResourcePath(path))],
-    writtenAt: Scene.time(time), tries: tries, state: state, transformCount: transforms,
+    writtenAt: Scene.time(time), byteCount: 214, tries: tries, state: state, transformCount: transforms,
     isNonIdempotent: isNonIdempotent,
     lastError: error)
 }

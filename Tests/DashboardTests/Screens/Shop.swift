@@ -181,6 +181,10 @@ enum Shop {
     scene.at("12:04:21.300")
     scene.hear(.writeAcknowledged(BatchID(42), after: .milliseconds(184)))
     scene.hear(.writeRejected(BatchID(44), denied))
+    var kept = row(44, .delete, "users/grace", .rejected(denied), at: "12:03:58", tries: 3)
+    kept.byteCount = 61
+    kept.rejectedAt = Scene.time("12:04:21.300")
+    scene.hear(.rejectedWrites([kept]))
     let grace = stored("users/grace", ["name": .string("Grace Hopper")])
     scene.snapshot("12:04:21.302", 3, [change(.added, grace)], because: .rejected(BatchID(44), denied))
     scene.press("2 j j")
@@ -215,6 +219,8 @@ enum Shop {
     scene.hear(.listenerFailed(ListenerTag(4), RPCStatus(.permissionDenied, "no access to chat/lobby/messages")))
     var status = scene.state.network
     status.online = .offline
+    status.reason = "unavailable: connection refused"
+    status.retryAt = Scene.time("12:04:38.500")
     status.watch = .init(
       .backoff(until: Scene.time("12:04:38.500")), lastError: RPCStatus(.unavailable, "connection refused"))
     status.write = .init(.closed, lastError: RPCStatus(.unavailable, "connection refused"))

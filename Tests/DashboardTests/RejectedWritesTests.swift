@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// Rejected writes in pane 2: what their keys do, and what is said of them.
+@Suite("Rejected writes in the dashboard")
+struct RejectedWritesTests {
+  private let denied = RPCStatus(.permissionDenied, "only admins may do this")
+
+  private func rejectedRow(_ batch: Int64) -> QueueRow {
+    let mutation = Mutation(key: key("users/u\(batch)"), operation: .set(["n": .integer(batch)]))
+    return QueueRow(
+      batch: BatchID(batch), operation: .set, documents: [mutation.key], mutations: [mutation], writtenAt: at(1),
+      byteCount: 1_536, tries: 2, state: .rejected(denied), rejectedAt: at(9))
+  }
+
+  /// The shop's three waiting writes 42 to 44, and the rejected 40 and 41.
+  private func driver(_ size: Size = Size(width: 120, height: 36)) -> Driver {
+    var driver = Scenario.online.play(size)
+    driver.client(.rejectedWrites([rejectedRow(40), rejectedRow(41)]), at: 18)
+    driver.press("2 G")
+    return driver
+  }
+
+  @Test("They stand below what waits, with their error")
+  func shown() {
+    let driver = driver()
+    #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 43, 44, 40, 41])
+    #expect(driver.state.writes.selected?.batch == BatchID(41))
+    #expect(driver.screen.contains("2 rejected"))
+    #expect(driver.screen.contains("#41 permission-denied: only admins may do this"))
+    #expect(driver.screen.contains("r send again"))
+    #expect(driver.screen.contains("x drop"))
+  }
+
+  @Test("r sends the selected one again, or all that are marked")
+  func resend() {
+    var driver = driver()
+    driver.press("r")
+    #expect(driver.effects == [.resend([BatchID(41)])])
+
+    driver.press("k space space r")
+    #expect(driver.effects == [.resend([BatchID(40), BatchID(41)])])
+    #expect(driver.state.writes.marked.isEmpty)
+  }
+
+  @Test("r on a waiting write still skips the wait before the next attempt")
+  func retry() {
+    var driver = driver()
+    var status = Scenario.status(18)
+    status.retryAt = at(30)
+    driver.client(.status(status), at: 18)
+    driver.press("g r")
+    #expect(driver.effects == [.retryNow])
+  }
+
+  @Test("e edits what would have been written, as JSON")
+  func edit() {
+    var driver = driver()
+    driver.press("e")
+    let text = WriteJSON.text(of: rejectedRow(41).mutations, relativeTo: database)
+    #expect(driver.effects == [.edit(EditRequest(.rejectedWrite(BatchID(41)), text: text))])
+
+    driver.press("g e")
+    #expect(driver.effects == [])
+    #expect(driver.state.toasts.last?.text == "only a rejected write can be edited")
+  }
+
+  @Test("x drops the selected one after a question, X all of them")
+  func drop() {
+    var driver = driver()
+    driver.press("x enter")
+    #expect(driver.effects == [])
+    driver.press("x tab enter")
+    #expect(driver.effects == [.dropRejected([BatchID(41)])])
+
+    driver.press("X")
+    #expect(driver.screen.contains("Drop 2 rejected writes"))
+    driver.press("tab enter")
+    #expect(driver.effects == [.dropRejected([BatchID(40), BatchID(41)])])
+
+    driver.client(.rejectedWrites([]), at: 19)
+    #expect(driver.state.writes.rows.count == 3)
+    driver.press("X")
+    #expect(driver.state.toasts.last?.text == "no write was rejected")
+  }
+
+  @Test("Marked waiting and rejected writes are cancelled and dropped with one question")
+  func both() {
+    var driver = driver()
+    driver.press("k space g j space x")
+    #expect(driver.screen.contains("Cancel or drop 2 writes"))
+    driver.press("tab enter")
+    #expect(driver.effects == [.cancelWrite(BatchID(43)), .dropRejected([BatchID(40)])])
+  }
+
+  @Test("A rejection moves a waiting write below at once, and says so")
+  func arrives() {
+    var driver = driver()
+    driver.client(.writeRejected(BatchID(43), denied), at: 20)
+    #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 44, 40, 41, 43])
+    #expect(driver.state.toasts.last?.kind == .error)
+
+    // The list of waiting writes may still have it; the list of rejected ones decides.
+    driver.client(.rejectedWrites([rejectedRow(43)]), at: 20)
+    #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 44, 43])
+  }
+
+  @Test("A write that was taken back disappears without an error")
+  func takenBack() {
+    var driver = driver()
+    driver.client(.writeCancelled(BatchID(43)), at: 20)
+    #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 44, 40, 41])
+    #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
+  }
+
+  @Test("Sizes have a column where there is room", arguments: [(120, false), (130, false), (160, true)])
+  func sizes(_ width: Int, _ hasColumn: Bool) {
+    let driver = driver(Size(width: width, height: 36))
+    #expect(driver.screen.contains("1.5 kB") == hasColumn)
+  }
+}
+
+@Suite("Sizes as people read them")
+struct ByteTextTests {
+  @Test(
+    "Two digits are enough",
+    arguments: [
+      (0, "0 B"), (999, "999 B"), (1_024, "1.0 kB"), (1_536, "1.5 kB"), (20_480, "20 kB"), (104_857_600, "100 MB"),
+      (1_023_900, "1.0 MB"), (-5, "0 B"), (5_000_000_000_000, "4.5 TB"),
+    ])
+  func short(_ count: Int, _ text: String) {
+    #expect(ByteText.short(count) == text)
+  }
+}
+
+@Suite("Why a snapshot fired")
+struct SnapshotReasonTests {
+  @Test("The feed names every reason that its columns do not show")
+  func reasons() {
+    let causes: [(ListenerSnapshot.Cause, String?)] = [
+      (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),
+      (.rejected(BatchID(1), RPCStatus(.aborted, "")), nil), (.cancelled(BatchID(1)), nil), (.server, nil),
+      (.networkDisabled, "you went offline"), (.offline, "server out of reach"),
+      (.limboResolved(key("users/ada")), "looked up ada"),
+      (.existenceFilter, "server counts other documents than the cache"), (.userChanged, "another user signed in"),
+      (.bundleLoaded("b1"), "bundle b1 loaded"), (.cacheRecovered, "the cache works again"),
+    ]
+    for (cause, text) in causes {
+      var driver = Scenario.online.play(Size(width: 160, height: 36))
+      let old = Scenario.orders[0]
+      let new = doc("orders/4hT0q9Lm", at: 20, ["total": 43.5])
+      Scenario.snapshot(
+        &driver, ListenerTag(2), [.init(.modified, new, previous: old)], count: 3, [.server, cause], at: 20)
+      #expect(driver.state.feed.selected?.why == text)
+      if let text { #expect(driver.screen.contains(text)) }
+
+      // Where nothing changed, the reason is all there is to say.
+      Scenario.snapshot(&driver, ListenerTag(2), [], count: 3, [cause], at: 21)
+      #expect(driver.state.feed.selected?.summary == text ?? "3 docs")
+    }
+  }
+
+  @Test("Many look-ups are counted, not listed")
+  func lookups() {
+    let causes = (0..<5).map { ListenerSnapshot.Cause.limboResolved(key("users/u\($0)")) }
+    #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")
+  }
+
+  @Test("The ruler tells what was not observed from what was online")
+  func ruler() {
+    var history = OnlineHistory()
+    history.note(isOffline: false, isKnown: false, at: at(0))
+    #expect(history.ruler(columns: 2, at: at(0)) == [.unknown, .unknown])
+    history.note(isOffline: false, isKnown: true, at: at(10))
+    #expect(history.ruler(columns: 3, at: at(400)) == [.unknown, .online, .online])
+    history.note(isOffline: true, isKnown: true, at: at(405))
+    #expect(history.ruler(columns: 3, at: at(406)) == [.unknown, .online, .outage])
+  }
+}
