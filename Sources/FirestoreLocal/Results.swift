@@ -15,6 +15,12 @@ package struct QueryResult: Sendable {
   package var remoteKeys: Set<DocumentKey>
   /// How the documents were found.
   package var plan: QueryPlan
+  /// How many stored documents were compared with the query; those with pending writes are not counted.
+  package var documentsScanned = 0
+  /// How many index entries were read.
+  package var entriesRead = 0
+  /// With the plan `index`, what each of them did.
+  package var indexes: [IndexUse] = []
 }
 
 /// What changed in one view when it raised a snapshot.

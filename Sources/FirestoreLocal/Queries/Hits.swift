@@ -14,6 +14,8 @@ final class Hits {
   private var last: Candidate?
   private var unlimited: [DocumentKey: Document] = [:]
   private var remote: RemoteKeys
+  /// How many rows were compared with the query.
+  private(set) var scanned = 0
 
   /// A document with the values by which it is ordered, so that they are looked up once; `nil` for `__name__`.
   private struct Candidate {
@@ -41,6 +43,7 @@ final class Hits {
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in
+      self.scanned += 1
       let fields = EncodedFieldsView(bytes)
       return self.matcher.matches(fields) && !self.comesAfterLast(fields)
     }
@@ -51,6 +54,7 @@ final class Hits {
   func consider(
     _ row: DocumentTable.Row, in collection: ResourcePath, isAdmitted: Bool
   ) throws(LocalStoreError) {
+    if !isAdmitted { scanned += 1 }
     guard isAdmitted || matcher.matches(row, in: collection) else { return }
     let key = row.key(in: collection)
     guard let limit else {

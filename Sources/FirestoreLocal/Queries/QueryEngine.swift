@@ -9,21 +9,25 @@ package enum QueryPlan: Hashable, Sendable {
   case document
   /// From the documents of the synced target and what changed since.
   case syncedResult
+  /// From the documents that indexes named.
+  case index
   /// From all documents of the collection or group.
   case scan
 }
 
-/// Answers queries from the tables: previous results where they can be trusted, else the whole collection.
+/// Answers queries from the tables: previous results where they can be trusted, else indexes, else
+/// the whole collection.
 struct QueryEngine {
   let local: LocalDocuments
 
-  private var database: CacheDatabase { local.database }
+  var database: CacheDatabase { local.database }
 
   func execute(
     _ query: Query, _ target: TargetData?, usingPreviousResults: Bool
   ) throws(LocalStoreError) -> QueryResult {
     if query.isDocumentQuery { return try documentQuery(query, target) }
     if usingPreviousResults, let target, let result = try fromSyncedResult(query, target) { return result }
+    if let result = try indexed(query, target) { return result }
     return try scanning(query, target)
   }
 
@@ -46,14 +50,15 @@ struct QueryEngine {
       }
     }
     let (documents, remote) = hits.finish()
-    return QueryResult(documents: documents, remoteKeys: try resolve(remote), plan: .scan)
+    return QueryResult(
+      documents: documents, remoteKeys: try resolve(remote), plan: .scan, documentsScanned: hits.scanned)
   }
 
-  private func members(of target: TargetData?) throws(LocalStoreError) -> RemoteKeys {
+  func members(of target: TargetData?) throws(LocalStoreError) -> RemoteKeys {
     RemoteKeys(try target.map { data throws(LocalStoreError) in try database.targets.members(of: data.id) } ?? [])
   }
 
-  private func resolve(_ remote: consuming RemoteKeys) throws(LocalStoreError) -> Set<DocumentKey> {
+  func resolve(_ remote: consuming RemoteKeys) throws(LocalStoreError) -> Set<DocumentKey> {
     try remote.resolved { number throws(LocalStoreError) in
       try database.documents.name(number).map { name throws(LocalStoreError) in
         try database.collections.key(number >> 32, name)
@@ -70,9 +75,11 @@ struct QueryEngine {
     let matcher = query.target
     var documents: [DocumentKey: Document] = [:]
     var remoteKeys: Set<DocumentKey> = []
+    var scanned = 0
     try database.documents.scan(target: Int64(target.id.rawValue)) { row throws(LocalStoreError) in
       let key = row.key(in: try database.collections.path(of: row.collection))
       remoteKeys.insert(key)
+      scanned += 1
       let remote = try row.document(key)
       let view =
         local.hasBatches
@@ -89,9 +96,11 @@ struct QueryEngine {
         guard row.isFound, !overlaid.contains(row.number) else { return }
         try hits.consider(row, in: path, isAdmitted: false)
       }
+      scanned += hits.scanned
       documents.merge(hits.finish().documents) { _, newer in newer }
     }
-    return QueryResult(documents: documents, remoteKeys: remoteKeys, plan: .syncedResult)
+    return QueryResult(
+      documents: documents, remoteKeys: remoteKeys, plan: .syncedResult, documentsScanned: scanned)
   }
 
   /// Whether a document outside of the previous result may now be within the limit (SDK: needsRefill).
@@ -110,14 +119,14 @@ struct QueryEngine {
 
   // MARK: Scanning
 
-  private func collections(of query: Query) throws(LocalStoreError) -> [CollectionTable.Number] {
+  func collections(of query: Query) throws(LocalStoreError) -> [CollectionTable.Number] {
     if let id = query.collectionGroup { return try database.collections.group(id, below: query.path) }
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
 
   /// Documents with pending writes are few: their views are made one by one.
   /// - Returns: where their remote documents are, which a scan then passes over.
-  private func considerOverlaid(
+  func considerOverlaid(
     _ collection: CollectionTable.Number, _ hits: Hits
   ) throws(LocalStoreError) -> Set<DocumentTable.Number> {
     guard local.hasBatches else { return [] }

@@ -21,6 +21,7 @@ extension LocalStore {
     }
     let stored = try database.mutations.count(of: user)
     if stored != batchCount { violations.append("\(batchCount) batches are counted, \(stored) stored") }
+    violations += try IndexVerification(database: database).violations()
     return violations
   }
 

@@ -28,6 +28,8 @@ package struct LocalStore: ~Copyable {
 
   /// The actions that fail until they are taken out again, before they do anything.
   package var faults: Set<StoreAction> = []
+  /// Whether scans that cost more than an index would make one. Not stored (SDK: off until it is switched on).
+  package var createsIndexesAutomatically = false
   /// Why the store is not the one that was asked for.
   package let fallback: LocalStoreError?
   /// Where a damaged database was moved.

@@ -4,6 +4,7 @@
 final class CacheDatabase {
   let connection: Connection
   let collections: CollectionTable
+  let indexes: IndexTable
   let documents: DocumentTable
   let mutations: MutationQueue
   let overlays: OverlayCache
@@ -25,7 +26,8 @@ final class CacheDatabase {
     connection = try Connection(path: path)
     try Schema.prepare(connection)
     collections = try CollectionTable(connection)
-    documents = try DocumentTable(connection, collections)
+    indexes = try IndexTable(connection, collections)
+    documents = try DocumentTable(connection, collections, indexes)
     globals = try Globals(connection)
     mutations = try MutationQueue(connection, collections, globals)
     overlays = try OverlayCache(connection)
@@ -96,6 +98,7 @@ final class CacheDatabase {
     } catch {
       collections.forget()
       documents.forget()
+      indexes.forget()
       sequenceNumbers.forget()
       throw noting(error)
     }

@@ -49,6 +49,9 @@ extension DocumentTable {
     /// Valid until the scan goes on; not checked.
     var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 
+    /// `nil` if they are not those that were stored.
+    var intactFields: EncodedFields? { try? StoredFields.read(row.blobBytes(6), checksum: row.integer(7)) }
+
     /// - Parameter collection: the path of this row's collection.
     func key(in collection: ResourcePath) -> DocumentKey {
       let name = row.textBytes(2)

@@ -16,6 +16,7 @@ final class DocumentTable {
   }
 
   private let collections: CollectionTable
+  private let indexes: IndexTable
   /// The next free number of a collection, once asked for.
   private var nextNumbers: [CollectionTable.Number: Number] = [:]
   private let findHeader: Statement
@@ -35,8 +36,9 @@ final class DocumentTable {
 
   private static let columns = "id, collection, name, version, create_time, state, fields, checksum"
 
-  init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
+  init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(LocalStoreError) {
     self.collections = collections
+    self.indexes = indexes
     let columns = Self.columns
     findHeader = try connection.prepare("SELECT id, version, state FROM documents WHERE collection = ? AND name = ?")
     findByName = try connection.prepare("SELECT \(columns) FROM documents WHERE collection = ? AND name = ?")
@@ -97,6 +99,11 @@ final class DocumentTable {
     } ?? nil
   }
 
+  /// Calls `body` with one row, if it is there.
+  func read(_ number: Number, _ body: (Row) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+    try findByNumber.bind(number, at: 1).forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
+  }
+
   func name(_ number: Number) throws(LocalStoreError) -> String? {
     try findName.bind(number, at: 1).first { $0.text(0) }
   }
@@ -112,6 +119,24 @@ final class DocumentTable {
     try rowFilter.with(admits ?? { _ in true }) { () throws(LocalStoreError) in
       try statement.forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
     }
+  }
+
+  /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
+  func scan(
+    _ collection: CollectionTable.Number, from number: Number, _ body: (Row) throws(LocalStoreError) -> Bool
+  ) throws(LocalStoreError) {
+    inCollection.bind(max(number, Self.first(collection)), at: 1).bind(Self.last(collection), at: 2)
+    defer { inCollection.reset() }
+    while try inCollection.step() {
+      guard try body(Row(inCollection)) else { return }
+    }
+  }
+
+  /// How many numbers a collection has given out and may still use: the number of its documents or somewhat more.
+  func extent(of collection: CollectionTable.Number) throws(LocalStoreError) -> Int {
+    findLast.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
+    guard let last = try findLast.first({ $0.optionalInteger(0) }) ?? nil else { return 0 }
+    return Int(last - Self.first(collection)) + 1
   }
 
   /// Calls `body` for the rows of a collection that were stored with a later read time.
@@ -136,6 +161,10 @@ final class DocumentTable {
     _ document: Document, over header: Header?, in collection: CollectionTable.Number, readTime: SnapshotVersion?,
     sequenceNumber: Int64
   ) throws(LocalStoreError) -> Number {
+    let isIndexed = try !indexes.indexes(of: collection).isEmpty
+    if isIndexed, let header, header.state.isFound {
+      try updateEntries(of: header.number, to: document.data?.encoded)
+    }
     let statement = header == nil ? insert : update
     statement.bind(document.version?.microseconds, at: 1).bind(document.createTime?.microseconds, at: 2)
       .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4)
@@ -146,6 +175,7 @@ final class DocumentTable {
     statement.bind(number, at: 8)
     if header == nil { statement.bind(collection, at: 9).bind(document.key.documentID, at: 10) }
     try statement.run()
+    if isIndexed, header?.state.isFound != true { try indexes.update(number, from: nil, to: document.data?.encoded) }
     return number
   }
 
@@ -161,6 +191,7 @@ final class DocumentTable {
 
   /// Forgets the content of a document that a target still names.
   func clear(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
+    try updateEntries(of: number, to: nil)
     bindPlaceholder(update, number, sequenceNumber)
     try update.run()
   }
@@ -177,7 +208,23 @@ final class DocumentTable {
 
   /// - Precondition: no target names the document.
   func remove(_ number: Number) throws(LocalStoreError) {
+    try updateEntries(of: number, to: nil)
     try delete.bind(number, at: 1).run()
+  }
+
+  /// Brings the index entries of a stored document in line with the fields it is about to have.
+  private func updateEntries(of number: Number, to fields: EncodedFields?) throws(LocalStoreError) {
+    if try indexes.indexes(of: number >> 32).isEmpty { return }
+    var old: EncodedFields?
+    var isDamaged = false
+    try read(number) { row in
+      guard row.isFound else { return }
+      old = row.intactFields
+      isDamaged = old == nil
+    }
+    // What the entries were made of is not known any more.
+    if isDamaged { try indexes.removeAll(of: number) }
+    try indexes.update(number, from: old, to: fields)
   }
 
   /// Drops the remembered numbers, because the transaction that took them may have been undone.

@@ -48,7 +48,7 @@ package struct EncodedFieldsView {
 
 /// One `google.firestore.v1.Value` in place.
 package struct EncodedValueView {
-  private let bytes: UnsafeRawBufferPointer
+  let bytes: UnsafeRawBufferPointer
 
   fileprivate init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 

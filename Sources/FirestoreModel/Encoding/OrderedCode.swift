@@ -5,8 +5,8 @@
 /// whoever writes values in Firestore's order gives NaN a place of its own and writes -0.0 as 0.0.
 package struct OrderedCode: Sendable {
   package private(set) var bytes: [UInt8] = []
-  /// Complements every byte, which reverses the order.
-  private let isDescending: Bool
+  /// Complements every byte that is appended from now on, which reverses its order.
+  package var isDescending: Bool
 
   package init(isDescending: Bool = false) { self.isDescending = isDescending }
 
@@ -39,5 +39,11 @@ package struct OrderedCode: Sendable {
     append(byte: 0xff)
   }
 
-  private mutating func append(byte: UInt8) { bytes.append(isDescending ? ~byte : byte) }
+  @inline(__always)
+  mutating func append(byte: UInt8) { bytes.append(isDescending ? ~byte : byte) }
+
+  /// Goes back to the first `count` bytes.
+  package mutating func cut(to count: Int) {
+    if bytes.count > count { bytes.removeSubrange(count...) }
+  }
 }

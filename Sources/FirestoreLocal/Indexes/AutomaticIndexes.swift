@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// Decides from the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
+struct AutomaticIndexes {
+  /// Smaller scans are quick enough (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
+  private static let minimumScan = 100
+  /// How many scanned documents cost as much as one that an index finds. Measured: 0.4 µs against 1.6 µs.
+  private static let relativeCost = 4
+  /// Every index slows down writing, so that queries of ever new shapes must not make ever more of them.
+  private static let maximumCount = 32
+
+  let database: CacheDatabase
+
+  /// Makes the indexes that the query lacks, if its scan cost more than they would have.
+  func consider(_ query: Query, _ result: QueryResult) throws(LocalStoreError) {
+    guard result.plan == .scan, result.documentsScanned >= Self.minimumScan else { return }
+    let returned = min(result.documents.count, query.limit ?? .max)
+    guard result.documentsScanned > Self.relativeCost * returned else { return }
+    let known = try database.indexes.indexes
+    let wanted = Self.definitions(for: query.target).filter { definition in
+      !known.contains { $0.definition.isEquivalent(to: definition) }
+    }
+    let automatic = known.filter { $0.origin == .automatic }.count
+    guard !wanted.isEmpty, automatic + wanted.count <= Self.maximumCount else { return }
+    let database = database
+    try database.transaction { () throws(LocalStoreError) in
+      for definition in wanted { try database.indexes.add(definition, .automatic) }
+    }
+  }
+
+  /// The indexes that answer the target by themselves; none if some alternative would read a whole index.
+  static func definitions(for target: Target) -> [FieldIndex] {
+    guard let group = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
+    var definitions: [FieldIndex] = []
+    for conditions in Filter.and(target.filters).disjunctions {
+      guard let definition = definition(for: conditions, target, group) else { return [] }
+      if !definitions.contains(definition) { definitions.append(definition) }
+    }
+    return definitions.count > 4 ? [] : definitions
+  }
+
+  /// The array first, then what the conditions fix, then the orderings, which the inequalities are among.
+  private static func definition(
+    for conditions: [FieldFilter], _ target: Target, _ group: String
+  ) -> FieldIndex? {
+    var fields: [FieldIndex.Field] = []
+    var paths: Set<FieldPath> = []
+    if let array = conditions.first(where: { $0.op == .arrayContains }), paths.insert(array.path).inserted {
+      fields.append(FieldIndex.Field(array.path, .contains))
+    }
+    let fixed = conditions.filter { $0.op == .equal && !$0.path.isDocumentID }
+    for path in fixed.map(\.path).sorted() where paths.insert(path).inserted {
+      fields.append(FieldIndex.Field(path))
+    }
+    let order = target.orderBy.filter { !$0.path.isDocumentID && paths.insert($0.path).inserted }
+    let isBounded = conditions.contains { condition in
+      switch condition.op {
+      case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: !condition.path.isDocumentID
+      default: false
+      }
+    }
+    if fields.isEmpty, !isBounded, target.limit == nil || order.isEmpty { return nil }
+    fields += order.map { FieldIndex.Field($0.path, $0.direction == .descending ? .descending : .ascending) }
+    return try? FieldIndex(collectionGroup: group, fields: fields)
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A local index: for every cached document of a collection group that has all of these fields, one entry under the
+/// fields' values (one per element where a field is an array that is searched).
+///
+/// Entries are kept per collection, so that an index serves queries on a collection and on the whole group alike.
+package struct FieldIndex: Sendable {
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case ascending, descending
+    /// The elements of an array.
+    case contains
+  }
+
+  package struct Field: Hashable, Sendable {
+    package let path: FieldPath
+    package let kind: Kind
+
+    package init(_ path: FieldPath, _ kind: Kind = .ascending) {
+      self.path = path
+      self.kind = kind
+    }
+  }
+
+  package let collectionGroup: String
+  package let fields: [Field]
+
+  /// - Parameter fields: a last one named `__name__` is left out, since every index ends with it (as in the
+  ///   definitions that the server's tools export).
+  /// - Throws: `invalid-argument` for an id that is none, no fields, a field twice, several arrays, or `__name__`
+  ///   elsewhere.
+  package init(collectionGroup: String, fields: [Field]) throws(ModelError) {
+    let place = "The index on collection group \"\(collectionGroup)\""
+    guard !collectionGroup.isEmpty, !collectionGroup.utf8.contains(UInt8(ascii: "/")) else {
+      throw ModelError(.invalidArgument, "\(place) needs a collection id without slashes.")
+    }
+    let fields = fields.last?.path.isDocumentID == true ? Array(fields.dropLast()) : fields
+    if fields.isEmpty { throw ModelError(.invalidArgument, "\(place) has no field besides __name__.") }
+    if fields.contains(where: \.path.isDocumentID) {
+      throw ModelError(.invalidArgument, "\(place) names __name__ before its last field.")
+    }
+    var paths: Set<FieldPath> = []
+    if let twice = fields.first(where: { !paths.insert($0.path).inserted }) {
+      throw ModelError(.invalidArgument, "\(place) names \(twice.path.canonicalText) twice.")
+    }
+    if fields.filter({ $0.kind == .contains }).count > 1 {
+      throw ModelError(.invalidArgument, "\(place) has more than one array field.")
+    }
+    self.init(unchecked: collectionGroup, fields)
+  }
+
+  init(unchecked collectionGroup: String, _ fields: [Field]) {
+    self.collectionGroup = collectionGroup
+    self.fields = fields
+  }
+
+  /// Whether the entries of one serve wherever those of the other do: read backwards they are in the opposite order.
+  package func isEquivalent(to other: FieldIndex) -> Bool { self == other || reversed == other }
+
+  private var reversed: FieldIndex {
+    FieldIndex(
+      unchecked: collectionGroup,
+      fields.map { field in
+        switch field.kind {
+        case .ascending: Field(field.path, .descending)
+        case .descending: Field(field.path, .ascending)
+        case .contains: field
+        }
+      })
+  }
+}
+
+extension FieldIndex: Hashable {
+  package static func == (left: FieldIndex, right: FieldIndex) -> Bool {
+    left.collectionGroup.equalsUTF8(right.collectionGroup) && left.fields == right.fields
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    collectionGroup.hashUTF8(into: &hasher)
+    hasher.combine(fields)
+  }
+}
+
+extension FieldIndex: CustomStringConvertible {
+  /// As `cities(state ascending, population descending)`.
+  package var description: String {
+    let list = fields.map { "\($0.path.canonicalText) \($0.kind.rawValue)" }
+    return "\(collectionGroup)(\(list.joined(separator: ", ")))"
+  }
+}
+
+// MARK: Stored form
+
+extension FieldIndex {
+  var encoded: [UInt8] {
+    let list = fields.map { field -> Value in
+      let segments = field.path.segments.map { Value.string($0) }
+      return .map(["path": .array(segments), "kind": .string(field.kind.rawValue)])
+    }
+    return EncodedFields(["group": .string(collectionGroup), "fields": .array(list)]).bytes
+  }
+
+  /// - Returns: `nil` for bytes that are no definition.
+  init?(encoded bytes: [UInt8]) {
+    guard let content = try? EncodedFields(validating: bytes).decoded(), case .string(let group)? = content["group"],
+      case .array(let list)? = content["fields"]
+    else { return nil }
+    var fields: [Field] = []
+    for case .map(let field) in list {
+      guard case .array(let segments)? = field["path"], case .string(let name)? = field["kind"],
+        let kind = Kind(rawValue: name)
+      else { return nil }
+      let names = segments.compactMap { if case .string(let name) = $0 { name } else { nil } }
+      if names.isEmpty || names.count != segments.count { return nil }
+      fields.append(Field(FieldPath(segments: names), kind))
+    }
+    guard fields.count == list.count else { return nil }
+    // Damage that gives another legal definition is caught by the checksum beside it.
+    try? self.init(collectionGroup: group, fields: fields)
+  }
+}

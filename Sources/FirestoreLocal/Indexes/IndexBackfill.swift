@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// One slice of the work that changed definitions leave behind: entries of dropped indexes go, and documents that were
+/// cached before an index get their entries. A slice is bounded in documents, entries and bytes, so that it takes some
+/// milliseconds whatever the documents are; its position is stored with it, so that a restart goes on from there.
+struct IndexBackfill {
+  private static let maximumDocuments = 1000
+  private static let maximumEntries = 1000
+  private static let maximumBytes = 512 * 1024
+  private static let maximumRemovals = 2000
+
+  let database: CacheDatabase
+
+  private var indexes: IndexTable { database.indexes }
+
+  var isNeeded: Bool {
+    get throws(LocalStoreError) {
+      if try !indexes.dropped.isEmpty { return true }
+      return try indexes.indexes.contains { !$0.isReady }
+    }
+  }
+
+  /// - Precondition: inside a transaction.
+  func performSlice() throws(LocalStoreError) {
+    if let number = try indexes.dropped.first {
+      try indexes.removeEntries(of: number, atMost: Self.maximumRemovals)
+    } else if let index = try indexes.indexes.first(where: { !$0.isReady }), let position = index.position {
+      try indexes.set(position: try advance(index, from: position), of: index)
+    }
+  }
+
+  /// - Returns: where to go on; `nil` at the end.
+  private func advance(
+    _ index: IndexTable.Index, from position: DocumentTable.Number
+  ) throws(LocalStoreError) -> DocumentTable.Number? {
+    var documents = 0
+    var entries = 0
+    var bytes = 0
+    for collection in try collections(of: index) where collection >= position >> 32 {
+      var next: DocumentTable.Number?
+      try database.documents.scan(collection, from: position) { row throws(LocalStoreError) in
+        documents += 1
+        if row.isFound {
+          let fields = row.fieldBytes
+          bytes += fields.count
+          entries += try indexes.add(row.number, EncodedFieldsView(fields), to: index)
+        }
+        next = row.number + 1
+        return documents < Self.maximumDocuments && entries < Self.maximumEntries && bytes < Self.maximumBytes
+      }
+      if documents >= Self.maximumDocuments || entries >= Self.maximumEntries || bytes >= Self.maximumBytes {
+        return next
+      }
+    }
+    return nil
+  }
+
+  /// How much of an index is done.
+  func progress(of index: IndexTable.Index) throws(LocalStoreError) -> IndexProgress {
+    var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
+    for collection in try collections(of: index) {
+      let extent = try database.documents.extent(of: collection)
+      progress.documentsTotal += extent
+      let position = index.position ?? .max
+      if position >> 32 > collection {
+        progress.documentsIndexed += extent
+      } else if position >> 32 == collection {
+        progress.documentsIndexed += min(extent, Int(position & 0xffff_ffff))
+      }
+    }
+    return progress
+  }
+
+  private func collections(of index: IndexTable.Index) throws(LocalStoreError) -> [CollectionTable.Number] {
+    try database.collections.group(index.definition.collectionGroup, below: .root)
+  }
+}
+
+/// How far a backfill is, in documents; forgotten documents may count as long as their numbers are not used again.
+package struct IndexProgress: Hashable, Sendable {
+  package var documentsIndexed: Int
+  package var documentsTotal: Int
+}

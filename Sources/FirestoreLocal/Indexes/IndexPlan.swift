@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// What the ready indexes of a collection group can do for a target: for each of its alternatives (`or`, `in`,
+/// `array-contains-any`) the ranges that hold all of its documents.
+struct IndexPlan {
+  /// More alternatives than this are cheaper to check one document after the other. The backend allows 30.
+  static let maximumAlternatives = 200
+
+  /// At least one for each alternative.
+  let alternatives: [[IndexCandidate]]
+
+  /// - Returns: `nil` if some alternative has no index.
+  init?(_ target: Target, _ indexes: [IndexTable.Index]) {
+    let ready = indexes.filter(\.isReady)
+    if ready.isEmpty { return nil }
+    let disjunctions = Filter.and(target.filters).disjunctions
+    guard (1...Self.maximumAlternatives).contains(disjunctions.count) else { return nil }
+    // Only what all alternatives fix to the same value may be left out of the order: they are merged in it.
+    let fixed = Set(target.filters.flatMap(\.commonConditions).filter { $0.op == .equal }.map(\.path))
+    let order = target.orderBy.prefix { !$0.path.isDocumentID }.filter { !fixed.contains($0.path) }
+    var alternatives: [[IndexCandidate]] = []
+    for conditions in disjunctions {
+      let candidates = ready.compactMap { IndexCandidate($0, conditions, order, target) }
+      if candidates.isEmpty { return nil }
+      alternatives.append(candidates)
+    }
+    self.alternatives = alternatives
+  }
+
+  /// One candidate for each alternative whose entries come in the query's order; `nil` if one has none. Alternatives
+  /// may share a range.
+  var ordered: [IndexCandidate]? {
+    var chosen: [IndexCandidate] = []
+    var ranges: Set<IndexRange> = []
+    for candidates in alternatives {
+      let best = candidates.filter(\.isOrdered).max {
+        ($0.fixedCount, $0.served.count) < ($1.fixedCount, $1.served.count)
+      }
+      guard let best else { return nil }
+      if ranges.insert(best.range).inserted { chosen.append(best) }
+    }
+    return chosen
+  }
+}
+
+extension Filter {
+  /// The conditions that every document satisfies that the filter lets through.
+  fileprivate var commonConditions: [FieldFilter] {
+    switch self {
+    case .field(let filter): [filter]
+    case .and(let filters): filters.flatMap(\.commonConditions)
+    case .or(let filters): filters.count == 1 ? filters[0].commonConditions : []
+    }
+  }
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The index definitions, and the entries of remote documents. Documents with pending writes are joined by the query,
+/// as in a scan, so that entries change only when remote documents do.
+///
+/// Every change of a document changes its entries in the same transaction, from the moment an index is defined; the
+/// backfill adds those of the documents that were there before.
+final class IndexTable {
+  typealias Number = Int64
+
+  /// Where an index comes from.
+  enum Origin: Int64 {
+    case configured = 0
+    case automatic = 1
+    /// No index any more; what is left of its entries is being removed.
+    case dropped = 2
+  }
+
+  struct Index {
+    let number: Number
+    let definition: FieldIndex
+    var origin: Origin
+    /// The first document that the backfill has not seen; `nil` once it has seen all.
+    var position: DocumentTable.Number?
+
+    var isReady: Bool { position == nil }
+  }
+
+  static let schema = """
+    CREATE TABLE index_configuration (
+      id INTEGER PRIMARY KEY,
+      definition BLOB NOT NULL,   -- FieldIndex
+      checksum INTEGER NOT NULL,  -- of `definition`
+      origin INTEGER NOT NULL,    -- IndexTable.Origin
+      position INTEGER            -- next document of the backfill; NULL when it is done
+    ) STRICT;
+
+    CREATE TABLE index_entries (
+      index_id INTEGER NOT NULL,
+      collection INTEGER NOT NULL,
+      value BLOB NOT NULL,        -- FieldIndex.keys
+      document INTEGER NOT NULL,  -- the lower half of documents.id
+      PRIMARY KEY (index_id, collection, value, document)
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  let collections: CollectionTable
+  private var loaded: [Index] = []
+  private var loadedDropped: [Number] = []
+  private var ofCollection: [CollectionTable.Number: [Index]] = [:]
+  private var isLoaded = false
+  private var code = OrderedCode()
+
+  private let all: Statement
+  private let insertIndex: Statement
+  private let updateIndex: Statement
+  private let removeIndex: Statement
+  private let insertEntry: Statement
+  private let removeEntry: Statement
+  private let removeAllOfDocument: Statement
+  private let ascending: Statement
+  private let descending: Statement
+  private let documents: Statement
+  private let nthEntry: Statement
+  private let removeEntriesUpTo: Statement
+  private let removeEntries: Statement
+
+  init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
+    self.collections = collections
+    all = try connection.prepare(
+      "SELECT id, definition, checksum, origin, position FROM index_configuration ORDER BY id")
+    insertIndex = try connection.prepare(
+      "INSERT INTO index_configuration (definition, checksum, origin, position) VALUES (?, ?, ?, ?)")
+    updateIndex = try connection.prepare("UPDATE index_configuration SET origin = ?, position = ? WHERE id = ?")
+    removeIndex = try connection.prepare("DELETE FROM index_configuration WHERE id = ?")
+    insertEntry = try connection.prepare(
+      "INSERT OR IGNORE INTO index_entries (index_id, collection, value, document) VALUES (?, ?, ?, ?)")
+    removeEntry = try connection.prepare(
+      "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND value = ? AND document = ?")
+    removeAllOfDocument = try connection.prepare(
+      "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND document = ?")
+    let range = "FROM index_entries WHERE index_id = ? AND collection = ? AND value >= ? AND value < ?"
+    ascending = try connection.prepare("SELECT value, document \(range) ORDER BY value, document")
+    descending = try connection.prepare("SELECT value, document \(range) ORDER BY value DESC, document DESC")
+    documents = try connection.prepare("SELECT document \(range) LIMIT ?")
+    nthEntry = try connection.prepare(
+      """
+      SELECT collection, value, document FROM index_entries WHERE index_id = ?
+      ORDER BY collection, value, document LIMIT 1 OFFSET ?
+      """)
+    removeEntriesUpTo = try connection.prepare(
+      "DELETE FROM index_entries WHERE index_id = ? AND (collection, value, document) <= (?, ?, ?)")
+    removeEntries = try connection.prepare("DELETE FROM index_entries WHERE index_id = ?")
+    try load()
+  }
+
+  // MARK: Definitions
+
+  private func load() throws(LocalStoreError) {
+    var indexes: [Index] = []
+    var dropped: [Number] = []
+    try all.forEachRow { row in
+      let number = row.integer(0)
+      let bytes = row.blob(1)
+      let isIntact = bytes.withUnsafeBytes(StoredFields.checksum) == row.integer(2)
+      if isIntact, let definition = FieldIndex(encoded: bytes), let origin = Origin(rawValue: row.integer(3)),
+        origin != .dropped
+      {
+        indexes.append(
+          Index(number: number, definition: definition, origin: origin, position: row.optionalInteger(4)))
+      } else {
+        dropped.append(number)
+      }
+    }
+    (loaded, loadedDropped, ofCollection, isLoaded) = (indexes, dropped, [:], true)
+  }
+
+  /// Drops what is remembered, because the transaction that changed it may have been undone.
+  func forget() { isLoaded = false }
+
+  private func ensureLoaded() throws(LocalStoreError) {
+    if !isLoaded { try load() }
+  }
+
+  /// All indexes, in the order in which they were made.
+  var indexes: [Index] {
+    get throws(LocalStoreError) {
+      try ensureLoaded()
+      return loaded
+    }
+  }
+
+  /// Indexes whose entries are to be removed: dropped ones, and those whose definition cannot be read any more.
+  var dropped: [Number] {
+    get throws(LocalStoreError) {
+      try ensureLoaded()
+      return loadedDropped
+    }
+  }
+
+  /// The indexes that a collection's documents have entries in.
+  func indexes(of collection: CollectionTable.Number) throws(LocalStoreError) -> [Index] {
+    try ensureLoaded()
+    if loaded.isEmpty { return [] }
+    if let known = ofCollection[collection] { return known }
+    let id = try collections.path(of: collection).last
+    let found = loaded.filter { $0.definition.collectionGroup.equalsUTF8(id) }
+    ofCollection[collection] = found
+    return found
+  }
+
+  /// - Precondition: inside a transaction, as for everything that changes the table.
+  func add(_ definition: FieldIndex, _ origin: Origin) throws(LocalStoreError) {
+    let bytes = definition.encoded
+    // Without documents there is nothing to catch up with.
+    let isEmpty = try collections.group(definition.collectionGroup, below: .root).isEmpty
+    insertIndex.bind(bytes, at: 1).bind(bytes.withUnsafeBytes(StoredFields.checksum), at: 2)
+    try insertIndex.bind(origin.rawValue, at: 3).bind(isEmpty ? nil : 0, at: 4).run()
+    try load()
+  }
+
+  func set(_ origin: Origin, of index: Index) throws(LocalStoreError) {
+    try updateIndex.bind(origin.rawValue, at: 1).bind(index.position, at: 2).bind(index.number, at: 3).run()
+    try load()
+  }
+
+  func set(position: DocumentTable.Number?, of index: Index) throws(LocalStoreError) {
+    try updateIndex.bind(index.origin.rawValue, at: 1).bind(position, at: 2).bind(index.number, at: 3).run()
+    try load()
+  }
+
+  /// Removes at most `count` entries of a dropped index, and the index with the last of them.
+  func removeEntries(of number: Number, atMost count: Int) throws(LocalStoreError) {
+    var last: (CollectionTable.Number, [UInt8], Int64)?
+    last = try nthEntry.bind(number, at: 1).bind(Int64(count - 1), at: 2).first { row in
+      (row.integer(0), row.blob(1), row.integer(2))
+    }
+    if let last {
+      removeEntriesUpTo.bind(number, at: 1).bind(last.0, at: 2).bind(last.1, at: 3)
+      try removeEntriesUpTo.bind(last.2, at: 4).run()
+    } else {
+      try removeEntries.bind(number, at: 1).run()
+      try removeIndex.bind(number, at: 1).run()
+      try load()
+    }
+  }
+
+  // MARK: Entries
+
+  private static let mask: Int64 = 0xffff_ffff
+
+  /// Brings the entries of a document in line with its new fields.
+  /// - Parameters:
+  ///   - old: its stored fields before; `nil` if it had none.
+  ///   - new: `nil` if it has none now.
+  func update(
+    _ document: DocumentTable.Number, from old: EncodedFields?, to new: EncodedFields?
+  ) throws(LocalStoreError) {
+    let collection = document >> 32
+    for index in try indexes(of: collection) {
+      let oldKeys = old.map { keys(index, $0) } ?? []
+      let newKeys = new.map { keys(index, $0) } ?? []
+      if oldKeys == newKeys { continue }
+      for key in oldKeys where !newKeys.contains(key) {
+        removeEntry.bind(index.number, at: 1).bind(collection, at: 2).bind(key, at: 3)
+        try removeEntry.bind(document & Self.mask, at: 4).run()
+      }
+      for key in newKeys where !oldKeys.contains(key) { try insert(key, document, index) }
+    }
+  }
+
+  /// Removes a document's entries without knowing its fields. Reads all entries of the collection.
+  func removeAll(of document: DocumentTable.Number) throws(LocalStoreError) {
+    let collection = document >> 32
+    for index in try indexes(of: collection) {
+      removeAllOfDocument.bind(index.number, at: 1).bind(collection, at: 2)
+      try removeAllOfDocument.bind(document & Self.mask, at: 3).run()
+    }
+  }
+
+  /// - Returns: how many entries the document has.
+  func add(
+    _ document: DocumentTable.Number, _ fields: EncodedFieldsView, to index: Index
+  ) throws(LocalStoreError) -> Int {
+    let keys = index.definition.keys(of: fields, &code)
+    for key in keys { try insert(key, document, index) }
+    return keys.count
+  }
+
+  private func insert(
+    _ key: [UInt8], _ document: DocumentTable.Number, _ index: Index
+  ) throws(LocalStoreError) {
+    insertEntry.bind(index.number, at: 1).bind(document >> 32, at: 2).bind(key, at: 3)
+    try insertEntry.bind(document & Self.mask, at: 4).run()
+  }
+
+  private func keys(_ index: Index, _ fields: EncodedFields) -> [[UInt8]] {
+    fields.withView { index.definition.keys(of: $0, &code) }
+  }
+
+  // MARK: Reading
+
+  /// Calls `body` with the key and document of each entry of a range, until it returns false.
+  func read(
+    _ range: IndexRange, in collection: CollectionTable.Number, isReversed: Bool,
+    _ body: (UnsafeRawBufferPointer, DocumentTable.Number) throws(LocalStoreError) -> Bool
+  ) throws(LocalStoreError) {
+    if range.isEmpty { return }
+    let statement = isReversed ? descending : ascending
+    bind(range, collection, to: statement)
+    defer { statement.reset() }
+    while try statement.step() {
+      guard try body(statement.blobBytes(0), collection << 32 | statement.integer(1)) else { return }
+    }
+  }
+
+  /// Appends the documents of at most `count` entries of a range, by key and not by number.
+  func collect(
+    _ range: IndexRange, in collection: CollectionTable.Number, atMost count: Int,
+    into numbers: inout [DocumentTable.Number]
+  ) throws(LocalStoreError) {
+    if range.isEmpty { return }
+    bind(range, collection, to: documents)
+    documents.bind(Int64(count), at: 5)
+    defer { documents.reset() }
+    while try documents.step() { numbers.append(collection << 32 | documents.integer(0)) }
+  }
+
+  private func bind(_ range: IndexRange, _ collection: CollectionTable.Number, to statement: Statement) {
+    statement.bind(range.index, at: 1).bind(collection, at: 2).bind(range.lower, at: 3).bind(range.upper, at: 4)
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Compares the entries of all indexes with the documents. O(size); for tests and debug builds.
+struct IndexVerification {
+  let database: CacheDatabase
+
+  private struct Entry: Hashable {
+    let index: IndexTable.Number
+    let document: DocumentTable.Number
+    let key: [UInt8]
+  }
+
+  /// - Returns: what does not agree; empty when all is well.
+  func violations() throws(LocalStoreError) -> [String] {
+    var violations: [String] = []
+    var stored: Set<Entry> = []
+    let dropped = Set(try database.indexes.dropped)
+    try database.connection.prepareOnce("SELECT index_id, collection, value, document FROM index_entries")
+      .forEachRow { row in
+        guard !dropped.contains(row.integer(0)) else { return }
+        let document = row.integer(1) << 32 | row.integer(3)
+        stored.insert(Entry(index: row.integer(0), document: document, key: row.blob(2)))
+      }
+    var code = OrderedCode()
+    for index in try database.indexes.indexes {
+      for collection in try database.collections.group(index.definition.collectionGroup, below: .root) {
+        try database.documents.scan(collection, from: 0) { row throws(LocalStoreError) in
+          guard row.isFound else { return true }
+          let keys = index.definition.keys(of: EncodedFieldsView(row.fieldBytes), &code)
+          let isCovered = index.position.map { row.number < $0 } ?? true
+          for key in keys {
+            let entry = Entry(index: index.number, document: row.number, key: key)
+            if stored.remove(entry) == nil, isCovered {
+              violations.append("\(index.definition) has no entry for document \(row.number)")
+            }
+          }
+          return true
+        }
+      }
+    }
+    if !stored.isEmpty {
+      violations.append("\(stored.count) index entries are not of their documents' fields, or of no document")
+    }
+    return violations
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A local index as the store has it.
+package struct IndexState: Hashable, Sendable {
+  package var definition: FieldIndex
+  /// Made by the store because queries needed it, not configured.
+  package var isAutomatic: Bool
+  /// `nil` when the index is complete; until then no query uses it.
+  package var backfill: IndexProgress?
+}
+
+extension LocalStore {
+  /// Replaces the configured indexes. Those that stay keep their entries, automatic ones are not touched; a new one is
+  /// maintained from now on and used when the documents of before have been caught up with (`backfillIndexes`).
+  package mutating func setIndexes(_ definitions: [FieldIndex]) throws(LocalStoreError) {
+    let database = database
+    try database.transaction { () throws(LocalStoreError) in
+      let indexes = database.indexes
+      for index in try indexes.indexes where index.origin == .configured {
+        if !definitions.contains(where: index.definition.isEquivalent(to:)) { try indexes.set(.dropped, of: index) }
+      }
+      for definition in definitions {
+        if let known = try indexes.indexes.first(where: { $0.definition.isEquivalent(to: definition) }) {
+          if known.origin != .configured { try indexes.set(.configured, of: known) }
+        } else {
+          try indexes.add(definition, .configured)
+        }
+      }
+    }
+  }
+
+  /// Drops all indexes, configured or automatic (SDK: deleteAllFieldIndexes).
+  package mutating func deleteAllIndexes() throws(LocalStoreError) {
+    let database = database
+    try database.transaction { () throws(LocalStoreError) in
+      for index in try database.indexes.indexes { try database.indexes.set(.dropped, of: index) }
+    }
+  }
+
+  /// The indexes in the order in which they were made.
+  package func indexes() throws(LocalStoreError) -> [IndexState] {
+    try database.read { () throws(LocalStoreError) in
+      var states: [IndexState] = []
+      let backfill = IndexBackfill(database: database)
+      for index in try database.indexes.indexes {
+        let progress = index.isReady ? nil : try backfill.progress(of: index)
+        states.append(
+          IndexState(definition: index.definition, isAutomatic: index.origin == .automatic, backfill: progress))
+      }
+      return states
+    }
+  }
+
+  /// Whether `backfillIndexes` has anything to do.
+  package var needsIndexBackfill: Bool {
+    get throws(LocalStoreError) { try IndexBackfill(database: database).isNeeded }
+  }
+
+  /// Does one slice of what changed definitions left to do: some milliseconds of work, in one transaction.
+  /// - Returns: whether there is more to do.
+  package mutating func backfillIndexes() throws(LocalStoreError) -> Bool {
+    let backfill = IndexBackfill(database: database)
+    guard try backfill.isNeeded else { return false }
+    try database.transaction { () throws(LocalStoreError) in try backfill.performSlice() }
+    return try backfill.isNeeded
+  }
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// Answering from indexes. Entries say where documents may be that match; each of these is read and checked, and
+/// documents with pending writes are joined as in a scan, so that the answer is that of the scan.
+extension QueryEngine {
+  /// Reading a document by its number costs about as much as scanning this many.
+  private static let lookupCost = 3
+  /// Reading a document by its number costs about as much as reading this many entries.
+  private static let entriesPerLookup = 8
+
+  /// - Returns: `nil` if the indexes do not serve the query, or would cost more than scanning.
+  func indexed(_ query: Query, _ data: TargetData?) throws(LocalStoreError) -> QueryResult? {
+    let collections = try collections(of: query)
+    guard let first = collections.first else { return nil }
+    let indexes = try database.indexes.indexes(of: first)
+    guard !indexes.isEmpty, let plan = IndexPlan(query.target, indexes) else { return nil }
+    var size = 0
+    for collection in collections { size += try database.documents.extent(of: collection) }
+    let budget = max(16, size / Self.lookupCost)
+
+    if let limit = query.limit, let ordered = plan.ordered {
+      // Conditions that the entries do not answer may make this long, so that it first has a short try.
+      let short = min(4 * limit + 100, budget)
+      if let result = try streaming(ordered, query, data, collections, limit, atMost: short) { return result }
+      if short == budget { return nil }
+      if let found = try documents(of: plan, in: collections, atMost: budget) {
+        return try reading(found, query, data, collections)
+      }
+      return try streaming(ordered, query, data, collections, limit, atMost: budget)
+    }
+    guard let found = try documents(of: plan, in: collections, atMost: budget) else { return nil }
+    return try reading(found, query, data, collections)
+  }
+
+  // MARK: In order
+
+  /// Reads each range in the query's order until it has given `limit` documents.
+  /// - Returns: `nil` if that takes reading more documents than allowed.
+  private func streaming(
+    _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionTable.Number],
+    _ limit: Int, atMost budget: Int
+  ) throws(LocalStoreError) -> QueryResult? {
+    let hits = Hits(query)
+    let matcher = StoredMatcher(query.target)
+    /// The documents that were read, and whether they match.
+    var read: [DocumentTable.Number: Bool] = [:]
+    var keys: [DocumentTable.Number: DocumentKey] = [:]
+    var entries = 0
+    for collection in collections {
+      let overlaid = try considerOverlaid(collection, hits)
+      let path = try database.collections.path(of: collection)
+      for candidate in candidates {
+        var matched = 0
+        var lastKey: [UInt8] = []
+        try database.indexes.read(candidate.range, in: collection, isReversed: candidate.isReversed) {
+          key, number throws(LocalStoreError) in
+          // What has the same key as the last one may come before it.
+          if matched >= limit, !key.elementsEqual(lastKey) { return false }
+          entries += 1
+          if overlaid.contains(number) { return true }
+          var isMatch = read[number]
+          if isMatch == nil {
+            if read.count >= budget {
+              read[number] = false
+              return false
+            }
+            isMatch = false
+            try database.documents.read(number) { row throws(LocalStoreError) in
+              guard row.isFound, matcher.matches(row, in: path) else { return }
+              isMatch = true
+              keys[number] = row.key(in: path)
+              try hits.consider(row, in: path, isAdmitted: true)
+            }
+            read[number] = isMatch
+          }
+          if isMatch == true {
+            matched += 1
+            if matched == limit { lastKey = Array(key) }
+          }
+          return true
+        }
+        if read.count > budget { return nil }
+      }
+    }
+    var remoteKeys: Set<DocumentKey> = []
+    var unknown: [DocumentTable.Number] = []
+    for number in try members(of: data).numbers {
+      if let key = keys[number] { remoteKeys.insert(key) } else { unknown.append(number) }
+    }
+    remoteKeys.formUnion(try resolve(RemoteKeys(unknown)))
+    let uses = candidates.map { IndexUse($0, servesOrder: true) }
+    return QueryResult(
+      documents: hits.finish().documents, remoteKeys: remoteKeys, plan: .index, documentsScanned: read.count,
+      entriesRead: entries, indexes: uses.unique)
+  }
+
+  // MARK: As sets
+
+  /// Where documents are that may match.
+  private struct Found {
+    /// Ascending, each once.
+    var numbers: [DocumentTable.Number] = []
+    var uses: [IndexUse] = []
+    var entries = 0
+  }
+
+  private func reading(
+    _ found: Found, _ query: Query, _ data: TargetData?, _ collections: [CollectionTable.Number]
+  ) throws(LocalStoreError) -> QueryResult {
+    let hits = Hits(query, try members(of: data))
+    var rest = found.numbers[...]
+    var scanned = 0
+    for collection in collections {
+      let overlaid = try considerOverlaid(collection, hits)
+      let path = try database.collections.path(of: collection)
+      while let number = rest.first, number >> 32 == collection {
+        rest.removeFirst()
+        if overlaid.contains(number) { continue }
+        scanned += 1
+        try database.documents.read(number) { row throws(LocalStoreError) in
+          if row.isFound { try hits.consider(row, in: path, isAdmitted: false) }
+        }
+      }
+    }
+    let (documents, remote) = hits.finish()
+    return QueryResult(
+      documents: documents, remoteKeys: try resolve(remote), plan: .index, documentsScanned: scanned,
+      entriesRead: found.entries, indexes: found.uses.unique)
+  }
+
+  /// The union over all alternatives.
+  /// - Returns: `nil` if these are more documents than allowed.
+  private func documents(
+    of plan: IndexPlan, in collections: [CollectionTable.Number], atMost budget: Int
+  ) throws(LocalStoreError) -> Found? {
+    var union = Found()
+    var isKnown: Set<[IndexRange]> = []
+    for candidates in plan.alternatives where isKnown.insert(candidates.map(\.range)).inserted {
+      guard let found = try intersection(of: candidates, in: collections, atMost: budget) else { return nil }
+      union.numbers += found.numbers
+      union.uses += found.uses
+      union.entries += found.entries
+      if union.numbers.count > budget { return nil }
+    }
+    if plan.alternatives.count > 1 {
+      union.numbers.sort()
+      union.numbers = union.numbers.unique
+    }
+    return union
+  }
+
+  /// Starts with the candidate that finds the fewest documents, and takes others in that answer further conditions.
+  private func intersection(
+    of candidates: [IndexCandidate], in collections: [CollectionTable.Number], atMost budget: Int
+  ) throws(LocalStoreError) -> Found? {
+    var found = Found()
+    var cap = min(256, budget)
+    var chosen: Int?
+    search: while true {
+      for (index, candidate) in candidates.enumerated() {
+        guard let numbers = try numbers(in: candidate.range, collections, atMost: cap, &found.entries) else { continue }
+        found.numbers = numbers
+        chosen = index
+        break search
+      }
+      if cap == budget { break }
+      cap = min(4 * cap, budget)
+    }
+    guard let chosen else { return nil }
+    found.uses.append(IndexUse(candidates[chosen], servesOrder: false))
+    var served = Set(candidates[chosen].served)
+    for (index, candidate) in candidates.enumerated() where index != chosen {
+      if found.numbers.count < Self.entriesPerLookup || candidate.served.allSatisfy(served.contains) { continue }
+      let worthwhile = Self.entriesPerLookup / 2 * found.numbers.count
+      guard let numbers = try numbers(in: candidate.range, collections, atMost: worthwhile, &found.entries) else {
+        continue
+      }
+      let others = Set(numbers)
+      found.numbers.removeAll { !others.contains($0) }
+      found.uses.append(IndexUse(candidate, servesOrder: false))
+      served.formUnion(candidate.served)
+    }
+    return found
+  }
+
+  /// - Returns: ascending, each once; `nil` if there are more entries than allowed.
+  private func numbers(
+    in range: IndexRange, _ collections: [CollectionTable.Number], atMost cap: Int, _ entries: inout Int
+  ) throws(LocalStoreError) -> [DocumentTable.Number]? {
+    var numbers: [DocumentTable.Number] = []
+    for collection in collections {
+      try database.indexes.collect(range, in: collection, atMost: cap + 1 - numbers.count, into: &numbers)
+      if numbers.count > cap { break }
+    }
+    entries += numbers.count
+    if numbers.count > cap { return nil }
+    numbers.sort()
+    return numbers.unique
+  }
+}
+
+extension IndexUse {
+  fileprivate init(_ candidate: IndexCandidate, servesOrder: Bool) {
+    self.init(
+      index: candidate.index.definition, servedFilters: candidate.served, servesOrder: servesOrder)
+  }
+}
+
+extension [DocumentTable.Number] {
+  /// Without repetitions; must be sorted.
+  fileprivate var unique: [DocumentTable.Number] {
+    var previous: DocumentTable.Number?
+    return filter { number in
+      defer { previous = number }
+      return number != previous
+    }
+  }
+}
+
+extension [IndexUse] {
+  fileprivate var unique: [IndexUse] {
+    var seen: Set<IndexUse> = []
+    return filter { seen.insert($0).inserted }
+  }
+}
