@@ -28,6 +28,9 @@ package enum Effect: Equatable, Sendable {
   case dropRejected([BatchID])
   /// Skip any backoff.
   case retryNow
+  /// Disturb the network as given, also calm it.
+  case setFaults(FaultSettings)
+  case injectFault(WriteFault)
   /// Suspend the screen, run the user's editor on the text and write the result, or answer `editorFailed`.
   case edit(EditRequest)
   case copy(String)

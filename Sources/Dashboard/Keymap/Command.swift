@@ -33,6 +33,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case palette, help
   case copy
   case themes
+  case faults
   case toggleMouse = "mouse"
   case redraw, suspend
   case messages

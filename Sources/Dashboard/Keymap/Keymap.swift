@@ -41,6 +41,7 @@ package enum Keymap {
     Binding(.nextLayout, "|", in: .screen, "next layout"),
     Binding(.copy, "y", in: .screen, "copy path, JSON, value, row or Swift"),
     Binding(.themes, "T", in: .screen, "choose a theme with live preview"),
+    Binding(.faults, "F", in: .screen, "faults: latency, losses, rejections"),
     Binding(.toggleMouse, "%", in: .screen, "mouse on or off"),
   ]
 
@@ -68,6 +69,8 @@ package enum Keymap {
     Binding(.new, "n", in: .pane(.writes), "new listener"),
 
     Binding(.toggleNetwork, "space", in: .pane(.network), "go offline or online"),
+    Binding(
+      .faults, "f", in: .pane(.network), "faults: latency, losses, rejections", hint: "faults", 5),
     Binding(.retryNow, "r", in: .pane(.network), "connect now, without waiting for the retry", hint: "retry now", 5),
     Binding(.new, "n", in: .pane(.network), "new listener"),
 
@@ -100,6 +103,7 @@ package enum Keymap {
     + list(.themes, accept: "keep this theme", hint: "keep")
     + list(.copyMenu, accept: "copy", hint: "copy")
     + list(.newMenu, accept: "choose", hint: "choose")
+    + list(.faults, accept: "switch it, or let it happen to the next write", hint: "switch")
     + list(.messages, accept: "close", hint: nil)
     + [
       Binding(.accept, "enter", in: .overlay(.filter), "keep the filter", hint: "keep", 1),

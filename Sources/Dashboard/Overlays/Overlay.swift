@@ -4,7 +4,7 @@ import FirestoreModel
 /// What lies over the panes and takes the keys. At most one at a time; `esc` always closes it.
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
-    case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages
+    case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults
 
     package var title: String {
       switch self {
@@ -17,6 +17,7 @@ package enum Overlay: Sendable {
       case .copyMenu: "Copy"
       case .newMenu: "New"
       case .messages: "Messages"
+      case .faults: "Faults"
       }
     }
   }
@@ -30,6 +31,7 @@ package enum Overlay: Sendable {
   case copyMenu(Menu)
   case newMenu(Menu)
   case messages(Cursor<Int>)
+  case faults(FaultMenu)
 
   package var kind: Kind {
     switch self {
@@ -42,6 +44,7 @@ package enum Overlay: Sendable {
     case .copyMenu: .copyMenu
     case .newMenu: .newMenu
     case .messages: .messages
+    case .faults: .faults
     }
   }
 
@@ -54,7 +57,7 @@ package enum Overlay: Sendable {
       case .filter(let line): line.field
       case .listener(let editor): editor.focusedField
       case .confirm(let confirmation): confirmation.typed
-      case .themes, .copyMenu, .newMenu, .messages: nil
+      case .themes, .copyMenu, .newMenu, .messages, .faults: nil
       }
     }
     set {
@@ -75,7 +78,7 @@ package enum Overlay: Sendable {
       case .confirm(var confirmation):
         confirmation.typed = newValue
         self = .confirm(confirmation)
-      case .themes, .copyMenu, .newMenu, .messages: break
+      case .themes, .copyMenu, .newMenu, .messages, .faults: break
       }
     }
   }

@@ -21,6 +21,7 @@ struct NetworkPane {
     } else {
       lines += narrowStreamLines(width: area.width)
     }
+    if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
     if let notice = state.network.storageNotice { lines.append(fact("cache", notice, .warn)) }
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
@@ -32,7 +33,7 @@ struct NetworkPane {
     }
     guard isLarge, lines.count + 1 < area.height else { return }
     canvas.put(
-      PaneHints.line([.retryNow, .new], .network, state, glyphs, width: area.width), x: area.x, y: area.maxY - 1,
+      PaneHints.line([.faults, .retryNow, .new], .network, state, glyphs, width: area.width), x: area.x, y: area.maxY - 1,
       width: area.width)
   }
 

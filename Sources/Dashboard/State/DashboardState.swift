@@ -26,6 +26,7 @@ package struct DashboardState: Sendable {
   package internal(set) var messages: [Toast] = []
   package internal(set) var theme: String
   package internal(set) var isMouseOn: Bool
+  package internal(set) var faults = FaultSettings()
   var rate = EventRate()
   var outages = OnlineHistory()
   var nextListener = 1

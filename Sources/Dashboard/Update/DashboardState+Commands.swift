@@ -58,6 +58,7 @@ extension DashboardState {
       isMouseOn.toggle()
       toast(.info, isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
       return [.setMouse(isMouseOn)]
+    case .faults: overlay = .faults(FaultMenu())
     case .messages: overlay = .messages(Cursor())
     default: return performInPane(command)
     }

@@ -59,6 +59,7 @@ extension DashboardState {
         return character == "q" ? perform(.cancel) : []
       }
       return choose(item)
+    case .faults: return chooseFault(character)
     case .listener(var editor):
       if character == " " { editor.toggle() }
       overlay = .listener(editor)

@@ -47,6 +47,9 @@ extension DashboardState {
     case .messages(var cursor):
       cursor.move(by: step, in: Array(messages.indices))
       overlay = .messages(cursor)
+    case .faults(var menu):
+      menu.cursor.move(by: step, in: Array(FaultMenu.Item.allCases.indices))
+      overlay = .faults(menu)
     case .filter, .listener, .confirm, nil: break
     }
     return []
@@ -82,6 +85,7 @@ extension DashboardState {
     case .themes, .messages:
       overlay = nil
       return []
+    case .faults(let menu): return choose(FaultMenu.Item.allCases[menu.cursor.index])
     case .copyMenu(let menu), .newMenu(let menu):
       return menu.items.indices.contains(menu.cursor.index) ? choose(menu.items[menu.cursor.index]) : cancel()
     case .confirm(let confirmation):

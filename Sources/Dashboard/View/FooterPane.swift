@@ -107,6 +107,7 @@ struct FooterPane {
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(("[CACHE]", .flagCache))
     }
+    if !state.faults.isCalm { badges.append(("[CHAOS]", .stateFault)) }
     if state.isZoomed, LayoutClass(state.size).isTiled { badges.append(("[ZOOM]", .hint)) }
     var line = Line(glyphs)
     for badge in badges where line.width + badge.text.count + 10 <= width {

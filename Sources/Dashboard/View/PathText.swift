@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalCanvas
 
-/// Paths in narrow columns: the end tells documents apart, so the middle goes first, then the beginning.
+/// Paths in narrow columns: the end tells documents apart, so the middle goes first, then the beginning. Of a single
+/// long id the beginning, by which lists are sorted, and more of the end stay.
 enum PathText {
-  /// `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` → `m0912` → `…912`.
+  /// `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` → `m0912` → `…912`; `1nb…uilkBJ`.
   static func fitted(_ path: String, to width: Int, _ ellipsis: String) -> String {
     if SafeText.columns(of: path) <= width { return path }
     let segments = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -25,13 +26,22 @@ enum PathText {
     if SafeText.columns(of: text) <= width { return text }
     guard width > 1 else { return SafeText.truncated(text, to: width, ellipsis: ellipsis) }
     // The end of an identifier says more than its beginning: generated ones in a row share their beginnings.
+    var head = ""
     var tail = ""
     var used = 1
+    if width >= 8 {
+      for character in text {
+        let columns = SafeText.columns(of: String(character))
+        if used + columns > 1 + (width - 1) / 3 { break }
+        used += columns
+        head.append(character)
+      }
+    }
     for character in text.reversed() {
       used += SafeText.columns(of: String(character))
       if used > width { break }
       tail.insert(character, at: tail.startIndex)
     }
-    return ellipsis + tail
+    return head + ellipsis + tail
   }
 }

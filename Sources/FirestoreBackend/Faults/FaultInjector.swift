@@ -61,6 +61,9 @@ package final class FaultInjector: Sendable {
   /// Lets a fault happen to the next write that has none waiting before it.
   package func inject(_ fault: WriteFault) { state.withLock { $0.writeFaults.append(fault) } }
 
+  /// Forgets the injected faults that have not happened yet.
+  package func withdrawWriteFaults() { state.withLock { $0.writeFaults = [] } }
+
   static let broken = RPCStatus(.unavailable, "The connection to the backend broke.")
   static let offline = RPCStatus(.unavailable, "The backend cannot be reached: the network is off.")
 

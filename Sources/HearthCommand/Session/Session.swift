@@ -39,6 +39,7 @@ final class Session {
   private var ticker = Ticker()
   private var state: DashboardState
   private var client: ClientBridge?
+  private var faults: FaultInjector?
   private var editing: Task<Void, Never>?
   private var exitCode: Int32?
   private var exitWaiter: CheckedContinuation<Int32, Never>?
@@ -79,7 +80,9 @@ final class Session {
       StandardError.write("hearth: \(error)")
       return 1
     }
-    let datastore = connection.datastore
+    let faults = FaultInjector(seed: options.demoSeed)
+    self.faults = faults
+    let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     var configuration = SyncConfiguration(
       store: LocalStoreConfiguration(
         location: options.storage.cache, policy: .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024),
@@ -97,7 +100,7 @@ final class Session {
       group.addTask { await engine.run() }
       group.addTask { await client.followStatus() }
       if options.isDemo {
-        let demo = DemoClient(datastore: datastore, seed: options.demoSeed, clock: ContinuousClock())
+        let demo = DemoClient(datastore: connection.datastore, seed: options.demoSeed, clock: ContinuousClock())
         group.addTask { await demo.run() }
         for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
           let query = Query(path: collection)
@@ -201,6 +204,8 @@ final class Session {
     case .resend(let batches): for batch in batches { client?.resend(batch) }
     case .dropRejected(let batches): client?.dropRejected(batches)
     case .retryNow: client?.retryNow()
+    case .setFaults(let settings): faults?.apply(settings)
+    case .injectFault(let fault): faults?.inject(FaultInjector.WriteFault(fault))
     case .edit(let request): edit(request)
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)

@@ -10,7 +10,7 @@ import Testing
 enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
-  case confirm, failures, zoom, meta, copying, themes, messages, browsing
+  case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults
 
   var testDescription: String { rawValue }
 
@@ -78,6 +78,10 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       var scene = Shop.online(size, glyphs)
       scene.press("1 /")
       scene.type("Zt status:")
+      return scene.state
+    case .faults:
+      var scene = Shop.online(size, glyphs)
+      scene.press("3 f l l a down")
       return scene.state
     case .failures: return Shop.failures(size, glyphs).state
     case .zoom:

@@ -19,6 +19,7 @@ struct OverlayView {
     case .themes(let picker): drawThemes(picker, on: &canvas)
     case .copyMenu(let menu): draw(menu, "Copy", on: &canvas)
     case .newMenu(let menu): draw(menu, "New", on: &canvas)
+    case .faults(let menu): draw(menu, on: &canvas)
     case .messages(let cursor): drawMessages(cursor, on: &canvas)
     case .filter, nil: break
     }
@@ -35,6 +36,23 @@ struct OverlayView {
       line.cell(item.title, width: min(max(10, SafeText.columns(of: item.title)), 36))
       line.skip(2)
       line.add(String(item.detail.prefix(200)), .textMuted)
+      return line
+    }
+  }
+
+  private func draw(_ menu: FaultMenu, on canvas: inout Canvas) {
+    let items = FaultMenu.Item.allCases
+    let dialog = Dialog(layout, width: 74, rows: items.count)
+    dialog.draw("Faults", "enter or the letter switches", on: &canvas, glyphs)
+    list(items.count, menu.cursor, in: dialog, on: &canvas) { index in
+      let item = items[index]
+      let isOn = item.isOn(state.faults)
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell(String(item.letter), .key, width: 3)
+      line.cell(item.title, isOn ? .textStrong : .text, width: dialog.content.width < 60 ? 26 : 36)
+      line.skip(1)
+      line.add(item.detail(state.faults), isOn ? .stateFault : .textMuted)
       return line
     }
   }

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// How the network between the client and its backend is disturbed on purpose.
+package struct FaultSettings: Hashable, Sendable {
+  /// Before each request, answer and snapshot.
+  package var latency: Duration = .zero
+  /// Added to the latency, uniformly between zero and this.
+  package var jitter: Duration = .zero
+  /// The share of applied writes, in percent, whose answer is lost.
+  package var lostAcknowledgements = 0
+  /// Nothing can be opened, and what was open ends.
+  package var isUnplugged = false
+  /// Nothing gets through, but nobody notices.
+  package var isSilent = false
+
+  package init() {}
+
+  package var isCalm: Bool { self == FaultSettings() }
+}
+
+/// Something that happens to the next write.
+package enum WriteFault: Hashable, Sendable {
+  /// The connection breaks before the backend has seen it.
+  case dropRequest
+  /// The backend applies it; the connection breaks before its answer arrives.
+  case dropAcknowledgement
+  /// It is refused without having been applied.
+  case reject(StatusCode)
+}

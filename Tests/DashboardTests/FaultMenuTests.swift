@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("Faults on purpose")
+struct FaultMenuTests {
+  @Test("A setting goes round its values and the menu stays open; the badge says that something is on")
+  func settings() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("F")
+    var latencies: [Duration] = []
+    for _ in 0..<4 {
+      driver.press("l")
+      guard case .setFaults(let settings)? = driver.effects.first else { continue }
+      latencies.append(settings.latency)
+    }
+    #expect(latencies == [.milliseconds(100), .milliseconds(500), .seconds(2), .zero])
+    #expect(!driver.screen.contains("[CHAOS]"))
+
+    driver.press("a u s")
+    var expected = FaultSettings()
+    expected.lostAcknowledgements = 10
+    expected.isUnplugged = true
+    expected.isSilent = true
+    #expect(driver.effects == [.setFaults(expected)])
+    driver.press("esc")
+    #expect(driver.screen.contains("[CHAOS]"))
+    #expect(driver.screen.contains("faults 10 % of acks lost, unplugged, silent"))
+
+    driver.press("F c")
+    #expect(driver.effects == [.setFaults(FaultSettings())])
+  }
+
+  @Test(
+    "A letter hits the next write",
+    arguments: [
+      ("r", WriteFault.reject(.permissionDenied)), ("n", .reject(.notFound)), ("b", .reject(.aborted)),
+      ("k", .dropAcknowledgement), ("d", .dropRequest),
+    ])
+  func next(_ letter: String, _ fault: WriteFault) {
+    var driver = Scenario.online.play(Size(width: 80, height: 24))
+    driver.press("3 f \(letter)")
+    #expect(driver.effects == [.injectFault(fault)])
+    #expect(driver.state.faults.isCalm)
+  }
+
+  @Test("Enter does what the selected row says, q closes")
+  func rows() {
+    var driver = Scenario.online.play(Size(width: 80, height: 24))
+    driver.press("F down down down enter")
+    #expect(driver.state.faults.isUnplugged)
+    driver.press("q")
+    #expect(driver.state.overlay == nil)
+  }
+
+  @Test("No two rows have the same letter, and none that closes the menu")
+  func letters() {
+    let letters = FaultMenu.Item.allCases.map(\.letter)
+    #expect(Set(letters).count == letters.count)
+    #expect(!letters.contains("q"))
+  }
+}
+
+@Suite("Paths in narrow columns")
+struct PathTextTests {
+  @Test(
+    "The end stays longest",
+    arguments: [
+      ("chat/lobby/messages/m0912", 19, "chat/lobby/…/m0912"), ("chat/lobby/messages/m0912", 12, "chat/…/m0912"),
+      ("chat/lobby/messages/m0912", 7, "…/m0912"), ("chat/lobby/messages/m0912", 5, "m0912"),
+      ("chat/lobby/messages/m0912", 4, "…912"), ("1nbrbM6wqQewK0uilkBJ", 10, "1nb…uilkBJ"),
+      ("1nbrbM6wqQewK0uilkBJ", 6, "…ilkBJ"), ("short", 10, "short"),
+    ])
+  func fitted(_ path: String, _ width: Int, _ text: String) {
+    #expect(PathText.fitted(path, to: width, "…") == text)
+  }
+}
