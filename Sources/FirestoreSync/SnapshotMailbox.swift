@@ -2,19 +2,20 @@
 package import FirestoreModel
 import Synchronization
 
-/// A mailbox of one: an unread snapshot is merged with the next one (never lost, never growing). One reader.
+/// A mailbox of one snapshot, or of a few: when it is full the newest unread snapshot is merged with the next one
+/// (never lost, never growing). One reader.
 package final class SnapshotMailbox: Sendable {
   package enum Element: Sendable { case snapshot(ViewSnapshot), failed(RPCStatus) }
 
   private struct State {
-    var unread: ViewSnapshot?
+    var unread: [ViewSnapshot] = []
     var failure: RPCStatus?
     var isFinished = false
     var reader: CheckedContinuation<Element?, Never>?
     var settlers: [CheckedContinuation<Void, Never>] = []
 
     /// Everything put so far was read, and the reader has come back for more or never will.
-    var isSettled: Bool { isFinished || (reader != nil && unread == nil && failure == nil) }
+    var isSettled: Bool { isFinished || (reader != nil && unread.isEmpty && failure == nil) }
 
     mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
       guard isSettled else { return [] }
@@ -24,10 +25,7 @@ package final class SnapshotMailbox: Sendable {
 
     /// What a reader gets now; `.none` means it has to wait.
     mutating func take() -> Element?? {
-      if let snapshot = unread {
-        unread = nil
-        return .some(.snapshot(snapshot))
-      }
+      if !unread.isEmpty { return .some(.snapshot(unread.removeFirst())) }
       if let status = failure {
         failure = nil
         isFinished = true
@@ -38,8 +36,10 @@ package final class SnapshotMailbox: Sendable {
   }
 
   private let state = Mutex(State())
+  private let capacity: Int
 
-  package init() {}
+  /// - Parameter capacity: how many unread snapshots are kept apart; at least one.
+  package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
   /// Waits for the next element; `nil` after `finish()`/cancellation, or after a failure was read.
   package func next() async -> Element? {
@@ -63,7 +63,7 @@ package final class SnapshotMailbox: Sendable {
   /// No more elements, not even unread ones.
   package func finish() {
     let (reader, settled) = state.withLock { state in
-      (state.isFinished, state.unread, state.failure) = (true, nil, nil)
+      (state.isFinished, state.unread, state.failure) = (true, [], nil)
       return (state.reader.take(), state.takeSettlers())
     }
     for settler in settled { settler.resume() }
@@ -81,12 +81,18 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Adds a snapshot, merged with an unread one.
+  /// Adds a snapshot, merged with the newest unread one if there is no room.
   package func put(_ snapshot: ViewSnapshot) {
-    update { state in state.unread = state.unread.map { $0.merged(with: snapshot) } ?? snapshot }
+    update { state in
+      if state.unread.count < capacity {
+        state.unread.append(snapshot)
+      } else {
+        state.unread.append(state.unread.removeLast().merged(with: snapshot))
+      }
+    }
   }
 
-  /// Ends the mailbox with an error, read after an unread snapshot.
+  /// Ends the mailbox with an error, read after the unread snapshots.
   package func fail(_ status: RPCStatus) {
     update { $0.failure = status }
   }

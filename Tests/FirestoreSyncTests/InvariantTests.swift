@@ -110,6 +110,24 @@ import Testing
     #expect(harness.core.outbox.batches.map(\.id) == Array(batches.dropFirst(2)))
   }
 
+  @Test("A wait for pending writes ends with cancelled when the user changes, and not when the same one stays")
+  func userChangeEndsWait() throws {
+    var harness = try CoreHarness()
+    _ = try harness.write(set("rooms/a"))
+    let wait = PendingWritesWait(1)
+    let waiting = harness.effects { core, effects in
+      core.waitForPendingWrites(wait, &effects)
+      core.changeUser(to: nil, &effects)
+    }
+    let ended = harness.effects { core, effects in core.changeUser(to: "ada", &effects) }
+
+    func ends(_ effects: [SyncEffect]) -> [StatusCode?] {
+      effects.compactMap { if case .finishWait(wait, let status) = $0 { .some(status?.code) } else { nil } }
+    }
+    #expect(ends(waiting) == [])
+    #expect(ends(ended) == [.cancelled])
+  }
+
   @Test("The confirmation of a removal is owed from the moment the request is handed out (S5)")
   func removalOwed() throws {
     var harness = try synced()

@@ -34,6 +34,23 @@ import Testing
     #expect(read.causes == [.listenerAdded, .server(at(1)), .server(at(2))])
   }
 
+  @Test("A mailbox of several keeps snapshots apart, merges when it is full, and gives the error last")
+  func severalUnread() async throws {
+    let (a, b, c) = (doc("rooms/a", at: 1), doc("rooms/b", at: 1), doc("rooms/c", at: 1))
+    let mailbox = SnapshotMailbox(capacity: 2)
+    mailbox.put(snapshot(from: [], to: [a], [(.added, a)], .listenerAdded))
+    mailbox.put(snapshot(from: [a], to: [a, b], [(.added, b)], .server(at(1))))
+    mailbox.put(snapshot(from: [a, b], to: [a, b, c], [(.added, c)], .server(at(2))))
+    mailbox.fail(RPCStatus(.internal, "The end."))
+
+    #expect(try await mailbox.snapshot().changes.map(\.document) == [a])
+    let merged = try await mailbox.snapshot()
+    #expect(merged.changes.map(\.document) == [b, c])
+    #expect(merged.oldDocuments.documents == [a])
+    await #expect(throws: RPCStatus.self) { try await mailbox.snapshot() }
+    #expect(await mailbox.next() == nil)
+  }
+
   @Test("Causes are kept once each, and only the newest of many")
   func causes() async throws {
     let mailbox = SnapshotMailbox()

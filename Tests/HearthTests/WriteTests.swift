@@ -74,6 +74,10 @@ struct WriteTests {
       #expect(all.documents[0].get("a") as? Int == 2)
       #expect(all.documents[2].get("d") == nil)
 
+      let foreign = test.db.batch().deleteDocument(test.other.document("cities/A"))
+      await #expect { try await foreign.commit() } throws: { code(of: $0) == .invalidArgument }
+      #expect(try await test.other.document("cities/A").getDocument(source: .server).exists)
+
       let rejected = test.db.batch().setData([:], forDocument: cities.document("E"))
       rejected.updateData(["x": 1], forDocument: cities.document("none"))
       await #expect { try await rejected.commit() } throws: { code(of: $0) == .notFound }

@@ -11,6 +11,7 @@ package final class Client: Sendable {
   package let database: DatabaseID
   let callbackTasks = CallbackTasks()
   let callbackListeners = CallbackListeners()
+  let log: ClientLog
   /// Streams and timers; ends in `terminate()`.
   private let running: Task<Void, Never>
 
@@ -24,6 +25,7 @@ package final class Client: Sendable {
     self.engine = engine
     self.datastore = datastore
     database = configuration.store.database
+    log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
     running = Task { await engine.run() }
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Synchronization
 
 extension Firestore {
@@ -26,6 +27,23 @@ extension Firestore {
       let name = Instances.Name(app: app, database: databaseID)
       if instances[name] === self { instances[name] = nil }
     }
+  }
+}
+
+extension Firestore {
+  /// Has every client of this process, running now or opened later, write a line to standard error when its connection
+  /// changes, a write is acknowledged or rejected, or its cache cannot be used. The lines name databases, numbers of
+  /// writes and errors, no documents.
+  public static func enableLogging(_ logging: Bool) {
+    guard logging else { return enableLogging(into: nil) }
+    enableLogging { line in FileHandle.standardError.write(Data((line + "\n").utf8)) }
+  }
+
+  /// - Parameter sink: takes each line; `nil` ends logging.
+  package static func enableLogging(into sink: (@Sendable (String) -> Void)?) {
+    ClientLog.sink.withLock { $0 = sink }
+    guard sink != nil else { return }
+    for instance in Instances.all.withLock({ Array($0.values) }) { instance.openClient?.log.start() }
   }
 }
 

@@ -65,6 +65,9 @@ public final class Firestore: Sendable {
     }
   }
 
+  /// Has every call fail with the reason, until settings are assigned.
+  func refuse(_ reason: FirestoreError) { state.withLock { $0.refusal = reason } }
+
   // MARK: References
 
   /// - Parameter collectionPath: slash-separated, with an odd number of segments.
@@ -98,6 +101,7 @@ public final class Firestore: Sendable {
         return Result { () throws(FirestoreError) in
           let client = try open(state.settings.values)
           state.phase = .open(client)
+          client.log.start()
           return client
         }
       }
@@ -140,11 +144,14 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// Whether a client is running.
-  var isOpen: Bool {
+  /// The client, if one is running.
+  var openClient: Client? {
     state.withLock { state in
-      if case .open = state.phase { return true }
-      return false
+      if case .open(let client) = state.phase { return client }
+      return nil
     }
   }
+
+  /// Whether a client is running.
+  var isOpen: Bool { openClient != nil }
 }

@@ -69,6 +69,18 @@ public final class FirestoreSettings: Sendable {
   }
 }
 
+extension FirestoreSettings: Hashable {
+  /// Whether a client opened with one of them would be the same with the other. Wrong settings equal none.
+  public static func == (left: FirestoreSettings, right: FirestoreSettings) -> Bool {
+    left === right || left.values.isSatisfied(with: right.values)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(host)
+    hasher.combine(isSSLEnabled)
+  }
+}
+
 extension FirestoreSettings.Storage {
   var effectiveCacheSettings: any LocalCacheSettings {
     if let cacheSettings { return cacheSettings }

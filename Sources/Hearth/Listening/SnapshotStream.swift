@@ -6,16 +6,18 @@ import FirestoreSync
 /// A listener whose snapshots are pulled. It listens as long as the value lives: an `AsyncThrowingStream` lets go of it
 /// when its consumer ends or is cancelled.
 final class SnapshotSource: Sendable {
-  private let mailbox = SnapshotMailbox()
+  private let mailbox: SnapshotMailbox
   private let engine: SyncEngine
   private let id: ListenerID
 
-  init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions) {
+  /// - Parameter capacity: how many unread snapshots are kept apart.
+  init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions, capacity: Int = 1) {
     self.engine = engine
+    mailbox = SnapshotMailbox(capacity: capacity)
     id = engine.listen(to: query, options: options, into: mailbox)
   }
 
-  /// The next snapshot, merged from all since the one before; `nil` at the end and on cancellation.
+  /// The next snapshot, merged from all that there was no room for; `nil` at the end and on cancellation.
   func next() async throws(FirestoreError) -> ViewSnapshot? {
     switch await mailbox.next() {
     case .snapshot(let view): view
@@ -24,24 +26,36 @@ final class SnapshotSource: Sendable {
     }
   }
 
-  deinit {
+  func finish() {
     engine.stopListening(id)
     mailbox.finish()
   }
+
+  deinit { finish() }
 }
 
 extension Firestore {
   /// Snapshots by pulling. A stream made from a wrong argument throws it at the first pull.
   func stream<Snapshot: Sendable>(
     of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
-    _ snapshot: @escaping @Sendable (ViewSnapshot) -> Snapshot
+    bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot
   ) -> AsyncThrowingStream<Snapshot, any Error> {
     let source = query.flatMap { query in
       Result { () throws(FirestoreError) in
-        SnapshotSource(engine: try client().engine, query: query, options: options.engineOptions)
+        SnapshotSource(
+          engine: try client().engine, query: query, options: options.engineOptions, capacity: bufferingPolicy.capacity)
       }
     }
-    return AsyncThrowingStream { try await source.get().next().map(snapshot) }
+    return AsyncThrowingStream {
+      let source = try source.get()
+      guard let view = try await source.next() else { return nil }
+      do {
+        return try snapshot(view)
+      } catch {
+        source.finish()
+        throw error
+      }
+    }
   }
 
   /// Snapshots by callback.

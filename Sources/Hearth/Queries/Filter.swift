@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreQuery
 
 /// A condition on documents: one comparison, or several combined with AND or OR.
-public struct Filter: Sendable {
-  indirect enum Node {
+public struct Filter: Hashable, Sendable {
+  indirect enum Node: Hashable {
     case comparison(FirestoreModel.FieldPath, FieldFilter.Operator, Value)
     case and([Node])
     case or([Node])

@@ -53,8 +53,23 @@ extension Query {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
-  public func snapshots(options: SnapshotListenOptions) -> AsyncThrowingStream<QuerySnapshot, any Error> {
-    firestore.stream(of: validatedQuery, options: options) { [self] in QuerySnapshot($0, of: self) }
+  public func snapshots(
+    options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
+  ) -> AsyncThrowingStream<QuerySnapshot, any Error> {
+    firestore.stream(of: validatedQuery, options: options, bufferingPolicy: bufferingPolicy) { [self] in
+      QuerySnapshot($0, of: self)
+    }
+  }
+
+  /// The documents as values, now and after each change. A document that cannot be decoded ends the sequence with the
+  /// error.
+  public func snapshots<T: Decodable & Sendable>(
+    as type: T.Type, options: SnapshotListenOptions = SnapshotListenOptions(),
+    bufferingPolicy: SnapshotBufferingPolicy = .merged, decoder: Firestore.Decoder = Firestore.Decoder()
+  ) -> AsyncThrowingStream<[T], any Error> {
+    firestore.stream(of: validatedQuery, options: options, bufferingPolicy: bufferingPolicy) { [self] in
+      try QuerySnapshot($0, of: self).documents.map { try $0.data(as: type, decoder: decoder) }
+    }
   }
 
   private var validatedQuery: Result<FirestoreQuery.Query, FirestoreError> {

@@ -56,7 +56,22 @@ extension DocumentReference {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
-  public func snapshots(options: SnapshotListenOptions) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
-    firestore.stream(of: key.map(Self.query), options: options) { [self] in documentSnapshot($0) }
+  public func snapshots(
+    options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
+  ) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
+    firestore.stream(of: key.map(Self.query), options: options, bufferingPolicy: bufferingPolicy) { [self] in
+      documentSnapshot($0)
+    }
+  }
+
+  /// The document as a value, now and after each change; for an optional type `nil` while it does not exist. A document
+  /// that cannot be decoded ends the sequence with the error.
+  public func snapshots<T: Decodable & Sendable>(
+    as type: T.Type, options: SnapshotListenOptions = SnapshotListenOptions(),
+    bufferingPolicy: SnapshotBufferingPolicy = .merged, decoder: Firestore.Decoder = Firestore.Decoder()
+  ) -> AsyncThrowingStream<T, any Error> {
+    firestore.stream(of: key.map(Self.query), options: options, bufferingPolicy: bufferingPolicy) { [self] in
+      try documentSnapshot($0).data(as: type, decoder: decoder)
+    }
   }
 }

@@ -25,3 +25,11 @@ public final class TransactionOptions: Sendable {
     return attempts
   }
 }
+
+extension TransactionOptions: Hashable {
+  public static func == (left: TransactionOptions, right: TransactionOptions) -> Bool {
+    left.maxAttempts == right.maxAttempts
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(maxAttempts) }
+}

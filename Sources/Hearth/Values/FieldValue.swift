@@ -2,8 +2,8 @@
 import FirestoreModel
 
 /// Stands in a write for a value that the backend works out, or for the removal of a field.
-public struct FieldValue: Sendable {
-  enum Kind {
+public struct FieldValue: Hashable, Sendable {
+  enum Kind: Hashable {
     case delete
     case serverTimestamp
     case arrayUnion([Result<Value, FirestoreError>])

@@ -20,13 +20,13 @@ public final class WriteBatch: Sendable {
   /// Replaces the document.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference) -> WriteBatch {
-    add { () throws(FirestoreError) in try document.setMutation(data) }
+    add(document) { () throws(FirestoreError) in try document.setMutation(data) }
   }
 
   /// - Parameter merge: whether fields that the data does not name are kept.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> WriteBatch {
-    add { () throws(FirestoreError) in
+    add(document) { () throws(FirestoreError) in
       try merge ? document.mergeMutation(data) : document.setMutation(data)
     }
   }
@@ -36,23 +36,26 @@ public final class WriteBatch: Sendable {
   public func setData(
     _ data: [String: Any], forDocument document: DocumentReference, mergeFields: [Any]
   ) -> WriteBatch {
-    add { () throws(FirestoreError) in try document.mergeMutation(data, only: mergeFields) }
+    add(document) { () throws(FirestoreError) in try document.mergeMutation(data, only: mergeFields) }
   }
 
   /// Changes fields of a document that exists.
   /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
   @discardableResult
   public func updateData(_ fields: [AnyHashable: Any], forDocument document: DocumentReference) -> WriteBatch {
-    add { () throws(FirestoreError) in try document.updateMutation(fields) }
+    add(document) { () throws(FirestoreError) in try document.updateMutation(fields) }
   }
 
   @discardableResult
   public func deleteDocument(_ document: DocumentReference) -> WriteBatch {
-    add { () throws(FirestoreError) in try document.deleteMutation() }
+    add(document) { () throws(FirestoreError) in try document.deleteMutation() }
   }
 
-  private func add(_ mutation: () throws(FirestoreError) -> Mutation) -> WriteBatch {
+  private func add(
+    _ document: DocumentReference, _ mutation: () throws(FirestoreError) -> Mutation
+  ) -> WriteBatch {
     let result = Result { () throws(FirestoreError) in
+      _ = try firestore.key(of: document)
       let mutation = try mutation()
       return mutation
     }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreSync
+import Foundation
+import Synchronization
+
+/// What happens to a client, as lines of text, while logging is enabled.
+final class ClientLog: Sendable {
+  /// Where the lines of all clients go; `nil` while logging is not enabled.
+  static let sink = Mutex<(@Sendable (String) -> Void)?>(nil)
+
+  private let database: DatabaseID
+  private let engine: SyncEngine
+  private let tasks: CallbackTasks
+  private let isRunning = Atomic(false)
+
+  init(database: DatabaseID, engine: SyncEngine, tasks: CallbackTasks) {
+    self.database = database
+    self.engine = engine
+    self.tasks = tasks
+  }
+
+  /// Follows the client's status until logging is disabled. Does nothing if that is so already.
+  func start() {
+    guard Self.sink.withLock({ $0 }) != nil else { return }
+    guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    tasks.start { [self] in
+      let wasDisabled = await follow()
+      isRunning.store(false, ordering: .releasing)
+      // Logging may have been enabled again in between.
+      if wasDisabled { start() }
+    }
+  }
+
+  /// - Returns: whether logging was disabled; otherwise the client is over.
+  private func follow() async -> Bool {
+    var last: EngineStatus?
+    for await status in engine.status() {
+      guard let sink = Self.sink.withLock({ $0 }) else { return true }
+      let time = Date().formatted(.iso8601)
+      for event in Self.events(from: last, to: status) { sink("\(time) Hearth \(database.name): \(event)") }
+      last = status
+    }
+    return false
+  }
+
+  /// What happened between two statuses.
+  static func events(from old: EngineStatus?, to new: EngineStatus) -> [String] {
+    var events: [String] = []
+    if old == nil, let fallback = new.storageFallback { events.append("the cache is not in use: \(fallback)") }
+    let outcomes = new.recentOutcomes.filter { $0.sequence > old?.recentOutcomes.last?.sequence ?? 0 }
+    for outcome in old == nil ? [] : outcomes {
+      events.append("write \(outcome.batch) " + (outcome.rejection.map { "rejected, \($0)" } ?? "acknowledged"))
+    }
+    if old?.onlineState != new.onlineState || old?.reason != new.reason {
+      events.append("\(new.onlineState)" + (new.reason.map { " (\(text($0)))" } ?? ""))
+    }
+    return events
+  }
+
+  private static func text(_ reason: ConnectionReason) -> String {
+    switch reason {
+    case .idle: "nothing to connect for"
+    case .connecting: "connecting"
+    case .networkDisabled: "the network is disabled"
+    case .storageFailed: "the cache cannot be written"
+    case .failed(let status): "\(status)"
+    case .noAnswer: "no answer"
+    }
+  }
+}
