@@ -18,6 +18,8 @@ struct Main {
       }
     } catch is OutputFile.ClosedPipe {
       // Whoever read has read enough.
+    } catch let interruption as Interrupted {
+      exit(interruption.exitStatus)
     } catch let failure as CommandFailure {
       end(failure)
     } catch let status as RPCStatus {

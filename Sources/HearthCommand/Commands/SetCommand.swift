@@ -27,6 +27,6 @@ struct SetCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let key = try DataPath.document(path)
     let content = try DocumentArgument.read(document, database: writing.database)
-    try await writing.commit(DocumentChange.set(key, content, merge: merge))
+    try await writing.commit(WriteArgument.set(key, content, merge: merge))
   }
 }

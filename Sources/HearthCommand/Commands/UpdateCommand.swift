@@ -37,7 +37,7 @@ struct UpdateCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let key = try DataPath.document(path)
     let removed = try remove.map { text throws(CommandFailure) in try Self.field(text) }
-    let mutation = try DocumentChange.update(key, try parsedChanges(), removing: removed, database: writing.database)
+    let mutation = try WriteArgument.update(key, try parsedChanges(), removing: removed, database: writing.database)
     try await writing.commit(mutation)
   }
 

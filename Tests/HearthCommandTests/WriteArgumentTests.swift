@@ -5,13 +5,13 @@ import Testing
 
 @testable import HearthCommand
 
-@Suite struct DocumentChangeTests {
+@Suite struct WriteArgumentTests {
   private let database = DatabaseID(project: "p")
   private let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
 
   private func update(_ assignments: [String], removing: [FieldPath] = []) throws -> Mutation {
     let changes = try assignments.map { try FieldAssignment.parse($0) }
-    return try DocumentChange.update(key, changes, removing: removing, database: database)
+    return try WriteArgument.update(key, changes, removing: removing, database: database)
   }
 
   @Test("A value that reads as JSON is that, any other text a string")
@@ -61,9 +61,9 @@ import Testing
   @Test("Merging names every field that is no map, and empty maps")
   func merge() throws {
     let content = try DocumentJSON.parse("{\"a\": {\"b\": 1, \"c\": {}}, \"d\": [1]}", database: database)
-    let mutation = DocumentChange.set(key, content, merge: true)
+    let mutation = WriteArgument.set(key, content, merge: true)
     let mask = FieldMask([FieldPath(segments: ["a", "b"]), FieldPath(segments: ["a", "c"]), FieldPath("d")])
     #expect(mutation.operation == .patch(content.fields, mask))
-    #expect(DocumentChange.set(key, content, merge: false).operation == .set(content.fields))
+    #expect(WriteArgument.set(key, content, merge: false).operation == .set(content.fields))
   }
 }

@@ -3,7 +3,7 @@ import FirestoreJSON
 import FirestoreModel
 
 /// The mutations of `set`, `update` and `delete`.
-enum DocumentChange {
+enum WriteArgument {
   /// Replaces the document, or merges every field that the content names.
   static func set(_ key: DocumentKey, _ content: DocumentArgument.Content, merge: Bool) -> Mutation {
     guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreLocal
+import FirestoreModel
+import Foundation
+
+/// `hearth watch`: a listener as lines.
+struct WatchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "watch", abstract: "Print a line for every change of a document, a collection or a query.",
+    discussion: """
+      First come the documents that are there, as added, then every change as it happens. Without --until the watch goes \
+      on until it is interrupted, its reader goes away, or the time is over, and ends with 0. With --until it ends with 0 \
+      when that happens; 75 if the time is over before, and 128 plus the signal if it is interrupted before.
+
+      With --json a line is an object with type (added, modified, removed), path, changed (the names of modified fields), \
+      data, metadata (fromCache, pendingWrites), cause and time.
+
+      Example: hearth watch cities --where 'state == CA' --no-initial --until added --timeout 30s --json
+      """)
+
+  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
+  var path: String
+
+  @Flag(help: "Watch all collections with this id.")
+  var collectionGroup = false
+
+  @OptionGroup var selection: QueryOptions
+
+  @Flag(help: "Also print when only pending writes of a document changed.")
+  var includeMetadataChanges = false
+
+  @Flag(help: "Leave out what is there when the watch begins.")
+  var noInitial = false
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @Option(
+    help: ArgumentHelp(
+      "End after so many changes, at the first change that is added, modified or removed, or when all that is there "
+        + "was printed (synced).",
+      valueName: "number|event"),
+    transform: WatchGoal.parse)
+  var until: WatchGoal?
+
+  @Option(help: ArgumentHelp("End after this long (500ms, 5s, 2m).", valueName: "time"), transform: DurationText.parse)
+  var timeout: Duration?
+
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  mutating func run() async throws {
+    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let query =
+      collectionGroup
+      ? try selection.query(.root, group: path, in: locations.database)
+      : try selection.query(try DataPath.any(path), in: locations.database)
+    let run = WatchRun(
+      query: query, includesMetadata: includeMetadataChanges, skipsInitial: noInitial, isJSON: json, goal: until,
+      timeout: timeout, headless: headless)
+    let connection = try Connection.open(locations.backend, locations.database)
+    if let problem = connection.problem { headless.note(problem.message) }
+    // The dashboard's own cache holds writes that it alone should send.
+    try await run.run(at: connection, cache: storage.cache == nil ? .memory : locations.cache)
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Foundation
+import class Hearth.Client
+
+/// One run of `hearth watch`: a listener on its way to lines, until something ends it.
+struct WatchRun: Sendable {
+  let query: FirestoreQuery.Query
+  let includesMetadata: Bool
+  let skipsInitial: Bool
+  let isJSON: Bool
+  let goal: WatchGoal?
+  let timeout: Duration?
+  let headless: HeadlessOptions
+
+  private enum End: Sendable {
+    case reached
+    case interrupted(Interruptions.Cause)
+    case timedOut
+  }
+
+  /// - Parameter cache: where the client keeps what it knows.
+  func run(at connection: Connection, cache: StorageLocation) async throws {
+    let interruptions = Interruptions()
+    let causes = interruptions.causes
+    let store = LocalStoreConfiguration(location: cache, policy: .never, database: connection.database)
+    let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
+    let end: End
+    do {
+      end = try await firstEnd(of: client, connection.database, causes)
+      await client.terminate()
+    } catch {
+      await client.terminate()
+      throw error
+    }
+    withExtendedLifetime(interruptions) {}
+    try leave(end)
+  }
+
+  private func firstEnd(
+    of client: Client, _ database: DatabaseID, _ causes: AsyncStream<Interruptions.Cause>
+  ) async throws -> End {
+    try await withThrowingTaskGroup(of: End?.self) { group in
+      group.addTask { try await self.printChanges(of: client, database) }
+      group.addTask {
+        for await cause in causes { return .interrupted(cause) }
+        return nil
+      }
+      group.addTask {
+        await self.followStatus(of: client)
+        return nil
+      }
+      if let timeout {
+        group.addTask {
+          // Cancelled when something else ends the run.
+          try? await ContinuousClock().sleep(for: timeout)
+          return .timedOut
+        }
+      }
+      defer { group.cancelAll() }
+      while let finished = try await group.next() {
+        if let end = finished { return end }
+      }
+      return .timedOut
+    }
+  }
+
+  /// Returns when the goal is reached, or `nil` when the client ends.
+  private func printChanges(of client: Client, _ database: DatabaseID) async throws -> End? {
+    let output = OutputFile.standard()
+    var progress = WatchProgress(goal)
+    var isInitial = true
+    let utcOffset = TimeZone.current.secondsFromGMT()
+    var options = ListenerOptions()
+    // Also the snapshot that only says that the result is in sync is needed.
+    options.includeMetadataChanges = true
+    let mailbox = SnapshotMailbox()
+    let listener = client.engine.listen(to: query, options: options, into: mailbox)
+    defer { client.engine.stopListening(listener) }
+    while let element = await mailbox.next() {
+      switch element {
+      case .failed(let status): throw status
+      case .snapshot(let snapshot):
+        if !(isInitial && skipsInitial) {
+          for change in snapshot.changes where includesMetadata || change.kind != .metadata {
+            let change = WatchedChange(change, in: snapshot, at: .now)
+            try output.line(isJSON ? change.json(in: database) : change.text(in: database, utcOffset: utcOffset))
+            progress.printed(change.kind)
+            if progress.isReached, case .count = goal { break }
+          }
+        }
+        if !snapshot.isFromCache { isInitial = false }
+        try output.flush()
+        progress.finishedSnapshot(isFromCache: snapshot.isFromCache)
+        if progress.isReached { return .reached }
+      }
+    }
+    return nil
+  }
+
+  /// Says when the backend cannot be reached, and when it can again.
+  private func followStatus(of client: Client) async {
+    var wasOffline = false
+    var saidWhere = false
+    for await status in client.engine.status() {
+      if let fallback = status.storageFallback, !saidWhere {
+        saidWhere = true
+        headless.note(fallback)
+      }
+      let isOffline = status.onlineState == .offline
+      if isOffline, !wasOffline {
+        let reason = status.watch.lastError.map { " (\($0.message))" } ?? ""
+        headless.note("the server cannot be reached\(reason); still trying.")
+      } else if status.onlineState == .online, wasOffline {
+        headless.note("the server can be reached again.")
+      }
+      if status.onlineState != .unknown { wasOffline = isOffline }
+    }
+  }
+
+  /// A watch without a goal has no end of its own: whatever ends it is right.
+  private func leave(_ end: End) throws {
+    guard goal != nil else { return }
+    switch end {
+    case .reached: return
+    case .interrupted(.readerGone): throw OutputFile.ClosedPipe()
+    case .interrupted(.signal(let number)): throw Interrupted(signal: number)
+    case .timedOut: throw CommandFailure(.tryAgain, "it did not happen within \(timeout ?? .zero).")
+    }
+  }
+}
+
+/// A signal ended a command that was not done.
+struct Interrupted: Error {
+  let signal: Int32
+  /// As shells count it.
+  var exitStatus: Int32 { 128 + signal }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+import TerminalCanvas
+
+/// One change of a watched query, as a line.
+struct WatchedChange {
+  enum Kind: String, Hashable, Sendable, CaseIterable {
+    case added, modified, removed
+    /// Only the document's pending writes changed.
+    case metadata
+
+    init(_ kind: DocumentChange.Kind) {
+      self =
+        switch kind {
+        case .added: .added
+        case .modified: .modified
+        case .removed: .removed
+        case .metadata: .metadata
+        }
+    }
+  }
+
+  let kind: Kind
+  let document: Document
+  /// Before the change, if the query had it.
+  let previous: Document?
+  let isFromCache: Bool
+  let cause: String
+  let time: Timestamp
+
+  init(_ change: DocumentChange, in snapshot: ViewSnapshot, at time: Timestamp) {
+    kind = Kind(change.kind)
+    document = change.document
+    previous = snapshot.oldDocuments[change.document.key]
+    isFromCache = snapshot.isFromCache
+    cause = snapshot.causes.last?.name ?? "unknown"
+    self.time = time
+  }
+
+  /// One JSON object.
+  func json(in database: DatabaseID) -> String {
+    var line = "{\"type\": \"\(kind.rawValue)\", \"path\": \(DocumentLine.quoted(document.key.path.text))"
+    if kind == .modified {
+      let names = changedFields.map { DocumentLine.quoted($0.name) }
+      line += ", \"changed\": [\(names.joined(separator: ", "))]"
+    }
+    let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
+    line += ", \"data\": \(data), \"metadata\": {\"fromCache\": \(isFromCache)"
+    line += ", \"pendingWrites\": \(document.hasPendingWrites)}"
+    return line + ", \"cause\": \"\(cause)\", \"time\": \"\(time.toMilliseconds.rfc3339Text)\"}"
+  }
+
+  /// Time of day, kind, path and the fields that changed.
+  /// - Parameter utcOffset: seconds east of Greenwich.
+  func text(in database: DatabaseID, utcOffset: Int) -> String {
+    let word = kind.rawValue.padding(8)
+    let path = SafeText.sanitized(document.key.path.text)
+    var line = "\(time.timeOfDay(utcOffset: utcOffset))  \(word)  \(path)"
+    let fields = fieldTexts(in: database).joined(separator: ", ")
+    if !fields.isEmpty { line += "  " + fields }
+    if document.hasPendingWrites { line += "  (pending)" }
+    if isFromCache { line += "  (from cache)" }
+    return line
+  }
+
+  private func fieldTexts(in database: DatabaseID) -> [String] {
+    func text(_ value: Value) -> String { DocumentJSON.line(of: value, relativeTo: database) }
+    switch kind {
+    case .removed, .metadata: return []
+    case .added:
+      return (document.data?.fields.entries ?? []).map { "\(SafeText.sanitized($0.name)) \(text($0.value))" }
+    case .modified:
+      return changedFields.map { field in
+        let name = SafeText.sanitized(field.name)
+        switch (field.before, field.after) {
+        case (let before?, let after?): return "\(name) \(text(before)) → \(text(after))"
+        case (nil, let after?): return "+\(name) \(text(after))"
+        default: return "-\(name)"
+        }
+      }
+    }
+  }
+
+  /// The top-level fields that differ, by name.
+  private var changedFields: [(name: String, before: Value?, after: Value?)] {
+    let before = previous?.data?.fields ?? Fields()
+    let after = document.data?.fields ?? Fields()
+    let all = Fields(before.entries + after.entries)
+    return all.entries.compactMap { name, _ in
+      before[name] == after[name] ? nil : (name, before[name], after[name])
+    }
+  }
+}
+
+extension SnapshotCause {
+  /// Why a snapshot fired, in one word for programs.
+  var name: String {
+    switch self {
+    case .listenerAdded: "listener-added"
+    case .localWrite: "local-write"
+    case .acknowledged: "acknowledged"
+    case .rejected: "rejected"
+    case .server: "server"
+    case .networkDisabled: "network-disabled"
+    case .offline: "offline"
+    case .limboResolved: "limbo-resolved"
+    case .existenceFilter: "existence-filter"
+    case .userChanged: "user-changed"
+    case .bundleLoaded: "bundle-loaded"
+    case .cancelled: "cancelled"
+    case .cacheRecovered: "cache-recovered"
+    }
+  }
+}
+
+extension Timestamp {
+  var toMilliseconds: Timestamp { Timestamp(seconds: seconds, nanoseconds: nanoseconds / 1_000_000 * 1_000_000) }
+
+  /// `12:04:16.882`
+  func timeOfDay(utcOffset: Int) -> String {
+    let local = Timestamp(seconds: seconds + Int64(utcOffset), nanoseconds: nanoseconds / 1_000_000 * 1_000_000)
+    let text = local.rfc3339Text.dropFirst("2026-01-01T".count).dropLast()
+    return text.count == 8 ? text + ".000" : String(text)
+  }
+}
+
+extension String {
+  /// With spaces up to a number of characters.
+  fileprivate func padding(_ count: Int) -> String { self + String(repeating: " ", count: max(0, count - self.count)) }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Testing
+
+extension EndToEndTests {
+  @Suite(.serialized) struct WatchCommandTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String...) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, surroundings)
+    }
+
+    private func start(_ arguments: String...) throws -> ChildProcess {
+      try ChildProcess([Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
+    }
+
+    @Test("watch prints what is there, and ends with 0 when it has printed what it was asked for")
+    func initial() async throws {
+      for (id, state) in [("LA", "CA"), ("NY", "NY"), ("SF", "CA")] {
+        _ = try await hearth("set", "cities/\(id)", "{\"state\": \"\(state)\"}")
+      }
+      let all = try await hearth("watch", "cities", "--where", "state == CA", "--until", "synced", "--json")
+      #expect(all.status == 0 && all.errors == "")
+      #expect(all.lines.map { $0.prefix(39) } == ["LA", "SF"].map { "{\"type\": \"added\", \"path\": \"cities/\($0)\", " })
+      let two = try await hearth("watch", "cities", "--until", "2")
+      #expect(two.status == 0 && two.lines.count == 2)
+      let one = try await hearth("watch", "cities/NY", "--until", "added")
+      #expect(one.lines.count == 1 && one.output.hasSuffix("added     cities/NY  state \"NY\"\n"))
+      let group = try await hearth("watch", "cities", "--collection-group", "--until", "synced")
+      #expect(group.lines.count == 3)
+    }
+
+    @Test("A watch that runs out of time before it saw what it waits for ends with 75; one without a goal with 0")
+    func timeout() async throws {
+      let missed = try await hearth("watch", "cities", "--until", "added", "--timeout", "50ms")
+      #expect(missed.status == 75 && missed.hasOneErrorLine && missed.output == "")
+      #expect(try await hearth("watch", "cities", "--timeout", "50ms").status == 0)
+    }
+
+    @Test("A signal ends a watch in order: 0, or 128 plus its number where a goal was missed")
+    func signals() async throws {
+      _ = try await hearth("set", "cities/SF", "{}")
+      for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)] as [([String], CInt, CInt)] {
+        let process = try ChildProcess(
+          [Surroundings.hearth, "watch", "cities"] + goal, environment: surroundings.environment, streams: .pipes)
+        #expect(await Waiting.isReadable(process.output, by: .now + Waiting.limit))
+        kill(process.id, signal)
+        #expect(try await process.exitStatus() == status)
+      }
+    }
+
+    @Test("A watch ends when nobody reads any more, even if nothing happens")
+    func closedPipe() async throws {
+      let surroundings = surroundings
+      _ = try await hearth("set", "cities/SF", "{}")
+      let shell = try ChildProcess(
+        ["sh", "-c", "'\(Surroundings.hearth)' watch cities | head -n 1"], environment: surroundings.environment,
+        streams: .pipes)
+      let line = try await ChildProcess.all(shell.output)
+      #expect(line.hasSuffix("added     cities/SF\n"))
+      #expect(try await shell.exitStatus() == 0)
+    }
+  }
+}
