@@ -224,6 +224,41 @@ struct TransactionTests {
     }
   }
 
+  @Test("Transactions that run at the same time lose nothing of each other")
+  func concurrent() async throws {
+    try await withClients { db, other in
+      // Each conflict is somebody else's success, so that five attempts are enough for five.
+      try await withThrowingTaskGroup { group in
+        for number in 0..<5 {
+          group.addTask {
+            let counter = (number.isMultiple(of: 2) ? db : other).document("counters/visits")
+            try await counter.firestore.runTransaction { transaction in
+              let visits = try await transaction.getDocument(counter).get("count") as? Int ?? 0
+              transaction.setData(["count": visits + 1], forDocument: counter)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(try await db.document("counters/visits").getDocument(source: .server).get("count") as? Int == 5)
+    }
+  }
+
+  @Test("A backend that cannot be reached is tried five times")
+  func unreachable() async throws {
+    let unreachable = Backend.datastore(UnavailableDatastore(because: "It is away."), clock: backend.clock)
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: unreachable))
+    let attempts = Mutex(0)
+    await #expect {
+      try await db.runTransaction { transaction in
+        attempts.withLock { $0 += 1 }
+        transaction.setData([:], forDocument: db.document("cities/SF"))
+      }
+    } throws: { code(of: $0) == .unavailable }
+    #expect(attempts.withLock { $0 } == 5)
+    try await db.terminate()
+  }
+
   @Test("Without the network a transaction is unavailable at once and its block is not run")
   func offline() async throws {
     try await withClients { db, _ async throws in

@@ -52,6 +52,9 @@ public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
 
 /// The canonical codes, numbered as in gRPC and in the official SDK.
 public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
+  /// The SDK's spelling where a code is made from an `NSError`.
+  public typealias Code = FirestoreErrorCode
+
   case OK = 0
   case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
   case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
