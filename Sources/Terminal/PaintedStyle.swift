@@ -8,10 +8,16 @@ import TerminalTheme
 struct PaintedStyle {
   var attributes: attr_t
   var pair: CInt
+  private var background: ScreenColor?
 
   init(attributes: attr_t, pair: CInt) {
     self.attributes = attributes
     self.pair = pair
+  }
+
+  /// Whether a blank looks the same in both: by its background, with nothing drawn through it.
+  func hasSameBlank(as other: PaintedStyle) -> Bool {
+    attributes == 0 && other.attributes == 0 && background != nil && background == other.background
   }
 
   /// Takes a colour pair from ncurses for the two colours, unless the terminal has none.
@@ -19,6 +25,7 @@ struct PaintedStyle {
   /// Colours are never redefined: that would change the user's palette, also after the program ended.
   init(_ style: ResolvedStyle, hasPairs: Bool) {
     attributes = Self.attributes(style.attributes)
+    background = style.background
     pair = hasPairs ? max(0, alloc_pair(Self.number(style.foreground), Self.number(style.background))) : 0
   }
 

@@ -105,7 +105,7 @@ package import TerminalTheme
     wnoutrefresh(cn_window())
     doupdate()
     previous = canvas
-    return takeBytes()
+    return ColorFilter.filtered(takeBytes())
   }
 
   /// Makes the next frame repaint everything, whatever the terminal shows now.
@@ -149,11 +149,30 @@ package import TerminalTheme
       let row = canvas.row(y)
       for x in 0..<size.width {
         let cell = x < row.count ? row[row.startIndex + x] : .blank
+        if isGap(at: x, in: row, after: last.role) {
+          put(cell, x, y, last.style)
+          continue
+        }
         if cell.role != last.role { last = (cell.role, style(cell.role)) }
         put(cell, x, y, last.style)
       }
     }
     setCursor(canvas.cursor)
+  }
+
+  /// Whether a cell is a blank between two words that may look like what stands before it, since a blank shows nothing
+  /// but its background: then one change of colours does instead of two. Blanks at the end of a line stay what they
+  /// are, because ncurses erases them all at once.
+  private func isGap(at x: Int, in row: ArraySlice<Cell>, after role: Role) -> Bool {
+    func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
+    guard let blank = cell(x), blank.isPlainBlank, blank.role != role,
+      let one = styles[blank.role], let other = styles[role], one.hasSameBlank(as: other)
+    else { return false }
+    for next in x + 1..<x + 5 {
+      guard let cell = cell(next) else { return false }
+      if !cell.isPlainBlank { return true }
+    }
+    return false
   }
 
   private func put(_ cell: Cell, _ x: Int, _ y: Int, _ style: PaintedStyle) {
@@ -203,4 +222,8 @@ package import TerminalTheme
     lseek(memory, 0, SEEK_SET)
     return bytes
   }
+}
+
+extension Cell {
+  fileprivate var isPlainBlank: Bool { cluster == .space && attributes.isEmpty }
 }

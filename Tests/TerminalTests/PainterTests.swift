@@ -39,7 +39,11 @@ import Testing
     return canvas
   }
 
-  @Test("An unchanged frame is no bytes, a first paint at most 6 KB, an event 256 bytes, a cursor move 160, a clock 64")
+  @Test(
+    """
+    An unchanged frame is no bytes, a first paint at most 6 KB, a cursor move 160 bytes, a clock 64, an event 150, or \
+    200 when the cursor stays in its row
+    """)
   func budgets() throws {
     let size = Size(width: 120, height: 36)
     let painter = try painter(size)
@@ -51,11 +55,15 @@ import Testing
     let moved = painter.frame(dashboard(size, selected: 1, clock: 1))
     let event = painter.frame(dashboard(size, selected: 1, clock: 1, events: 1))
 
+    _ = painter.frame(dashboard(size, selected: -1, clock: 1, events: 1))
+    let followed = painter.frame(dashboard(size, selected: -1, clock: 1, events: 2))
+
     #expect((1...6144).contains(first.count))
     #expect(unchanged == [])
     #expect((1...64).contains(clock.count))
     #expect((1...160).contains(moved.count))
-    #expect((1...256).contains(event.count))
+    #expect((1...200).contains(event.count))
+    #expect((1...150).contains(followed.count), "\(String(decoding: followed, as: UTF8.self).debugDescription)")
   }
 
   @Test(
