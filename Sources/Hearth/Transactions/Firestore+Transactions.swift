@@ -22,6 +22,7 @@ extension Firestore {
   /// Runs a transaction.
   /// - Parameter body: may be run several times.
   /// - Returns: what the block returned in the attempt that was committed.
+  @discardableResult
   public func runTransaction<Success: Sendable>(
     with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
   ) async throws -> Success {
@@ -67,12 +68,14 @@ extension Firestore {
   /// - Parameter updateBlock: may be run several times, on a queue of its own, where it may block. An error that it
   ///   leaves in the pointer ends the attempt.
   /// - Returns: what the block returned in the attempt that was committed.
+  @discardableResult
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
   ) async throws -> sending Any? {
     try await runTransaction(with: nil, block: updateBlock)
   }
 
+  @discardableResult
   public func runTransaction(
     with options: TransactionOptions?,
     block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
