@@ -99,6 +99,44 @@ struct AggregationTests {
     }
   }
 
+  @Test("Figures follow their query, offline too, and are silent while they stay the same")
+  func live() async throws {
+    try await TestDatabase.run { test async throws in
+      let cities = test.db.collection("cities")
+      try await Self.fill(cities)
+      try await test.db.disableNetwork()
+      let query = cities.whereField("state", isEqualTo: "CA").aggregate([.count(), .sum("population")])
+      var figures = query.snapshots().makeAsyncIterator()
+      let events = Events<Int?>()
+      let listener = query.addSnapshotListener { snapshot, error in
+        #expect((snapshot == nil) != (error == nil))
+        events.send(snapshot?.get(.sum("population")) as? Int)
+      }
+      let first = try #require(try await figures.next())
+      #expect(first.count == 2)
+      #expect(first.get(.sum("population")) as? Int == 30)
+      #expect(first.metadata.isFromCache)
+      #expect(await events.next() == 30)
+
+      // No figure of the query changes by this.
+      try await cities.document("a").enqueueUpdate(["area": 9]).local
+      try await cities.document("c").enqueueUpdate(["state": "CA"]).local
+      let second = try #require(try await figures.next())
+      #expect(second.count == 3)
+      #expect(second.get(.sum("population")) as? Int == 70)
+      #expect(second.metadata.hasPendingWrites)
+      #expect(await events.next() == 70)
+
+      listener.remove()
+      let lastArea = cities.order(by: "population").limit(toLast: 1).aggregate([.sum("area")])
+      var last = lastArea.snapshots().makeAsyncIterator()
+      #expect(try await last.next()?.get(.sum("area")) as? Int == 4)
+      let wrong = Events<FirestoreErrorCode>()
+      cities.aggregate([]).addSnapshotListener { _, error in wrong.completion(error) }
+      #expect(await wrong.next() == .invalidArgument)
+    }
+  }
+
   @Test("No field, too many, a wrong name and the document id are refused, with a completion too")
   func wrongFields() async throws {
     try await TestDatabase.run { test async throws in

@@ -54,7 +54,7 @@ public struct AggregateQuery: Sendable {
   }
 
   /// Numbered, since a field's name may be long; a field that is asked for twice is worked out once.
-  private func aggregations() throws(FirestoreError) -> [Aggregation] {
+  func aggregations() throws(FirestoreError) -> [Aggregation] {
     let distinct = distinctFields
     guard (1...Aggregation.maximumCount).contains(distinct.count) else {
       throw .invalidArgument(
@@ -83,7 +83,7 @@ public struct AggregateQuery: Sendable {
       cached.values, SnapshotMetadata(hasPendingWrites: cached.hasPendingWrites, isFromCache: true, causes: []))
   }
 
-  private func snapshot(_ values: [String: Value], _ metadata: SnapshotMetadata) -> AggregateQuerySnapshot {
+  func snapshot(_ values: [String: Value], _ metadata: SnapshotMetadata) -> AggregateQuerySnapshot {
     var figures: [AggregateField: Value] = [:]
     for (number, field) in distinctFields.enumerated() { figures[field] = values[Self.alias(number)] }
     return AggregateQuerySnapshot(query: self, metadata: metadata, figures: figures)

@@ -36,9 +36,10 @@ final class SnapshotSource: Sendable {
 
 extension Firestore {
   /// Snapshots by pulling. A stream made from a wrong argument throws it at the first pull.
+  /// - Parameter snapshot: gives `nil` for a view that is passed over.
   func stream<Snapshot: Sendable>(
     of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
-    bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot
+    bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot?
   ) -> AsyncThrowingStream<Snapshot, any Error> {
     let source = query.flatMap { query in
       Result { () throws(FirestoreError) in
@@ -48,13 +49,15 @@ extension Firestore {
     }
     return AsyncThrowingStream {
       let source = try source.get()
-      guard let view = try await source.next() else { return nil }
-      do {
-        return try snapshot(view)
-      } catch {
-        source.finish()
-        throw error
+      while let view = try await source.next() {
+        do {
+          if let snapshot = try snapshot(view) { return snapshot }
+        } catch {
+          source.finish()
+          throw error
+        }
       }
+      return nil
     }
   }
 
