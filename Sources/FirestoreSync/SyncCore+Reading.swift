@@ -6,7 +6,11 @@ import FirestoreQuery
 extension SyncCore {
   /// The query's result as the cache has it, local writes applied and the limit observed.
   mutating func cachedDocuments(_ query: Query) throws(LocalStoreError) -> DocumentSet {
-    let result = try store.execute(query, usingPreviousResults: true)
+    documents(of: query, in: try store.execute(query, usingPreviousResults: true))
+  }
+
+  /// The result in the query's order, the limit observed.
+  func documents(of query: Query, in result: QueryResult) -> DocumentSet {
     let view = View(
       query: query, documents: Array(result.documents.values), syncedKeys: result.remoteKeys, hasCachedResults: false,
       readTime: nil)

@@ -74,6 +74,9 @@ package struct SyncCore: ~Copyable {
   package var time = Timestamp(seconds: 0)
   var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
+  /// Whether a slice of the index backfill is on its way.
+  var isIndexBackfillScheduled = false
+
   /// Counts the changes that `EngineStatus` shows.
   package internal(set) var statusRevision = 0
 
@@ -116,6 +119,7 @@ package struct SyncCore: ~Copyable {
     case .writeIdle: closeIdleWriteStream(&effects)
     case .storeRetry: retryOldest(&effects)
     case .garbageCollection: collectGarbage(&effects)
+    case .indexBackfill: backfillIndexes(&effects)
     }
   }
 

@@ -41,4 +41,6 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   /// Tries the oldest operation that the store failed to perform.
   case storeRetry
   case garbageCollection
+  /// Does a slice of indexing documents that were cached before their index.
+  case indexBackfill
 }

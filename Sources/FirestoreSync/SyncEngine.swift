@@ -283,6 +283,7 @@ package actor SyncEngine {
     guard core != nil else { return }
     var effects: [SyncEffect] = []
     body(&core!, &effects)
+    core!.scheduleIndexBackfill(&effects)
     beforeEffects(self)
     var delivered = false
     for effect in effects {

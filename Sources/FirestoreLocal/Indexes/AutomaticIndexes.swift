@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreQuery
+package import FirestoreQuery
 
 /// Decides from the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
 struct AutomaticIndexes {
@@ -65,4 +65,9 @@ struct AutomaticIndexes {
     fields += order.map { FieldIndex.Field($0.path, $0.direction == .descending ? .descending : .ascending) }
     return try? FieldIndex(collectionGroup: group, fields: fields)
   }
+}
+
+extension FieldIndex {
+  /// The indexes that together answer a query by themselves; none if an index would not help.
+  package static func answering(_ query: Query) -> [FieldIndex] { AutomaticIndexes.definitions(for: query.target) }
 }

@@ -81,4 +81,9 @@ struct IndexBackfill {
 package struct IndexProgress: Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
+
+  package init(documentsIndexed: Int, documentsTotal: Int) {
+    self.documentsIndexed = documentsIndexed
+    self.documentsTotal = documentsTotal
+  }
 }

@@ -65,6 +65,7 @@ final class IndexTable {
   private let nthEntry: Statement
   private let removeEntriesUpTo: Statement
   private let removeEntries: Statement
+  private let removeEverything: Statement
 
   init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
     self.collections = collections
@@ -92,6 +93,7 @@ final class IndexTable {
     removeEntriesUpTo = try connection.prepare(
       "DELETE FROM index_entries WHERE index_id = ? AND (collection, value, document) <= (?, ?, ?)")
     removeEntries = try connection.prepare("DELETE FROM index_entries WHERE index_id = ?")
+    removeEverything = try connection.prepare("DELETE FROM index_entries")
     try load()
   }
 
@@ -184,6 +186,12 @@ final class IndexTable {
       try removeIndex.bind(number, at: 1).run()
       try load()
     }
+  }
+
+  /// Empties all indexes; the backfill fills them again.
+  func removeAllEntries() throws(LocalStoreError) {
+    try removeEverything.run()
+    for index in try indexes { try set(position: 0, of: index) }
   }
 
   // MARK: Entries

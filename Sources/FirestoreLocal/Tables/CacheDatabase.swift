@@ -81,6 +81,8 @@ final class CacheDatabase {
     _ = try database.mutations.count(of: database.signedOutUser)
     if directory.isMarkedDamaged {
       try database.verify()
+      // Entries have no checksums of their own.
+      try database.transaction { () throws(LocalStoreError) in try database.indexes.removeAllEntries() }
       directory.clearDamage()
     }
     return database

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreSync
+
+extension Firestore {
+  /// Sets the local indexes from the JSON of `firestore.indexes.json`.
+  ///
+  /// Replaces those that were set before: what stays keeps its entries, what is left out is dropped, and a new index
+  /// serves queries as soon as the documents cached so far are indexed, which happens in the background. Results are
+  /// the same with and without indexes. They are kept with the cache, in memory or on disk.
+  /// - Parameter completion: called with `invalidArgument` naming line and column of what is wrong.
+  public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    complete(completion) { try await self.setIndexConfiguration(json) }
+  }
+
+  public func setIndexConfiguration(_ json: String) async throws {
+    let client = try client()
+    try await set(try IndexConfigurationReader.read(json), client)
+  }
+
+  /// Sets the local indexes; as with JSON.
+  public func setIndexConfiguration(
+    _ indexes: [IndexDefinition], completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    complete(completion) { try await self.setIndexConfiguration(indexes) }
+  }
+
+  public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
+    let client = try client()
+    var definitions: [FieldIndex] = []
+    do throws(ModelError) {
+      for index in indexes { definitions.append(try index.fieldIndex()) }
+    } catch {
+      throw FirestoreError(error)
+    }
+    try await set(definitions, client)
+  }
+
+  private func set(_ definitions: [FieldIndex], _ client: Client) async throws(FirestoreError) {
+    do throws(RPCStatus) {
+      try await client.engine.setIndexes(definitions)
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  /// The local indexes, those made automatically included, and how far each of them is.
+  public func localIndexes() async throws -> [LocalIndex] {
+    let engine = try client().engine
+    do throws(RPCStatus) {
+      return try await engine.indexes().map(LocalIndex.init)
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  /// Makes and drops indexes of the persistent cache; `nil` with the memory cache, as in the SDK.
+  public var persistentCacheIndexManager: PersistentCacheIndexManager? {
+    settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
+  }
+}
+
+/// A local index and its state.
+public struct LocalIndex: Hashable, Sendable {
+  public let definition: IndexDefinition
+  /// Made by the client because a query needed it, not configured.
+  public let isAutomatic: Bool
+  /// Whether queries use it.
+  public let isReady: Bool
+  /// How many of the documents that were cached before it are indexed; 0 of 0 when it is ready.
+  public let documentsIndexed: Int
+  public let documentsTotal: Int
+
+  init(_ state: IndexState) {
+    definition = IndexDefinition(state.definition)
+    isAutomatic = state.isAutomatic
+    isReady = state.backfill == nil
+    documentsIndexed = state.backfill?.documentsIndexed ?? 0
+    documentsTotal = state.backfill?.documentsTotal ?? 0
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreLocal
+import FirestoreModel
+
+/// Reads the JSON index definitions of a project (`firestore.indexes.json`).
+///
+/// An index with a `vectorConfig` is passed over: it serves vector searches at the server only. An override's indexes
+/// are taken as indexes of that one field. What else the server's tools write about indexes (`density`, `ttl`, …) says
+/// nothing about a cache.
+enum IndexConfigurationReader {
+  /// - Throws: `invalidArgument` with line and column, and the path of the entry that is not as the format wants it.
+  static func read(_ json: String) throws(FirestoreError) -> [FieldIndex] {
+    do throws(JSONError) {
+      return try definitions(in: try JSONSyntax(parsing: json))
+    } catch {
+      throw .invalidArgument("The index configuration is wrong at \(error)")
+    }
+  }
+
+  private static func definitions(in root: JSONSyntax) throws(JSONError) -> [FieldIndex] {
+    guard case .object = root.kind else {
+      throw root.error("It must be an object with \"indexes\" and \"fieldOverrides\", not \(root.kindName).")
+    }
+    var definitions: [FieldIndex] = []
+    for (number, index) in try list(root["indexes"], "indexes").enumerated() {
+      if let definition = try definition(of: index, "indexes[\(number)]") { definitions.append(definition) }
+    }
+    for (number, override) in try list(root["fieldOverrides"], "fieldOverrides").enumerated() {
+      definitions += try self.definitions(ofOverride: override, "fieldOverrides[\(number)]")
+    }
+    return definitions
+  }
+
+  private static func definition(of index: JSONSyntax, _ place: String) throws(JSONError) -> FieldIndex? {
+    let group = try text(index["collectionGroup"] ?? index["collectionId"], of: index, place + ".collectionGroup")
+    try checkScope(of: index, place)
+    let entries = try list(index["fields"], place + ".fields")
+    var fields: [FieldIndex.Field] = []
+    for (number, entry) in entries.enumerated() {
+      let place = "\(place).fields[\(number)]"
+      let name = try text(entry["fieldPath"], of: entry, place + ".fieldPath")
+      if entry["vectorConfig"] != nil { return nil }
+      fields.append(FieldIndex.Field(try path(name, in: entry, place + ".fieldPath"), try kind(of: entry, place)))
+    }
+    return try index.reporting(place) { () throws(ModelError) in
+      try FieldIndex(collectionGroup: group, fields: fields)
+    }
+  }
+
+  private static func definitions(
+    ofOverride override: JSONSyntax, _ place: String
+  ) throws(JSONError) -> [FieldIndex] {
+    let group = try text(override["collectionGroup"], of: override, place + ".collectionGroup")
+    let name = try text(override["fieldPath"], of: override, place + ".fieldPath")
+    let path = try path(name, in: override, place + ".fieldPath")
+    var definitions: [FieldIndex] = []
+    for (number, index) in try list(override["indexes"], place + ".indexes").enumerated() {
+      let place = "\(place).indexes[\(number)]"
+      try checkScope(of: index, place)
+      let field = FieldIndex.Field(path, try kind(of: index, place))
+      definitions.append(
+        try index.reporting(place) { () throws(ModelError) in
+          try FieldIndex(collectionGroup: group, fields: [field])
+        })
+    }
+    return definitions
+  }
+
+  // MARK: Parts
+
+  private static func checkScope(of index: JSONSyntax, _ place: String) throws(JSONError) {
+    guard let scope = index["queryScope"] else { return }
+    _ = try word(scope, IndexDefinition.QueryScope.allCases.map(\.rawValue), place + ".queryScope")
+  }
+
+  /// An ordering or membership in an array, and only one of them.
+  private static func kind(of field: JSONSyntax, _ place: String) throws(JSONError) -> FieldIndex.Kind {
+    switch (field["order"], field["arrayConfig"]) {
+    case (let order?, nil):
+      let words = IndexField.Order.allCases.map(\.rawValue)
+      let word = try word(order, words, place + ".order")
+      return word == IndexField.Order.ascending.rawValue ? .ascending : .descending
+    case (nil, let array?):
+      _ = try word(array, IndexField.ArrayConfig.allCases.map(\.rawValue), place + ".arrayConfig")
+      return .contains
+    case (_?, _?): throw field.error("\(place) has both order and arrayConfig; keep one of them.")
+    case (nil, nil):
+      throw field.error("\(place) needs \"order\": \"ASCENDING\" or \"DESCENDING\", or \"arrayConfig\": \"CONTAINS\".")
+    }
+  }
+
+  private static func path(
+    _ text: String, in entry: JSONSyntax, _ place: String
+  ) throws(JSONError) -> FirestoreModel.FieldPath {
+    try (entry["fieldPath"] ?? entry).reporting(place) { () throws(ModelError) in
+      try FirestoreModel.FieldPath(validating: text)
+    }
+  }
+
+  private static func list(_ value: JSONSyntax?, _ place: String) throws(JSONError) -> [JSONSyntax] {
+    guard let value else { return [] }
+    guard case .array(let elements) = value.kind else {
+      throw value.error("\(place) must be a list, not \(value.kindName).")
+    }
+    return elements
+  }
+
+  private static func text(
+    _ value: JSONSyntax?, of parent: JSONSyntax, _ place: String
+  ) throws(JSONError) -> String {
+    guard case .object = parent.kind else {
+      throw parent.error("An object with \(place) was expected, not \(parent.kindName).")
+    }
+    guard let value else { throw parent.error("\(place) is missing.") }
+    guard case .string(let text) = value.kind, !text.isEmpty else {
+      throw value.error("\(place) must be a name, not \(value.kindName).")
+    }
+    return text
+  }
+
+  private static func word(_ value: JSONSyntax, _ words: [String], _ place: String) throws(JSONError) -> String {
+    guard case .string(let word) = value.kind, words.contains(where: { word.utf8.elementsEqual($0.utf8) }) else {
+      let found = if case .string(let word) = value.kind { "\"\(word)\"" } else { value.kindName }
+      throw value.error("\(place) must be \(words.joined(separator: " or ")), not \(found).")
+    }
+    return word
+  }
+}
+
+extension JSONSyntax {
+  /// Runs `body`; what it says is wrong is wrong at this value.
+  fileprivate func reporting<Result>(
+    _ place: String, _ body: () throws(ModelError) -> Result
+  ) throws(JSONError) -> Result {
+    do throws(ModelError) {
+      return try body()
+    } catch {
+      throw self.error("\(place): \(error.message)")
+    }
+  }
+}
