@@ -105,7 +105,7 @@ let package = Package(
       ]),
     tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
     tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
-    tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreSync"]),
+    tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
     tests("EndToEndTests", ["HearthCommand", "FirestoreBackend", "FirestoreModel", "FirestoreQuery"]),
   ],
   swiftLanguageModes: [.v6]

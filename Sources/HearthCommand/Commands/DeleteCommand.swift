@@ -37,7 +37,7 @@ struct DeleteCommand: AsyncParsableCommand {
     }
     let connection = try writing.connect()
     let deleted = try await writing.timeLimit.limit { try await Self.deleteAll(at: path, connection) }
-    writing.headless.note("deleted \(deleted) document\(deleted == 1 ? "" : "s").")
+    writing.headless.note("deleted \(deleted.documents).")
   }
 
   /// Deletes subcollections before the documents above them, so that what an interruption leaves can still be found.

@@ -87,7 +87,8 @@ final class ChildProcess {
     let bytes = Array(text.utf8)
     var done = 0
     while done < bytes.count {
-      let count = bytes[done...].withUnsafeBytes { Glibc.write(input, $0.baseAddress, $0.count) }
+      // A process that has ended reads no more, which must not end this one.
+      let count = bytes[done...].withUnsafeBytes { send(input, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL)) }
       if count < 0 { return }
       done += count
     }

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import Foundation
+import Glibc
+
+/// The documents of a file or of standard input, as they are read.
+struct ImportInput {
+  private static let chunkSize = 1024 * 1024
+  /// The most writes of one commit (PROTOCOL §3.2).
+  private static let batchCount = 500
+  /// Well below the 10 MiB that a commit may have.
+  private static let batchBytes = 3 * 1024 * 1024
+
+  /// Documents to be written together.
+  struct Batch: Sendable {
+    var records: [InputRecord] = []
+    /// After the last of them.
+    var end = InputPosition()
+  }
+
+  let name: String
+  /// Bytes; `nil` for standard input.
+  let size: Int?
+  let modified: Double?
+  private let descriptor: Int32
+  private var splitter: RecordSplitter
+  private var isAtEnd = false
+
+  /// - Parameter path: `-` for standard input.
+  init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
+    splitter = RecordSplitter(format)
+    guard path != "-" else {
+      (name, size, modified, descriptor) = ("standard input", nil, nil, STDIN_FILENO)
+      return
+    }
+    name = path
+    descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+      throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+    guard status.st_mode & S_IFMT != S_IFDIR else { throw CommandFailure(.noInput, "\(path) is a directory.") }
+    let isFile = status.st_mode & S_IFMT == S_IFREG
+    size = isFile ? Int(status.st_size) : nil
+    modified = isFile ? Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9 : nil
+  }
+
+  /// Goes on after a document.
+  mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
+    splitter = RecordSplitter(format, at: position)
+    if size != nil {
+      lseek(descriptor, off_t(position.offset), SEEK_SET)
+      return
+    }
+    var remaining = position.offset
+    while remaining > 0 {
+      let bytes = try read(min(remaining, Self.chunkSize))
+      if bytes.isEmpty { throw CommandFailure(.badData, "\(name) is shorter than what was imported of it before.") }
+      remaining -= bytes.count
+    }
+  }
+
+  /// - Returns: the next documents; `nil` after the last.
+  /// - Throws: `CommandFailure`, or `JSONError` where nobody can tell where the next document begins.
+  mutating func next() throws -> Batch? {
+    var batch = Batch()
+    var byteCount = 0
+    while batch.records.count < Self.batchCount, byteCount < Self.batchBytes {
+      if let record = try nextRecord(afterOthers: !batch.records.isEmpty) {
+        byteCount += record.bytes.count
+        batch.records.append(record)
+        batch.end = splitter.position
+      } else {
+        break
+      }
+    }
+    return batch.records.isEmpty ? nil : batch
+  }
+
+  /// - Parameter afterOthers: there are documents that can still be written when the rest cannot be read.
+  private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
+    while true {
+      do throws(JSONError) {
+        if let record = try splitter.next() { return record }
+      } catch {
+        // Thrown again at the next call, after the documents before it are on their way.
+        if afterOthers { return nil }
+        throw error
+      }
+      if isAtEnd { return nil }
+      let bytes = try read(Self.chunkSize)
+      if bytes.isEmpty {
+        isAtEnd = true
+        splitter.finish()
+      } else {
+        splitter.append(bytes)
+      }
+    }
+  }
+
+  private func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    while true {
+      var result = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+        result = Glibc.read(descriptor, buffer.baseAddress, count)
+        initialized = max(0, result)
+      }
+      if result >= 0 { return bytes }
+      if errno != EINTR {
+        throw CommandFailure(.inputOutput, "\(name) cannot be read: \(String(cString: strerror(errno))).")
+      }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreRemote
+
+/// What the documents of an input file become.
+struct ImportRules: Sendable {
+  let database: DatabaseID
+  /// Where plain documents go; `nil` for records that name their path.
+  let collection: ResourcePath?
+  /// The field that holds a plain document's id.
+  let idField: FieldPath?
+
+  /// - Throws: `JSONError` with the place in the whole file.
+  func mutation(for record: InputRecord) throws(JSONError) -> Mutation {
+    do throws(JSONError) {
+      guard let text = String(validating: record.bytes, as: UTF8.self) else {
+        throw JSONError(line: 1, column: 1, reason: "This is not UTF-8.")
+      }
+      let syntax = try JSONSyntax(parsing: text)
+      let (path, data) = try destination(of: record, syntax)
+      let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
+      do throws(ModelError) {
+        let mutation = Mutation(
+          key: try DocumentKey(validating: path), operation: .set(fields), transforms: transforms)
+        try mutation.validateForWrite()
+        return mutation
+      } catch {
+        throw syntax.error(error.message)
+      }
+    } catch {
+      let place = record.place
+      throw JSONError(
+        line: place.line + error.line - 1, column: error.line == 1 ? place.column + error.column - 1 : error.column,
+        reason: error.reason)
+    }
+  }
+
+  private func destination(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
+    guard let collection else { return try named(record, syntax) }
+    return (collection.appending(try id(of: record, syntax)).text, syntax)
+  }
+
+  /// A record that says where it belongs: by its name in an object, or as `{"path": …, "data": …}`.
+  private func named(_ record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
+    if let name = record.name { return (try Self.text(name), syntax) }
+    guard case .string(let path)? = syntax["path"]?.kind, let data = syntax["data"] else {
+      throw syntax.error(
+        "Expected {\"path\": …, \"data\": …} as export writes it; say --into COLLECTION for plain documents.")
+    }
+    return (path, data)
+  }
+
+  private func id(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> String {
+    if let name = record.name { return try checked(try Self.text(name), syntax) }
+    guard let idField else { return Self.derivedID(of: record) }
+    var found: JSONSyntax? = syntax
+    for segment in idField.segments { found = found?[segment] }
+    switch found?.kind {
+    case .string(let id)?: return try checked(id, found ?? syntax)
+    case .integer(let number)?: return String(number)
+    case nil: throw syntax.error("The document has no field \(idField.canonicalText) to take its id from.")
+    default: throw (found ?? syntax).error("An id must be a string or an integer.")
+    }
+  }
+
+  private func checked(_ id: String, _ syntax: JSONSyntax) throws(JSONError) -> String {
+    if let reason = ResourcePath.objection(to: id, isCollectionID: false) {
+      throw syntax.error("The id is invalid: \(reason)")
+    }
+    return id
+  }
+
+  private static func text(_ json: String) throws(JSONError) -> String {
+    guard case .string(let text) = try JSONSyntax(parsing: json).kind else { return json }
+    return text
+  }
+
+  /// The same for the same record at the same line, so that importing a file twice does not double its documents; 20
+  /// letters and digits, as automatic ids have.
+  private static func derivedID(of record: InputRecord) -> String {
+    let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    var id = ""
+    for half in [digest.low, digest.high] {
+      var rest = half
+      for _ in 0..<10 {
+        id.append(letters[Int(rest % 62)])
+        rest /= 62
+      }
+    }
+    return id
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests {
+  @Suite(.serialized) struct TransferTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String..., input: String? = nil) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, input: input, surroundings)
+    }
+
+    private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
+
+    private func lines(_ count: Int) -> String {
+      (0..<count).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }.joined()
+    }
+
+    @Test("Export, import and export again gives the same bytes, subcollections and all types included")
+    func roundTrip() async throws {
+      let documents = [
+        "{\"path\": \"a/1\", \"data\": {\"at\": {\"$timestamp\": \"2026-03-02T11:58:03.120456Z\"}, \"see\": {\"$ref\": \"b/2\"}}}",
+        "{\"path\": \"a/1/sub/x\", \"data\": {}}",
+        "{\"path\": \"a/1.5\", \"data\": {\"d\": 1.0, \"i\": 1, \"nan\": {\"$double\": \"NaN\"}, \"v\": {\"$vector\": [1.0]}}}",
+        "{\"path\": \"a/ghost/sub/y\", \"data\": {\"b\": {\"$bytes\": \"aGk=\"}, \"g\": {\"$geo\": [1.0, -2.0]}}}",
+        "{\"path\": \"b/ž\", \"data\": {\"m\": {\"$map\": {\"$ref\": \"no\"}}, \"text\": \"a\\nb \\\"c\\\"\"}}",
+      ].map { $0 + "\n" }.joined()
+      try surroundings.write("in.jsonl", documents)
+      let first = try await hearth("import", path("in.jsonl"))
+      #expect(first.status == 0 && first.output == "" && first.errors.contains("5 documents"))
+      let exported = try await hearth("export", "--all", "--recursive")
+      #expect(exported.status == 0 && exported.errors == "")
+      #expect(exported.output == documents)
+
+      for format in ["json", "jsonl"] {
+        let file = path("out.\(format)")
+        #expect(try await hearth("export", "--all", "--recursive", "-o", file).status == 0)
+        for collection in ["a", "b"] { _ = try await hearth("delete", collection, "--recursive", "--yes") }
+        #expect(try await hearth("import", file).status == 0)
+        #expect(try await hearth("export", "--all", "--recursive").output == documents)
+      }
+      let top = try await hearth("export", "a")
+      #expect(top.lines.count == 2)
+    }
+
+    @Test("An import that is killed at any moment is completed by the same command")
+    func killed() async throws {
+      let documents = lines(20_000)
+      let arguments = ["import", "-", "--resume", path("progress")]
+      let process = try ChildProcess(
+        [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
+      // More than fits into the pipe: when it is written, some of it was read.
+      process.write(String(documents.prefix(documents.count / 2)))
+      kill(process.id, SIGKILL)
+      #expect(try await process.exitStatus() == 128 + SIGKILL)
+      let second = try await HeadlessRun(arguments, input: documents, surroundings)
+      #expect(second.status == 0, "\(second.errors)")
+      #expect(try await hearth("export", "c").output == documents)
+      #expect(!FileManager.default.fileExists(atPath: path("progress")))
+    }
+
+    @Test("Importing plain documents twice changes nothing")
+    func plain() async throws {
+      try surroundings.write("people.json", "[{\"name\": \"Ada\"},\n {\"name\": \"Ada\"}]")
+      try surroundings.write("cities.json", "{\"SF\": {\"state\": \"CA\"}, \"LA\": {\"state\": \"CA\"}}")
+      for _ in 1...2 {
+        #expect(try await hearth("import", path("people.json"), "--into", "people").status == 0)
+        #expect(try await hearth("import", path("cities.json"), "--into", "cities").status == 0)
+      }
+      #expect(try await hearth("export", "people").lines.count == 2)
+      let cities = try await hearth("export", "cities", "--format", "json")
+      #expect(
+        cities.output == """
+          [
+          {"path": "cities/LA", "data": {"state": "CA"}},
+          {"path": "cities/SF", "data": {"state": "CA"}}
+          ]
+
+          """)
+    }
+
+    @Test("A bad line is named and stops the import, or goes to a file")
+    func badLines() async throws {
+      try surroundings.write("in.jsonl", "\(lines(2)){\"path\": \"c/x\", \"data\": {\"a\": }}\n\(lines(3))")
+      let checked = try await hearth("import", path("in.jsonl"), "--dry-run")
+      #expect(checked.status == 65 && checked.hasOneErrorLine && checked.errors.contains("line 3, column 31"))
+      #expect(try await hearth("export", "c").output == "")
+      let stopped = try await hearth("import", path("in.jsonl"))
+      #expect(stopped.status == 65 && stopped.errors.contains("line 3, column 31") && stopped.errors.contains("2 documents"))
+      #expect(try await hearth("export", "c").output == lines(2))
+      let kept = try await hearth("import", path("in.jsonl"), "--keep-going", "--quiet")
+      #expect(kept.status == 65 && kept.hasOneErrorLine && kept.errors.contains(".rejected"))
+      #expect(try surroundings.text("in.jsonl.rejected") == "{\"path\": \"c/x\", \"data\": {\"a\": }}\n")
+      #expect(try await hearth("export", "c").output == lines(3))
+    }
+
+    @Test("A file that is not there is 66, one that cannot be made 73, and no half file is left")
+    func files() async throws {
+      let missing = try await hearth("import", path("missing"))
+      #expect(missing.status == 66 && missing.hasOneErrorLine)
+      let unwritable = try await hearth("export", "--all", "-o", "/proc/hearth.jsonl")
+      #expect(unwritable.status == 73 && unwritable.hasOneErrorLine)
+      let absent = try await hearth("export", "c/absent", "-o", path("absent.jsonl"))
+      #expect(absent.status == 4)
+      let left = try FileManager.default.contentsOfDirectory(atPath: surroundings.folder.path)
+      #expect(!left.contains { $0.contains(".part-") || $0 == "absent.jsonl" })
+    }
+  }
+}

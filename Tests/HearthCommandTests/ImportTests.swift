@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+private let database = DatabaseID(project: "p")
+
+@Suite struct ImportRulesTests {
+  private func record(_ json: String, name: String? = nil, line: Int = 1) -> InputRecord {
+    let place = InputPosition(offset: 0, line: line, column: 1)
+    return InputRecord(name: name, bytes: Array(json.utf8), place: place, start: place)
+  }
+
+  private func mutation(
+    _ record: InputRecord, into collection: String? = nil, idField: FieldPath? = nil
+  ) throws -> Mutation {
+    try ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: idField).mutation(for: record)
+  }
+
+  @Test("A record says where it goes, or its name does")
+  func paths() throws {
+    let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
+    #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))
+    #expect(try mutation(record("{}", name: "\"c/d\"")).key.path.text == "c/d")
+    #expect(try mutation(record("{}", name: "\"d\\u0041\""), into: "c").key.path.text == "c/dA")
+  }
+
+  @Test("A plain document has its id from a field, which it keeps")
+  func ids() throws {
+    let byText = try mutation(record("{\"m\": {\"id\": \"x\"}}"), into: "c", idField: FieldPath(segments: ["m", "id"]))
+    #expect(byText.key.path.text == "c/x")
+    #expect(byText.operation == .set(["m": .map(["id": .string("x")])]))
+    #expect(try mutation(record("{\"id\": 7}"), into: "c", idField: FieldPath("id")).key.path.text == "c/7")
+  }
+
+  @Test("Without a field the id comes from the document and its line: the same every time, another for another line")
+  func derivedIDs() throws {
+    func id(_ json: String, _ line: Int) throws -> String { try mutation(record(json, line: line), into: "c").key.documentID }
+    #expect(try id("{\"a\": 1}", 1).count == 20)
+    #expect(try id("{\"a\": 1}", 1) == id("{\"a\": 1}", 1))
+    #expect(try id("{\"a\": 1}", 1) != id("{\"a\": 1}", 2))
+    #expect(try id("{\"a\": 1}", 1) != id("{\"a\": 2}", 1))
+  }
+
+  @Test(
+    "A document that cannot be imported is named with its line",
+    arguments: [
+      ("{\"path\": \"c\", \"data\": {}}", nil, 41, 1), ("{\"path\": 5, \"data\": {}}", nil, 41, 1),
+      ("{\"path\": \"c/d\", \"data\": 5}", nil, 41, 25), ("{\"path\": \"c/d\"}", nil, 41, 1), ("[]", "c", 41, 1),
+      ("{\"a\":\n  }", "c", 42, 3), ("{\"id\": true}", "c", 41, 8), ("{\"id\": \"a/b\"}", "c", 41, 8), ("{}", "c", 41, 1),
+      ("{\"id\": \"x\", \"__a__\": 1}", "c", 41, 1),
+    ] as [(String, String?, Int, Int)])
+  func refuses(json: String, collection: String?, line: Int, column: Int) {
+    #expect {
+      try mutation(record(json, line: 41), into: collection, idField: collection == nil ? nil : FieldPath("id"))
+    } throws: { error in
+      (error as? JSONError).map { $0.line == line && $0.column == column } ?? false
+    }
+  }
+}
+
+@Suite struct ImportRunTests {
+  private struct Stopped: Error {}
+
+  private let folder: URL
+  private let backend: LocalBackend
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-import-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+  }
+
+  private func file(_ lines: [String]) throws -> String {
+    let path = folder.appending(path: "input.jsonl").path
+    try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+    return path
+  }
+
+  private func line(_ id: Int, _ value: Int) -> String { "{\"path\": \"c/\(id)\", \"data\": {\"v\": \(value)}}" }
+
+  private func values() async throws -> [String: Value] {
+    let documents = try await backend.runQuery(Query(path: ResourcePath("c")).target, in: database)
+    return Dictionary(uniqueKeysWithValues: documents.map { ($0.key.documentID, $0.data?[FieldPath("v")] ?? .null) })
+  }
+
+  private func run(
+    _ path: String, from done: ImportProgressPoint = ImportProgressPoint(), rejects: RejectFile? = nil,
+    record: @escaping (ImportProgressPoint) throws -> Void = { _ in }
+  ) async throws -> ImportProgressPoint {
+    defer { try? FileManager.default.removeItem(at: folder.appending(path: "unused")) }
+    var input = try ImportInput(path, .jsonl)
+    try input.skip(to: done.position, .jsonl)
+    let rules = ImportRules(database: database, collection: nil, idField: nil)
+    var run = ImportRun(
+      rules, into: InProcessDatastore(backend: backend, database: database), from: done, rejects: rejects, record: record)
+    try await run.run(&input)
+    return run.done
+  }
+
+  @Test("The last of several writes of one document stays, however many batches are on their way")
+  func order() async throws {
+    let path = try file((0..<5000).map { line($0 % 700, $0) })
+    let done = try await run(path)
+    #expect(done.documents == 5000 && done.position.line == 5001)
+    #expect(try await values() == Dictionary(uniqueKeysWithValues: (0..<700).map { id in
+      ("\(id)", Value.integer(Int64(stride(from: id, to: 5000, by: 700).max() ?? 0)))
+    }))
+  }
+
+  @Test("An import that stops anywhere goes on there, and leaves what an import without a stop leaves")
+  func resumes() async throws {
+    let path = try file((0..<3000).map { line($0, $0) })
+    var last = ImportProgressPoint()
+    var runs = 0
+    while last.documents < 3000 {
+      runs += 1
+      do {
+        var points = 0
+        let from = last
+        var noted = last
+        defer { last = noted }
+        noted = try await run(path, from: from) { point in
+          noted = point
+          points += 1
+          if points == 2 { throw Stopped() }
+        }
+      } catch is Stopped {}
+    }
+    #expect(runs > 1 && last.documents == 3000)
+    #expect(try await values().count == 3000)
+  }
+
+  @Test("At the first bad document everything before it is written and nothing after it")
+  func stops() async throws {
+    var lines = (0..<1300).map { line($0, $0) }
+    lines[700] = "{\"path\": \"c/700\"}"
+    let path = try file(lines)
+    var done = ImportProgressPoint()
+    await #expect(throws: Rejection.Reason.self) { _ = try await run(path) { done = $0 } }
+    #expect(done.documents == 700 && done.position.line == 701)
+    #expect(Set(try await values().keys) == Set((0..<700).map(String.init)))
+  }
+
+  @Test("Bad documents can be put aside")
+  func rejects() async throws {
+    var lines = (0..<1300).map { line($0, $0) }
+    lines[3] = "{"
+    lines[900] = "{\"path\": \"c/900\", \"data\": {\"at\": {\"$timestamp\": \"x\"}}}"
+    let path = try file(lines)
+    var notes: [String] = []
+    let aside = folder.appending(path: "aside").path
+    let done = try await run(path, rejects: RejectFile(aside) { notes.append($0) })
+    #expect(done.documents == 1298 && done.rejected == 2)
+    #expect(try String(contentsOfFile: aside, encoding: .utf8) == lines[3] + "\n" + lines[900] + "\n")
+    #expect(notes.count == 2 && notes[0].hasPrefix("line 4, ") && notes[1].hasPrefix("line 901, "))
+    #expect(try await values().count == 1298)
+  }
+}
+
+@Suite struct TransferProgressTests {
+  @Test("Progress is documents, rate, share and time left")
+  func line() {
+    #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
+    #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")
+    #expect(TransferProgress.line(0, fraction: 0, after: .zero) == "0 documents, 0/s")
+    #expect(TransferProgress.summary(100_000, in: .milliseconds(3210)) == "3.2 s (31152/s)")
+  }
+}
