@@ -22,6 +22,8 @@ package enum Effect: Equatable, Sendable {
   case write([Mutation])
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
+  /// Take the newest of the dashboard's own writes back.
+  case undo
   /// Queue rejected batches again, in this order.
   case resend([BatchID])
   /// Forget rejected batches.

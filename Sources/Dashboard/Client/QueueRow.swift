@@ -74,6 +74,21 @@ extension QueueRow {
     }
   }
 
+  /// Everything a filter looks at.
+  var searchText: String {
+    let word =
+      switch state {
+      case .held: "held"
+      case .queued: "queued"
+      case .inFlight: "in flight"
+      case .backoff: "backoff retry"
+      case .acknowledged: "acked"
+      case .rejected: "rejected"
+      }
+    let paths = documents.map(\.path.text).joined(separator: " ")
+    return "\(batch) \(operation.rawValue) \(paths) \(word) \(error?.description ?? "")"
+  }
+
   package var isRejected: Bool { if case .rejected = state { true } else { false } }
 
   /// The backend's last word on it, or why it was not heard.

@@ -44,7 +44,7 @@ struct SnapshotRows {
   private var isLocal: Bool {
     snapshot.causes.contains { cause in
       switch cause {
-      case .localWrite, .networkDisabled, .offline: true
+      case .localWrite, .cancelled, .networkDisabled, .offline: true
       default: false
       }
     }

@@ -43,6 +43,9 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case new
   case edit, delete
   case mark
+  case undo
+  case nextMatch = "next-match"
+  case previousMatch = "previous-match"
   case cancelWrite = "cancel-write"
   case dropRejected = "drop-rejected"
   case retryNow = "retry"

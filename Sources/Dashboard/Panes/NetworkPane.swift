@@ -22,7 +22,7 @@ struct NetworkPane {
       lines += narrowStreamLines(width: area.width)
     }
     if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
-    if let notice = state.network.storageNotice { lines.append(fact("cache", notice, .warn)) }
+    if let notice = state.network.storageNotice { lines.append(fact("notice", notice, .warn)) }
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }

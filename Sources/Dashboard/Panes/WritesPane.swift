@@ -33,7 +33,10 @@ struct WritesPane {
     if rows.isEmpty {
       var line = Line(glyphs)
       line.skip(1)
-      line.add("nothing waits: every write is acknowledged", .textMuted)
+      let isFiltered = !state.writes.allRows.isEmpty
+      line.add(
+        isFiltered ? "no write passes the filter; esc clears it" : "nothing waits: every write is acknowledged",
+        .textMuted)
       canvas.put(line, x: area.x, y: y, width: area.width)
     }
     for index in state.writes.cursor.rows(count: rows.count, height: height) {
@@ -148,6 +151,9 @@ struct WritesPane {
     let live = state.writes.live
     let rejected = state.writes.rejected.count
     var parts: [String] = []
+    if !state.writes.filter.isEmpty {
+      parts.append("/\(SafeText.truncated(state.writes.filter.text, to: 12, ellipsis: glyphs.ellipsis))")
+    }
     if !live.isEmpty || rejected == 0 { parts.append("\(live.count)") }
     if rejected > 0 { parts.append("\(grouped(rejected)) rejected") }
     if layoutClass == .large, state.writes.byteCount > 0 { parts.append(ByteText.short(state.writes.byteCount)) }

@@ -33,6 +33,10 @@ package struct Detail: Sendable {
   var toggled: Set<[String]> = []
   /// How many versions back the Diff tab looks.
   var versionsBack = 0
+  /// What `n` and `N` look for.
+  var search = WordFilter("")
+  /// Which line was selected when the search began.
+  var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()
 
   init(_ key: DocumentKey) { self.key = key }

@@ -25,8 +25,14 @@ package struct WriteQueue: Sendable {
   /// Send to acknowledgement of recent batches, for the feed.
   private(set) var acknowledgements: [BatchID: Duration] = [:]
 
+  /// What the list shows of all rows.
+  var filter = WordFilter("")
+
+  /// The rows that pass the filter.
+  package var rows: [QueueRow] { filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText) } }
+
   /// What waits and what was acknowledged, in batch order; below it what was refused.
-  package var rows: [QueueRow] {
+  var allRows: [QueueRow] {
     let liveIDs = Set(live.map(\.batch))
     let done = finished.map(\.row).filter { !liveIDs.contains($0.batch) }
     return (done.isEmpty ? live : (live + done).sorted { $0.batch < $1.batch }) + rejected

@@ -53,6 +53,7 @@ extension DashboardState {
     case .palette: overlay = .palette(Palette(paletteItems()))
     case .help: overlay = .help(HelpList(contexts: screenContexts))
     case .copy: openCopyMenu()
+    case .undo: return [.undo]
     case .themes: openThemes()
     case .toggleMouse:
       isMouseOn.toggle()
@@ -91,6 +92,8 @@ extension DashboardState {
       feed.follow()
     case .timeFormat: feed.showsDeltas.toggle()
     case .clearFeed: feed.clear()
+    case .nextMatch: moveToMatch(.next)
+    case .previousMatch: moveToMatch(.previous)
     case .olderVersion: detail?.versionsBack += 1
     case .newerVersion: detail.map { detail?.versionsBack = max(0, $0.versionsBack - 1) }
     default: break
@@ -118,6 +121,10 @@ extension DashboardState {
       focus = .collections
       return [.closeDetail(key)]
     }
+    if focus == .writes, !writes.filter.isEmpty {
+      writes.filter = WordFilter("")
+      return []
+    }
     if let path = filteredCollection, focus == .collections { return clearFilter(of: path) }
     if focus == .feed, feed.onlyListener != nil || feed.onlyDocument != nil || !feed.filter.isEmpty {
       feed.onlyListener = nil
@@ -134,8 +141,8 @@ extension DashboardState {
 
   private mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
-    guard configuration.isMemoryOnly, !writes.live.isEmpty else { return [.quit(code: 0)] }
-    let count = writes.live.count
+    let count = writes.live.count + writes.rejected.count
+    guard configuration.isMemoryOnly, count > 0 else { return [.quit(code: 0)] }
     overlay = .confirm(
       Confirmation(
         title: "Quit",

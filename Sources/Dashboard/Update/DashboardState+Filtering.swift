@@ -8,8 +8,11 @@ extension DashboardState {
       switch focus {
       case .feed: feed.filter.text
       case .collections: selectedCollection.flatMap { browser.windows[$0]?.filter?.text } ?? ""
-      case .writes, .network, .detail: ""
+      case .writes: writes.filter.text
+      case .detail: detail?.search.text ?? ""
+      case .network: ""
       }
+    if let index = detail?.cursor.index { detail?.searchStart = index }
     overlay = .filter(FilterLine(pane: focus, field: TextField(text)))
   }
 
@@ -17,6 +20,8 @@ extension DashboardState {
   mutating func applyLiveFilter(_ line: FilterLine) {
     switch line.pane {
     case .feed: feed.filter = WordFilter(line.field.text)
+    case .writes: writes.filter = WordFilter(line.field.text)
+    case .detail: search(line.field.text)
     case .collections:
       var line = line
       do throws(ModelError) {
@@ -24,7 +29,7 @@ extension DashboardState {
         line.error = nil
       } catch { line.error = error.message }
       overlay = .filter(line)
-    case .writes, .network, .detail: break
+    case .network: break
     }
   }
 

@@ -148,6 +148,8 @@ extension DashboardState {
       return [.setTheme(picker.original)]
     case .filter(let line):
       if line.pane == .feed { feed.filter = WordFilter("") }
+      if line.pane == .writes { writes.filter = WordFilter("") }
+      if line.pane == .detail { detail?.search = WordFilter("") }
       if line.pane == .collections, let path = filteredCollection { return clearFilter(of: path) }
       return []
     default: return []

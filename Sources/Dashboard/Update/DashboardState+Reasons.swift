@@ -14,6 +14,7 @@ extension DashboardState {
     case .cancelWrite: reasonAgainstCancelling
     case .mark: writes.selected.map { $0.isFinished && !$0.isRejected } ?? true ? "no write is waiting" : nil
     case .retryNow where focus == .writes && writes.chosen.contains { $0.isRejected }: nil
+    case .nextMatch, .previousMatch: detail?.search.isEmpty != false ? "nothing is searched for: / searches" : nil
     case .dropRejected: writes.rejected.isEmpty ? "no write was rejected" : nil
     case .retryNow:
       !network.isNetworkEnabled
@@ -26,9 +27,9 @@ extension DashboardState {
     case .filterLikeThis: selectedField == nil ? "no field is selected" : nil
     case .filter:
       switch focus {
-      case .feed: nil
+      case .feed, .writes, .detail: nil
       case .collections: selectedCollection == nil ? "no collection is selected" : nil
-      case .writes, .network, .detail: "this pane has no filter"
+      case .network: "this pane has no filter"
       }
     case .copy:
       selectedKey == nil && (focus != .collections || selectedCollection == nil)

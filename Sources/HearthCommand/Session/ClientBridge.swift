@@ -16,11 +16,11 @@ final class ClientBridge {
     let reading: Task<Void, Never>
   }
 
-  private let engine: SyncEngine
+  let engine: SyncEngine
   private let datastore: any Datastore
   private let backend: NetworkStatus.Backend
   private let backendProblem: StorageProblem?
-  private let emit: @MainActor (ClientEvent) -> Void
+  let emit: @MainActor (ClientEvent) -> Void
 
   private var listeners: [ListenerTag: Subscription] = [:]
   private var windows: [WindowTag: Subscription] = [:]
@@ -30,6 +30,9 @@ final class ClientBridge {
   private var canReachBackend = true
   private var lastOutcome = 0
   private var lastQueue: [QueueRow]?
+  var undoLog = UndoLog()
+  /// The newest of the dashboard's own writes.
+  var lastWrite: Task<Void, Never>?
   private var lastRejected: [RejectedWrite] = []
   /// Collections as last listed, by the path above them.
   private var listed: [ResourcePath: Set<String>] = [:]
@@ -139,7 +142,7 @@ final class ClientBridge {
   }
 
   /// Lists again where a document shows that there is a collection the list does not have.
-  private func noteCollections(of keys: some Sequence<DocumentKey>) {
+  func noteCollections(of keys: some Sequence<DocumentKey>) {
     for key in keys {
       let parent = key.collection.parent
       guard let ids = listed[parent], !ids.contains(key.collection.last) else { continue }
@@ -156,14 +159,6 @@ final class ClientBridge {
       }
       let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
       if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
-    }
-  }
-
-  func write(_ mutations: [Mutation]) {
-    let handle = engine.write(mutations)
-    request { bridge in
-      _ = try await handle.local
-      bridge.noteCollections(of: mutations.map(\.key))
     }
   }
 
@@ -188,10 +183,11 @@ final class ClientBridge {
   }
 
   /// Runs one request to its end or until `close`; a failure becomes a notice.
-  private func request(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
+  @discardableResult
+  func request(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) -> Task<Void, Never> {
     requestCount += 1
     let id = requestCount
-    requests[id] = Task { [weak self] in
+    let task = Task { [weak self] in
       guard let self else { return }
       do {
         try await body(self)
@@ -202,6 +198,8 @@ final class ClientBridge {
       }
       self.requests[id] = nil
     }
+    requests[id] = task
+    return task
   }
 
   // MARK: Status
@@ -210,6 +208,7 @@ final class ClientBridge {
     canReachBackend = status.isNetworkEnabled && status.onlineState != .offline
     for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
       lastOutcome = outcome.sequence
+      if outcome.rejection != nil { undoLog.forget(outcome.batch) }
       if let rejection = outcome.rejection, rejection.code == .cancelled {
         emit(.writeCancelled(outcome.batch))
       } else if let rejection = outcome.rejection {

@@ -201,6 +201,7 @@ final class Session {
     case .setNetwork(let enabled): client?.setNetwork(enabled: enabled)
     case .write(let mutations): client?.write(mutations)
     case .cancelWrite(let batch): client?.cancelWrite(batch)
+    case .undo: client?.undo()
     case .resend(let batches): for batch in batches { client?.resend(batch) }
     case .dropRejected(let batches): client?.dropRejected(batches)
     case .retryNow: client?.retryNow()

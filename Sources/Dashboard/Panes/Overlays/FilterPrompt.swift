@@ -22,6 +22,13 @@ struct FilterPrompt {
 
   private var note: String {
     if let error = line.error { return error }
+    if line.pane == .writes {
+      return "\(grouped(state.writes.rows.count)) of \(grouped(state.writes.allRows.count)) writes"
+    }
+    if line.pane == .detail {
+      let found = state.matchCount
+      return state.detail?.search.isEmpty != false ? "\(found.all) lines" : "\(found.matching) of \(found.all) lines"
+    }
     if line.pane == .feed {
       return "\(grouped(state.feed.visible.count)) of \(grouped(state.feed.rows.count)) rows"
         + (state.size.width >= 72 ? "   words AND, !word NOT" : "")

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("Filtering writes, searching documents, undoing")
+struct SearchingTests {
+  private let size = Size(width: 120, height: 36)
+
+  @Test("The filter of pane 2 looks at number, operation, path, state and error; esc clears it")
+  func writes() {
+    var driver = Scenario.online.play(size)
+    driver.press("2 /")
+    driver.type("delete unavail")
+    #expect(driver.state.writes.rows.map(\.batch) == [BatchID(44)])
+    #expect(driver.screen.contains("1 of 3 writes"))
+    driver.press("enter")
+    #expect(driver.screen.contains("/delete unav"))
+    driver.press("x tab enter")
+    #expect(driver.effects == [.cancelWrite(BatchID(44))])
+
+    driver.press("/ ctrl-u")
+    driver.type("nothing")
+    #expect(driver.screen.contains("no write passes the filter"))
+    driver.press("enter esc")
+    #expect(driver.state.writes.rows.count == 3)
+  }
+
+  @Test("What the filter hides is not acted on, even if it is marked")
+  func hidden() {
+    var driver = Scenario.online.play(size)
+    driver.press("2 g j space space /")
+    driver.type("#43")
+    driver.press("enter x tab enter")
+    #expect(driver.effects == [.cancelWrite(BatchID(43))])
+  }
+
+  @Test("A search in a document selects the first match, n and N go on, round the ends")
+  func document() {
+    var driver = Scenario.detail.play(size)
+    driver.press("g /")
+    driver.type("total")
+    #expect(driver.state.detail?.cursor.id == ["field", "total"])
+    driver.press("enter / ctrl-u")
+    driver.type("a")
+    driver.press("enter g")
+    let lines = driver.state.detail.map { DetailContent.lines(of: $0, in: driver.state) } ?? []
+    let matching = lines.indices.filter { lines[$0].searchText.lowercased().contains("a") }
+    #expect(matching.count > 2)
+    #expect(driver.screen.isEmpty == false)
+
+    var seen: [Int] = []
+    for _ in matching {
+      driver.press("n")
+      seen.append(driver.state.detail?.cursor.index ?? -1)
+    }
+    #expect(Set(seen) == Set(matching))
+    let last = seen.last ?? -1
+    driver.press("n N")
+    #expect(driver.state.detail?.cursor.index == last)
+  }
+
+  @Test("Without a search n says how to begin one, and a search without a match says so")
+  func none() {
+    var driver = Scenario.detail.play(size)
+    driver.press("n")
+    #expect(driver.state.toasts.last?.text == "nothing is searched for: / searches")
+    let before = driver.state.detail?.cursor.id
+    driver.press("/")
+    driver.type("zzz")
+    #expect(driver.screen.contains("0 of "))
+    driver.press("enter n")
+    #expect(driver.state.toasts.last?.text == "nothing matches zzz")
+    #expect(driver.state.detail?.cursor.id == before)
+  }
+
+  @Test("u asks for the last write to be undone, from every pane", arguments: ["1", "2", "3", "4", "0"])
+  func undo(_ pane: String) {
+    var driver = Scenario.detail.play(size)
+    driver.press(pane + " u")
+    #expect(driver.effects == [.undo])
+  }
+}
