@@ -279,6 +279,22 @@ struct CodableTests {
     data = try encoder.encode(reading)
     #expect(data["x_rawBytes"] as? [UInt8] == [1, 2])
     #expect(try decoder.decode(Reading.self, from: data) == reading)
+
+    // Keys of dictionaries are data: strategies leave them alone, and look at what lies below.
+    struct Log: Codable, Equatable {
+      struct Entry: Codable, Equatable { var entryCount: Int }
+      var byName: [String: Entry]
+      var byNumber: [Int: String]
+    }
+    let log = Log(byName: ["aName": Log.Entry(entryCount: 1), "a_name": Log.Entry(entryCount: 2)], byNumber: [7: "x"])
+    encoder.keyEncodingStrategy = .convertToSnakeCase
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    data = try encoder.encode(log)
+    let byName = try #require(data["by_name"] as? [String: [String: Any]])
+    #expect(byName["aName"]?["entry_count"] as? Int == 1)
+    #expect(byName["a_name"]?["entry_count"] as? Int == 2)
+    #expect(data["by_number"] as? [String: String] == ["7": "x"])
+    #expect(try decoder.decode(Log.self, from: data) == log)
   }
 
   private struct Key: CodingKey {

@@ -9,15 +9,15 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   init(decoder: StructureDecoder, map: [String: Any]) {
     self.decoder = decoder
-    if case .useDefaultKeys = decoder.options.keys {
+    guard decoder.convertsKeys, decoder.options.keys.convert else {
       self.map = map
-    } else {
-      // Where two fields become one property, the first in order counts, always the same.
-      let named = map.sorted { $0.key < $1.key }.map { field in
-        (decoder.options.keys.name(of: field.key, in: decoder.codingPath), field.value)
-      }
-      self.map = Dictionary(named, uniquingKeysWith: { first, _ in first })
+      return
     }
+    // Where two fields become one property, the first in order counts, always the same.
+    let named = map.sorted { $0.key < $1.key }.map { field in
+      (decoder.options.keys.name(of: field.key, in: decoder.codingPath), field.value)
+    }
+    self.map = Dictionary(named, uniquingKeysWith: { first, _ in first })
   }
 
   var codingPath: [any CodingKey] { decoder.codingPath }
@@ -31,7 +31,8 @@ struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
     if type is any DocumentIdentity.Type {
       if contains(key) {
         throw FirestoreDecodingError.fieldNameConflict(
-          "The document has a field \(path(key)), which is also the name of a @DocumentID property; rename one of them.")
+          "The document has a field \(path(key)), which is also the name of a @DocumentID property; "
+            + "rename one of them.")
       }
       return try type.init(from: decoder.child(NSNull(), at: key))
     }

@@ -27,7 +27,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   mutating func superEncoder() -> any Swift.Encoder { open(NameKey("super")) }
   mutating func superEncoder(forKey key: Key) -> any Swift.Encoder { open(key) }
 
-  private func name(of key: any CodingKey) -> String { encoder.options.keys.name(of: key, in: codingPath) }
+  private func name(of key: any CodingKey) -> String { encoder.name(of: key) }
 
   private func child(_ key: any CodingKey) -> StructureEncoder {
     StructureEncoder(options: encoder.options, path: codingPath + [key])

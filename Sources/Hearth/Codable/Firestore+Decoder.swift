@@ -99,6 +99,9 @@ extension Firestore.Decoder {
     /// - Parameter 0: given the path from the outside in, gives the last key's name.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 
+    /// Whether names of properties may differ from those of fields.
+    var convert: Bool { if case .useDefaultKeys = self { false } else { true } }
+
     func name(of key: String, in path: [any CodingKey]) -> String {
       switch self {
       case .useDefaultKeys: key

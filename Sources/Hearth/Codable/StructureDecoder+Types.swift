@@ -15,6 +15,11 @@ extension StructureDecoder {
       return try cast(VectorValue(numbers), to: type)
     }
     if FirestoreOwnTypes.contain(type: type) { return try cast(content, to: type) }
+    if type is any StringKeyedDictionary.Type {
+      var decoder = self
+      decoder.convertsKeys = false
+      return try type.init(from: decoder)
+    }
     return try type.init(from: self)
   }
 

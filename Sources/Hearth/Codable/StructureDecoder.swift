@@ -7,6 +7,8 @@ struct StructureDecoder: Swift.Decoder {
   let content: Any
   let options: Firestore.Decoder.Options
   let codingPath: [any CodingKey]
+  /// Whether keys are names of properties, which the strategy is for; not so those of a dictionary.
+  var convertsKeys = true
 
   init(_ content: Any, options: Firestore.Decoder.Options, path: [any CodingKey]) {
     self.content = content

@@ -5,6 +5,8 @@ import Foundation
 final class StructureEncoder: Swift.Encoder {
   let options: Firestore.Encoder.Options
   let codingPath: [any CodingKey]
+  /// Whether keys are names of properties, which the strategy is for; not so those of a dictionary.
+  private let convertsKeys: Bool
   private var content: Content?
 
   private enum Content {
@@ -13,9 +15,14 @@ final class StructureEncoder: Swift.Encoder {
     case array(EncodedArray)
   }
 
-  init(options: Firestore.Encoder.Options, path: [any CodingKey]) {
+  init(options: Firestore.Encoder.Options, path: [any CodingKey], convertsKeys: Bool = true) {
     self.options = options
     codingPath = path
+    self.convertsKeys = convertsKeys
+  }
+
+  func name(of key: any CodingKey) -> String {
+    convertsKeys ? options.keys.name(of: key, in: codingPath) : key.stringValue
   }
 
   var userInfo: [CodingUserInfoKey: Any] { options.userInfo }
@@ -67,12 +74,12 @@ final class StructureEncoder: Swift.Encoder {
   }
 
   private func result(ofEncoding value: any Encodable) throws -> Any {
-    try result { try value.encode(to: $0) }
+    try result(convertsKeys: !(value is any StringKeyedDictionary)) { try value.encode(to: $0) }
   }
 
   /// What a closure writes.
-  private func result(of write: (any Swift.Encoder) throws -> Void) throws -> Any {
-    let encoder = StructureEncoder(options: options, path: codingPath)
+  private func result(convertsKeys: Bool = true, of write: (any Swift.Encoder) throws -> Void) throws -> Any {
+    let encoder = StructureEncoder(options: options, path: codingPath, convertsKeys: convertsKeys)
     try write(encoder)
     return encoder.result
   }
@@ -138,3 +145,7 @@ final class EncodedArray {
     }
   }
 }
+
+/// A dictionary whose keys are data, not properties.
+protocol StringKeyedDictionary {}
+extension Dictionary: StringKeyedDictionary where Key == String {}
