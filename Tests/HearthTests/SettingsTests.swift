@@ -88,6 +88,27 @@ struct SettingsTests {
     #expect(AggregateField.sum("a") != .average("a"))
   }
 
+  @Test("Index definitions come from a stream too; what is no text is refused")
+  func indexesFromStream() async throws {
+    let db = database()
+    let json = """
+      {"indexes": [{"collectionGroup": "cities", "queryScope": "COLLECTION", "fields": [
+        {"fieldPath": "state", "order": "ASCENDING"}, {"fieldPath": "population", "order": "DESCENDING"}]}]}
+      """
+    try await db.setIndexConfiguration(InputStream(data: Data(json.utf8)))
+    #expect(try await db.localIndexes().count == 1)
+    let errors = Events<FirestoreErrorCode>()
+    for wrong in [Data([0xFF, 0xFE]), Data("{".utf8)] {
+      db.setIndexConfiguration(InputStream(data: wrong), completion: errors.completion)
+      #expect(await errors.next() == .invalidArgument)
+    }
+    #expect(try await db.localIndexes().count == 1)
+    try await db.terminate()
+    await #expect { try await db.setIndexConfiguration(InputStream(data: Data(json.utf8))) } throws: {
+      code(of: $0) == .failedPrecondition
+    }
+  }
+
   @Test("While logging is enabled a client tells of its connection and its writes, without documents")
   func logging() async throws {
     let project = "p" + UUID().uuidString

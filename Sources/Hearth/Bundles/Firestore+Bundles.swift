@@ -18,7 +18,7 @@ extension Firestore {
   public func loadBundle(
     _ bundleData: Data, completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
   ) -> LoadBundleTask {
-    load(BundleSource(bundleData), completion)
+    load(ByteSource(bundleData), completion)
   }
 
   /// Loads a bundle from a stream, which is read to its end.
@@ -33,22 +33,22 @@ extension Firestore {
     _ bundleStream: sending InputStream,
     completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
   ) -> LoadBundleTask {
-    load(BundleSource(bundleStream), completion)
+    load(ByteSource(bundleStream), completion)
   }
 
   /// Returns the last progress when all is loaded.
   @discardableResult
   public func loadBundle(_ bundleData: Data) async throws -> LoadBundleTaskProgress {
-    try await load(BundleSource(bundleData), LoadBundleTask(queue: settings.dispatchQueue))
+    try await load(ByteSource(bundleData), LoadBundleTask(queue: settings.dispatchQueue))
   }
 
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
-    try await load(BundleSource(bundleStream), LoadBundleTask(queue: settings.dispatchQueue))
+    try await load(ByteSource(bundleStream), LoadBundleTask(queue: settings.dispatchQueue))
   }
 
   private func load(
-    _ source: BundleSource, _ completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
+    _ source: ByteSource, _ completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
   ) -> LoadBundleTask {
     let task = LoadBundleTask(queue: settings.dispatchQueue)
     complete(
@@ -65,11 +65,18 @@ extension Firestore {
     return task
   }
 
-  private func load(_ source: BundleSource, _ task: LoadBundleTask) async throws -> LoadBundleTaskProgress {
+  private func load(_ source: ByteSource, _ task: LoadBundleTask) async throws -> LoadBundleTaskProgress {
     let engine = try client().engine
-    let content = try await source.read(database)
+    let database = database
+    let (bundle, byteCount) = try await source.read { bytes throws(FirestoreError) in
+      do throws(RPCStatus) {
+        return (try BundleReader.read(bytes, database: database), bytes.count)
+      } catch {
+        throw FirestoreError(error)
+      }
+    }
     do throws(RPCStatus) {
-      return task.finish(try await engine.load(content.bundle, byteCount: content.byteCount) { task.report($0) })
+      return task.finish(try await engine.load(bundle, byteCount: byteCount) { task.report($0) })
     } catch {
       throw FirestoreError(error)
     }
