@@ -70,6 +70,7 @@ package struct ClientStream: Sendable {
 
   /// The failure was about one write, not about the stream: the next start is immediate.
   package mutating func forgiveFailure() {
+    lastError = nil
     isAfterFailure = false
     backoff.reset()
   }

@@ -149,8 +149,8 @@ package import TerminalTheme
       let row = canvas.row(y)
       for x in 0..<size.width {
         let cell = x < row.count ? row[row.startIndex + x] : .blank
-        if isGap(at: x, in: row, after: last.role) {
-          put(cell, x, y, last.style)
+        if let style = gapStyle(at: x, in: row, after: x == 0 ? nil : last.style) {
+          put(cell, x, y, style)
           continue
         }
         if cell.role != last.role { last = (cell.role, style(cell.role)) }
@@ -160,20 +160,21 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// Whether a cell is a blank between two words that may look like what stands before it, since a blank shows nothing
-  /// but its background: then one change of colours does instead of two. Blanks at the end of a line stay what they
-  /// are, because ncurses erases them all at once.
-  private func isGap(at x: Int, in row: ArraySlice<Cell>, after role: Role) -> Bool {
+  /// The look for a blank before a word that is best for the terminal: that of the word before it, or at the beginning
+  /// of a line of the word behind it, since a blank shows nothing but its background. Then one change of colours does
+  /// instead of two. Blanks at the end of a line stay what they are, because ncurses erases them all at once.
+  /// - Returns: `nil` where the cell's own look is to be used.
+  private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
-    guard let blank = cell(x), blank.isPlainBlank, blank.role != role,
-      let one = styles[blank.role], let other = styles[role], one.hasSameBlank(as: other)
-    else { return false }
-    for next in x + 1..<x + 5 {
-      guard let cell = cell(next) else { return false }
-      if !cell.isPlainBlank { return true }
-    }
-    return false
+    guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],
+      let word = (x + 1..<x + 1 + Self.longestGap).lazy.compactMap({ cell($0) }).first(where: { !$0.isPlainBlank })
+    else { return nil }
+    let isLeading = (0..<x).allSatisfy { cell($0)?.isPlainBlank == true }
+    guard let candidate = isLeading ? styles[word.role] : style, candidate.hasSameBlank(as: own) else { return nil }
+    return candidate
   }
+
+  private static let longestGap = 16
 
   private func put(_ cell: Cell, _ x: Int, _ y: Int, _ style: PaintedStyle) {
     let attributes = style.attributes | PaintedStyle.attributes(cell.attributes)

@@ -30,6 +30,7 @@ extension ModelClient {
     case .failure(let status):
       try require(status.code.isPermanentForWrites, "batch \(id) was rejected for \(status)")
       try require(committed[id] == nil, "batch \(id) was rejected although it was committed")
+      rejected.append(id)
     }
   }
 
@@ -112,6 +113,8 @@ extension ModelClient {
     let (count, first) = (log.count, log.first)
     try require(count == pending.count && first == pending.first, "the log and the books differ")
     guard isThorough else { return }
+    let kept = try core!.store.rejectedWrites().map(\.id)
+    try require(kept == rejected, "\(kept) are kept as rejected instead of \(rejected)")
     try checkViews()
     try checkVersions()
   }

@@ -63,6 +63,8 @@ final class ModelClient {
   // The books.
   var pending: [BatchID] = []
   var cancelling: BatchID?
+  /// What the backend refused; nothing is sent again or dropped.
+  var rejected: [BatchID] = []
   /// When the backend committed a batch; of this cache's batches, also those it has forgotten.
   var committed: [BatchID: SnapshotVersion] = [:]
   var waits: [PendingWritesWait: Set<BatchID>] = [:]
@@ -126,7 +128,7 @@ final class ModelClient {
     (opening, timers, session, watchInbox, refusedTargets, stale) = ([:], [], nil, [], [], [])
     (isWriteStreamOpen, isWriteStreamBroken, wire, answers) = (false, false, [], [])
     (waits, listeners, listenerOrder) = ([:], [:], [])
-    if directory == nil { (pending, committed, lastSnapshotVersion, versions) = ([], [:], nil, [:]) }
+    if directory == nil { (pending, rejected, committed, lastSnapshotVersion, versions) = ([], [], [:], nil, [:]) }
     try start()
   }
 

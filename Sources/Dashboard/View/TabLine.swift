@@ -74,7 +74,9 @@ struct TabLine {
   private static func mark(of pane: Pane, _ state: DashboardState, _ length: Length) -> String {
     let bullet = state.configuration.glyphs.bullet
     switch pane {
-    case .writes: return state.writes.live.isEmpty ? "" : "\(bullet)\(state.writes.live.count)"
+    case .writes:
+      let (waiting, rejected) = (state.writes.live.count, state.writes.rejected.count)
+      return (waiting > 0 ? "\(bullet)\(waiting)" : "") + (rejected > 0 ? "!\(rejected)" : "")
     case .network where length == .roomy:
       return bullet + (state.network.isOffline ? "off" : state.network.online == .online ? "ok" : "..")
     case .feed: return state.feed.isPaused && state.feed.newCount > 0 ? "\(bullet)+\(state.feed.newCount)" : ""
