@@ -139,6 +139,21 @@ struct BundleTests {
     }
   }
 
+  @Test("A cache that forgets at once keeps what a bundle brought")
+  func eagerCache() async throws {
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    let settings = FirestoreSettings()
+    settings.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryEagerGCSettings())
+    db.settings = settings
+    try await db.disableNetwork()
+    try await db.loadBundle(bundle(documents: 150).data)
+    #expect(try await db.collection("cities").getDocuments().count == 150)
+    #expect(try await db.collection("cities").getDocuments().count == 150)
+    let named = try #require(await db.getQuery(named: "two"))
+    #expect(try await named.getDocuments().documents.map(\.documentID) == ["c0", "c1"])
+    try await db.terminate()
+  }
+
   @Test("Bundles do not hide what is newer, neither local writes nor the backend's documents")
   func newerData() async throws {
     try await TestDatabase.run { test async throws in

@@ -2,7 +2,7 @@
 import FirestoreModel
 import Synchronization
 
-/// Writes that are made and committed together or not at all; at most 500.
+/// Writes that are made and committed together or not at all. The backend takes 10 MiB at once.
 ///
 /// A wrong argument is reported by the commit.
 public final class WriteBatch: Sendable {
