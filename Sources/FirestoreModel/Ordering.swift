@@ -50,10 +50,24 @@ extension Ordering {
   package static func lexicographic(
     _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
   ) -> Ordering {
-    let shared = min(left.count, right.count)
-    for index in 0..<shared where left[index] != right[index] {
-      return left[index] < right[index] ? .ascending : .descending
-    }
+    let index = firstDifference(left, right)
+    if index < left.count, index < right.count { return left[index] < right[index] ? .ascending : .descending }
     return Ordering(left.count, right.count)
+  }
+
+  /// The first index at which the bytes differ, or where the shorter one ends; eight bytes at a time.
+  static func firstDifference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
+    let shared = min(left.count, right.count)
+    let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
+    var index = 0
+    while index + 8 <= shared {
+      let difference =
+        UInt64(littleEndian: a.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        ^ UInt64(littleEndian: b.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+      if difference != 0 { return index + difference.trailingZeroBitCount / 8 }
+      index += 8
+    }
+    while index < shared, left[index] == right[index] { index += 1 }
+    return index
   }
 }

@@ -18,14 +18,10 @@ extension ResourcePath: Comparable {
   private static func compare(
     _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>, numericIDs: Bool
   ) -> Ordering {
-    let shared = min(left.count, right.count)
-    var index = 0
-    var start = 0
-    while index < shared, left[index] == right[index] {
-      index += 1
-      if left[index - 1] == UInt8(ascii: "/") { start = index }
-    }
+    let index = Ordering.firstDifference(left, right)
     if index == left.count && index == right.count { return .equal }
+    var start = index
+    while start > 0, left[start - 1] != UInt8(ascii: "/") { start -= 1 }
     let a = segment(of: left, from: start)
     let b = segment(of: right, from: start)
     if numericIDs {

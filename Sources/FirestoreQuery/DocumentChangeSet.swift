@@ -59,10 +59,9 @@ package struct DocumentChangeSet: Sendable {
   package func changes(orderedBy query: Query) -> [DocumentChange] {
     if byKey.count < 2 { return Array(byKey.values) }
     let orderBy = query.orderBy
-    return byKey.values.sorted { left, right in
-      left.kind == right.kind
-        ? orderBy.compare(left.document, right.document) == .ascending
-        : left.kind.rawValue < right.kind.rawValue
+    let byKind = Dictionary(grouping: byKey.values, by: \.kind)
+    return [DocumentChange.Kind.removed, .added, .modified, .metadata].flatMap { kind in
+      orderBy.sorted((byKind[kind] ?? []).lazy.map(\.document)).map { DocumentChange(kind: kind, document: $0) }
     }
   }
 }

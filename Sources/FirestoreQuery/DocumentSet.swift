@@ -5,39 +5,60 @@ import HashTreeCollections
 /// The documents of a view in query order.
 ///
 /// A value: copies share structure, so that a snapshot keeps the set before and after a change at the cost of the
-/// change. Documents lie in sorted chunks beside a persistent hash tree by key: finding, inserting and removing cost
-/// O(log n) comparisons and the copy of one chunk.
+/// change. Documents lie in sorted chunks; where they are ordered by more than their keys, beside a persistent hash
+/// tree by key. Finding, inserting and removing cost O(log n) comparisons and the copy of one chunk.
 package struct DocumentSet: Sendable {
-  /// Chunks split when they grow beyond this and vanish when empty.
-  private static let chunkCapacity = 256
+  /// Chunks split when they grow beyond this and vanish when empty. A change copies one chunk and the list of chunks,
+  /// so that a large set has larger ones.
+  private static func chunkCapacity(_ count: Int) -> Int { count < 16_384 ? 64 : 128 }
 
   private let orderBy: [OrderBy]
+  /// Documents are found by their keys in the chunks, and `byKey` is empty.
+  private let isOrderedByKey: Bool
   private var chunks: [[Document]] = []
   private var byKey: TreeDictionary<DocumentKey, Document> = [:]
+  package private(set) var count = 0
 
-  package init(comparing query: Query) { orderBy = query.orderBy }
+  package init(comparing query: Query) {
+    orderBy = query.orderBy
+    isOrderedByKey = orderBy.allSatisfy(\.path.isDocumentID)
+  }
 
+  /// - Parameter documents: in any order; the last of several with one key counts.
   package init(comparing query: Query, documents: some Sequence<Document>) {
     self.init(comparing: query)
-    for document in documents { byKey[document.key] = document }
-    let sorted = orderBy.sorted(byKey.values)
-    chunks.reserveCapacity(sorted.count / Self.chunkCapacity * 2 + 1)
-    var start = 0
-    while start < sorted.count {
-      let end = Swift.min(start + Self.chunkCapacity / 2, sorted.count)
-      chunks.append(Array(sorted[start..<end]))
-      start = end
+    let sorted: [Document]
+    if isOrderedByKey {
+      sorted = Self.lastOfEach(orderBy.sorted(documents))
+    } else {
+      for document in documents { byKey[document.key] = document }
+      sorted = orderBy.sorted(byKey.values)
+    }
+    count = sorted.count
+    let size = Self.chunkCapacity(count) / 2
+    chunks.reserveCapacity(count / size + 1)
+    for start in stride(from: 0, to: count, by: size) {
+      chunks.append(Array(sorted[start..<Swift.min(start + size, count)]))
     }
   }
 
-  package var count: Int { byKey.count }
-  package var isEmpty: Bool { byKey.isEmpty }
+  private static func lastOfEach(_ sorted: [Document]) -> [Document] {
+    let repeated = sorted.indices.dropLast().filter { sorted[$0].key == sorted[$0 + 1].key }
+    if repeated.isEmpty { return sorted }
+    let dropped = Set(repeated)
+    return sorted.indices.filter { !dropped.contains($0) }.map { sorted[$0] }
+  }
+
+  package var isEmpty: Bool { count == 0 }
   package var first: Document? { chunks.first?.first }
   package var last: Document? { chunks.last?.last }
 
-  package subscript(key: DocumentKey) -> Document? { byKey[key] }
+  package subscript(key: DocumentKey) -> Document? {
+    guard isOrderedByKey else { return byKey[key] }
+    return place(of: key).map { chunks[$0.chunk][$0.offset] }
+  }
 
-  package func contains(_ key: DocumentKey) -> Bool { byKey[key] != nil }
+  package func contains(_ key: DocumentKey) -> Bool { isOrderedByKey ? place(of: key) != nil : byKey[key] != nil }
 
   /// O(number of chunks).
   package subscript(index: Int) -> Document {
@@ -51,26 +72,40 @@ package struct DocumentSet: Sendable {
 
   /// The document's position in query order; O(log n) comparisons, O(number of chunks) additions.
   package func index(of key: DocumentKey) -> Int? {
-    guard let document = byKey[key] else { return nil }
-    let (chunk, offset) = position(of: document)
+    guard let (chunk, offset) = place(of: key) else { return nil }
     return chunks[..<chunk].reduce(offset) { $0 + $1.count }
   }
 
   /// Adds a document, in place of one with the same key.
   package mutating func insert(_ document: Document) {
-    remove(document.key)
-    byKey[document.key] = document
+    let place: (chunk: Int, offset: Int)
+    if isOrderedByKey {
+      place = position(of: document.key)
+      if holds(document.key, at: place) {
+        chunks[place.chunk][place.offset] = document
+        return
+      }
+    } else {
+      remove(document.key)
+      byKey[document.key] = document
+      place = position(of: document)
+    }
+    insert(document, at: place)
+  }
+
+  private mutating func insert(_ document: Document, at place: (chunk: Int, offset: Int)) {
+    count += 1
     guard !chunks.isEmpty else {
       chunks = [[document]]
       return
     }
-    var (chunk, offset) = position(of: document)
+    var (chunk, offset) = place
     if chunk == chunks.count {
       chunk -= 1
       offset = chunks[chunk].count
     }
     chunks[chunk].insert(document, at: offset)
-    if chunks[chunk].count > Self.chunkCapacity {
+    if chunks[chunk].count > Self.chunkCapacity(count) {
       let half = chunks[chunk].count / 2
       let tail = Array(chunks[chunk][half...])
       chunks[chunk].removeSubrange(half...)
@@ -80,22 +115,39 @@ package struct DocumentSet: Sendable {
 
   @discardableResult
   package mutating func remove(_ key: DocumentKey) -> Document? {
-    guard let document = byKey[key] else { return nil }
-    let (chunk, offset) = position(of: document)
+    guard let (chunk, offset) = place(of: key) else { return nil }
     byKey[key] = nil
-    chunks[chunk].remove(at: offset)
+    count -= 1
+    let document = chunks[chunk].remove(at: offset)
     if chunks[chunk].isEmpty { chunks.remove(at: chunk) }
     return document
   }
 
+  /// Where the document with this key is.
+  private func place(of key: DocumentKey) -> (chunk: Int, offset: Int)? {
+    if !isOrderedByKey { return byKey[key].map { position(of: $0) } }
+    let place = position(of: key)
+    return holds(key, at: place) ? place : nil
+  }
+
+  private func holds(_ key: DocumentKey, at place: (chunk: Int, offset: Int)) -> Bool {
+    place.chunk < chunks.count && place.offset < chunks[place.chunk].count
+      && chunks[place.chunk][place.offset].key == key
+  }
+
   /// Where the document is, or where it belongs.
   private func position(of document: Document) -> (chunk: Int, offset: Int) {
-    let chunk = chunks.partitioningIndex { chunk in
-      guard let last = chunk.last else { return false }
-      return orderBy.compare(last, document) != .ascending
-    }
+    let chunk = chunks.partitioningIndex { orderBy.compare($0[$0.count - 1], document) != .ascending }
     guard chunk < chunks.count else { return (chunk, 0) }
     return (chunk, chunks[chunk].partitioningIndex { orderBy.compare($0, document) != .ascending })
+  }
+
+  /// As for a document, where keys alone decide.
+  private func position(of key: DocumentKey) -> (chunk: Int, offset: Int) {
+    let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
+    let chunk = chunks.partitioningIndex { $0[$0.count - 1].key.path.compare(key.path) != before }
+    guard chunk < chunks.count else { return (chunk, 0) }
+    return (chunk, chunks[chunk].partitioningIndex { $0.key.path.compare(key.path) != before })
   }
 }
 

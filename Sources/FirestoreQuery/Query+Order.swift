@@ -65,26 +65,7 @@ extension [OrderBy] {
     return .equal
   }
 
-  /// The documents in this order. Ordering fields are read once each, not once per comparison.
-  package func sorted(_ documents: some Sequence<Document>) -> [Document] {
-    let fields = filter { !$0.path.isDocumentID }
-    if fields.isEmpty { return documents.sorted { compare($0, $1) == .ascending } }
-    // `__name__` ends every complete list of orderings.
-    let keyDirection = last?.direction
-    return documents
-      .map { document in (values: fields.map { document[$0.path] }, document: document) }
-      .sorted { left, right in
-        for (index, order) in fields.enumerated() {
-          let ordering = Self.compare(left.values[index], right.values[index])
-          if ordering != .equal { return ordering == (order.direction == .descending ? .descending : .ascending) }
-        }
-        let ordering = left.document.key.path.compare(right.document.key.path)
-        return ordering == (keyDirection == .descending ? .descending : .ascending)
-      }
-      .map(\.document)
-  }
-
-  private static func compare(_ left: Value?, _ right: Value?) -> Ordering {
+  static func compare(_ left: Value?, _ right: Value?) -> Ordering {
     switch (left, right) {
     case (let left?, let right?): left.compare(right)
     case (nil, nil): .equal

@@ -14,7 +14,7 @@ extension SyncCore {
     _ effects: inout [SyncEffect]
   ) {
     guard !views.isEmpty else { return }
-    var affected = views.affected(by: changes)
+    var affected = views.affected(by: changes, concernedOnly: event == nil)
     for target in event.map({ Set($0.targetChanges.keys).union($0.targetMismatches.keys) }) ?? [] {
       for id in views.ids(of: target) where affected[id] == nil { affected[id] = [] }
     }

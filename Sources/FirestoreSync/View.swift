@@ -23,6 +23,9 @@ struct View: Sendable {
   }
 
   let query: Query
+  /// Of the query, which works them out each time.
+  private let target: Target
+  private let orderBy: [OrderBy]
   private(set) var documents: DocumentSet
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
@@ -50,6 +53,8 @@ struct View: Sendable {
   init(query: Query, documents result: [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
        readTime: SnapshotVersion?) {
     self.query = query
+    target = query.target
+    orderBy = query.orderBy
     self.syncedKeys = syncedKeys
     self.hasCachedResults = hasCachedResults
     self.readTime = readTime
@@ -70,6 +75,12 @@ struct View: Sendable {
   }
 
   // MARK: Documents
+
+  /// Whether a changed document may change the view: it is shown, or could be.
+  func isConcerned(by document: Document) -> Bool {
+    // A view that owes a look at all of its documents takes any occasion.
+    isLimboStale && isCurrent || documents.contains(document.key) || target.matches(document)
+  }
 
   /// What the changed documents do to the view.
   /// - Parameter previous: a step that needed a refill, continued with what the store returned for the whole query.
@@ -98,7 +109,7 @@ struct View: Sendable {
   }
 
   private func isOutside(_ document: Document, edge: Document) -> Bool {
-    query.compare(document, edge) == (query.limitType == .first ? .descending : .ascending)
+    orderBy.compare(document, edge) == (query.limitType == .first ? .descending : .ascending)
   }
 
   private func apply(_ document: Document, to step: inout Step, edge: Document?) {
@@ -106,7 +117,7 @@ struct View: Sendable {
     let old = step.documents[key]
     step.heldBack[key] =
       old?.hasLocalMutations == true && document.hasCommittedMutations ? document.version : nil
-    guard query.matches(document) else {
+    guard target.matches(document) else {
       guard let old else { return }
       step.changes.track(DocumentChange(kind: .removed, document: old))
       step.documents.remove(key)

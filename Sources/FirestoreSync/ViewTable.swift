@@ -71,16 +71,24 @@ struct ViewTable: Sendable {
     }
   }
 
-  /// The changed documents by the views that could show them; no other view is looked at.
-  func affected(by changes: [DocumentKey: Document]) -> [ViewID: [Document]] {
+  /// The changed documents by the views that could show them, as far as their paths tell; no other view is looked at.
+  /// - Parameter concernedOnly: leaves out views that do not show the document and do not match it.
+  func affected(by changes: [DocumentKey: Document], concernedOnly: Bool) -> [ViewID: [Document]] {
+    func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
+      concernedOnly && !(entries[id]?.view.isConcerned(by: document) ?? false)
+    }
     var affected: [ViewID: [Document]] = [:]
     for (key, document) in changes {
       for id in byDocument[key] ?? [] { affected[id, default: []].append(document) }
       if !byCollection.isEmpty {
-        for id in byCollection[key.collection] ?? [] { affected[id, default: []].append(document) }
+        for id in byCollection[key.collection] ?? [] where !isLeftOut(id, document) {
+          affected[id, default: []].append(document)
+        }
       }
       if !byGroup.isEmpty {
-        for id in byGroup[ResourcePath(key.collectionGroup)] ?? [] { affected[id, default: []].append(document) }
+        for id in byGroup[ResourcePath(key.collectionGroup)] ?? [] where !isLeftOut(id, document) {
+          affected[id, default: []].append(document)
+        }
       }
     }
     return affected

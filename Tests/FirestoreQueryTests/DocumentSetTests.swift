@@ -5,16 +5,21 @@ import Testing
 
 @Suite("Document sets")
 struct DocumentSetTests {
-  private static let query = Query.c(order: order("-n"))
+  private static let queries = [
+    Query.c(order: order("-n")), Query.c(), Query.c(order: [OrderBy(.documentID, .descending)]),
+  ]
+
+  private static let query = queries[0]
 
   /// The simple version: an array that is sorted after every change.
   private struct SortedArray {
+    let query: Query
     var documents: [Document] = []
 
     mutating func insert(_ document: Document) {
       remove(document.key)
       documents.append(document)
-      documents.sort { DocumentSetTests.query.compare($0, $1) == .ascending }
+      documents.sort { query.compare($0, $1) == .ascending }
     }
 
     mutating func remove(_ key: DocumentKey) { documents.removeAll { $0.key == key } }
@@ -25,8 +30,9 @@ struct DocumentSetTests {
   )
   func edits(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var set = DocumentSet(comparing: Self.query)
-    var model = SortedArray()
+    let query = Self.queries[Int(seed) % Self.queries.count]
+    var set = DocumentSet(comparing: query)
+    var model = SortedArray(query: query)
     var copies: [(set: DocumentSet, documents: [Document])] = []
     // Enough of them for several chunks.
     let idCount = random.pick([5, 60, 700])
@@ -54,7 +60,7 @@ struct DocumentSetTests {
       for (index, document) in documents.enumerated() {
         #expect(set[index] == document && set[document.key] == document && set.index(of: document.key) == index)
       }
-      #expect(set == DocumentSet(comparing: Self.query, documents: documents.shuffled(using: &random)))
+      #expect(set == DocumentSet(comparing: query, documents: documents.shuffled(using: &random)))
     }
   }
 
