@@ -28,6 +28,26 @@ struct QueryOracleTests {
     return Array(query.limitType == .first ? matching.prefix(limit) : matching.suffix(limit))
   }
 
+  @Test("A scan sees every change of a document, also to no fields and back", arguments: Storage.allCases)
+  func changesOfSize(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try place.open()
+    let query = Query(path: ResourcePath("rooms"), limit: 5)
+    // What a document's fields are from one version to the next; nil where it is deleted.
+    let lengths: [Int?] = [10, 0, 300, 20, nil, 5, nil, 0, 4000, 4000, 1]
+    for (step, length) in lengths.enumerated() {
+      let text = length.map { String(repeating: "x", count: $0) }
+      let fields = text.map { $0.isEmpty ? Fields() : ["text": .string($0)] as Fields }
+      let changed = doc("rooms/a", at: Int64(step + 1), fields)
+      _ = try store.apply(event(at: Int64(step + 1), [changed, doc("rooms/b", at: 1, ["text": .string("b")])]))
+
+      let result = try store.execute(query, usingPreviousResults: false).documents
+
+      #expect(result[changed.key] == (changed.exists ? changed : nil), "step \(step)")
+      #expect(result.count == (changed.exists ? 2 : 1))
+    }
+  }
+
   @Test("Every plan gives the same result", arguments: Storage.allCases, [11, 23, 37, 58, 71] as [UInt64])
   func plansAgree(_ storage: Storage, _ seed: UInt64) throws {
     var random = SplitMix(seed)

@@ -8,9 +8,13 @@ import GRDBSQLite
 /// used outside of GRDB's queue, which is sound because a connection has one owner that calls it serially
 /// (`LocalStore` is noncopyable) and GRDB is not called again before `close`.
 final class Connection {
+  /// 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.
+  static let defaultLogPages: Int64 = 4000
+
   private var queue: DatabaseQueue?
   private let handle: OpaquePointer
   let rowFilter = RowFilter()
+  let isInMemory: Bool
   private var statements: [Statement] = []
   private var beginning: Statement?
   private var committing: Statement?
@@ -18,6 +22,7 @@ final class Connection {
 
   /// - Parameter path: of the database file; `nil` for a database in memory.
   init(path: String?) throws(LocalStoreError) {
+    isInMemory = path == nil
     do {
       var configuration = Configuration()
       configuration.label = "cache"
@@ -65,9 +70,8 @@ final class Connection {
       try database.execute(sql: "PRAGMA journal_mode = WAL")
       // A commit survives `kill -9` (S10); a power failure may take the last ones, never the consistency.
       try database.execute(sql: "PRAGMA synchronous = NORMAL")
-      // 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.
-      try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
-      try database.execute(sql: "PRAGMA journal_size_limit = 16777216")
+      try database.execute(sql: "PRAGMA wal_autocheckpoint = \(defaultLogPages)")
+      try database.execute(sql: "PRAGMA journal_size_limit = \(defaultLogPages * 4096)")
     }
     try database.execute(sql: "PRAGMA cache_size = -16384")
     try database.execute(sql: "PRAGMA temp_store = MEMORY")
@@ -116,6 +120,12 @@ final class Connection {
       throw error
     }
   }
+
+  /// Grows with every row that is inserted, changed or deleted.
+  var changeCount: Int64 { sqlite3_total_changes64(handle) }
+
+  /// How many rows the last statement changed.
+  var rowsChangedLast: Int { Int(sqlite3_changes(handle)) }
 
   private var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreQuery
 import FirestoreRemote
 
 /// One remote event on its way into the tables (SDK: applyRemoteEvent).
@@ -15,6 +16,8 @@ struct RemoteEventApplication {
   /// Documents to be forgotten, since access to them was lost.
   private var lost: [DocumentTable.Number] = []
   private var unreferenced: [DocumentTable.Number] = []
+  /// The last document was new: then the next one probably is, and storing it finds out without looking first.
+  private var expectsNewDocuments = false
   private var lastCollection: (path: ResourcePath, number: CollectionTable.Number)?
 
   init(
@@ -34,8 +37,9 @@ struct RemoteEventApplication {
     var changed: [DocumentKey: Document] = [:]
     changed.reserveCapacity(event.documents.count)
     numbers.reserveCapacity(event.documents.count)
-    for (key, document) in event.documents {
-      if let view = try store(document, key) { changed[key] = view }
+    // Neighbours in the index of keys share its pages.
+    for document in [OrderBy(.documentID)].sorted(event.documents.values) {
+      if let view = try store(document, document.key) { changed[document.key] = view }
     }
     for id in Set(event.targetChanges.keys).union(event.targetMismatches.keys) { try update(id) }
     try forgetLost()
@@ -53,7 +57,16 @@ struct RemoteEventApplication {
   private mutating func store(_ document: Document, _ key: DocumentKey) throws(LocalStoreError) -> Document? {
     let collection = try number(of: key)
     let name = key.documentID
+    if expectsNewDocuments, document.version != nil {
+      let inserted = try database.documents.insertIfAbsent(
+        document, name, in: collection, readTime: event.version ?? document.version, sequenceNumber: sequenceNumber)
+      if let inserted {
+        numbers[key] = inserted
+        return try view(of: document, over: document, key, collection, name)
+      }
+    }
     let header = try database.documents.header(collection, name)
+    expectsNewDocuments = header == nil
     numbers[key] = header?.number
     var remote: Document? = document
     if document.version == nil, case .missing = document.state {
@@ -70,6 +83,13 @@ struct RemoteEventApplication {
       }
       return nil
     }
+    return try view(of: document, over: remote, key, collection, name)
+  }
+
+  private func view(
+    of document: Document, over remote: Document?, _ key: DocumentKey, _ collection: CollectionTable.Number,
+    _ name: String
+  ) throws(LocalStoreError) -> Document {
     if local.hasBatches, try database.mutations.affects(collection, name, of: local.user) {
       return try local.recompute(key, over: remote)
     }

@@ -15,16 +15,20 @@ final class DocumentTable {
     var state: State
   }
 
+  let connection: Connection
   private let collections: CollectionTable
   private let indexes: IndexTable
   /// The next free number of a collection, once asked for.
   private var nextNumbers: [CollectionTable.Number: Number] = [:]
+  /// Of collections that have been scanned; for a database in memory only.
+  private var arenas: [CollectionTable.Number: FieldArena] = [:]
   private let findHeader: Statement
   private let findByName: Statement
   private let findByNumber: Statement
   private let findName: Statement
   private let findLast: Statement
   private let insert: Statement
+  private let insertAbsent: Statement
   private let update: Statement
   private let touch: Statement
   private let delete: Statement
@@ -37,6 +41,7 @@ final class DocumentTable {
   private static let columns = "id, collection, name, version, create_time, state, fields, checksum"
 
   init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(LocalStoreError) {
+    self.connection = connection
     self.collections = collections
     self.indexes = indexes
     let columns = Self.columns
@@ -45,12 +50,13 @@ final class DocumentTable {
     findByNumber = try connection.prepare("SELECT \(columns) FROM documents WHERE id = ?")
     findName = try connection.prepare("SELECT name FROM documents WHERE id = ?")
     findLast = try connection.prepare("SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?")
-    insert = try connection.prepare(
-      """
+    let insertion = """
       INSERT INTO documents
         (version, create_time, read_time, sequence_number, state, fields, checksum, id, collection, name)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """)
+      """
+    insert = try connection.prepare(insertion)
+    insertAbsent = try connection.prepare(insertion + " ON CONFLICT (collection, name) DO NOTHING")
     update = try connection.prepare(
       """
       UPDATE documents SET
@@ -114,11 +120,40 @@ final class DocumentTable {
     _ collection: CollectionTable.Number, where admits: RowFilter.Admits?,
     _ body: (Row) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
+    if let admits, connection.isInMemory { return try scanArena(collection, where: admits, body) }
     let statement = admits == nil ? inCollection : inCollectionFiltered
     statement.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
     try rowFilter.with(admits ?? { _ in true }) { () throws(LocalStoreError) in
       try statement.forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
     }
+  }
+
+  private func scanArena(
+    _ collection: CollectionTable.Number, where admits: RowFilter.Admits, _ body: (Row) throws(LocalStoreError) -> Void
+  ) throws(LocalStoreError) {
+    let arena = if let known = arenas[collection] { known } else { try makeArena(collection) }
+    try arena.forEach { index, bytes throws(LocalStoreError) in
+      if admits(bytes) { try read(Self.first(collection) + Number(index), body) }
+    }
+  }
+
+  private func makeArena(_ collection: CollectionTable.Number) throws(LocalStoreError) -> FieldArena {
+    let arena = FieldArena()
+    try scan(collection, where: nil) { row in
+      if row.isFound { arena.set(Int(row.number - Self.first(collection)), row.fieldBytes) }
+    }
+    arenas[collection] = arena
+    return arena
+  }
+
+  /// Keeps the copy that scans read in step with the table.
+  private func note(_ number: Number, _ fields: [UInt8]?) {
+    if arenas.isEmpty { return }
+    let collection = number >> 32
+    guard let arena = arenas[collection] else { return }
+    let index = Int(number - Self.first(collection))
+    if let fields { fields.withUnsafeBytes { arena.set(index, $0) } } else { arena.remove(index) }
+    if arena.isWorn { arenas[collection] = nil }
   }
 
   /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
@@ -166,17 +201,44 @@ final class DocumentTable {
       try updateEntries(of: header.number, to: document.data?.encoded)
     }
     let statement = header == nil ? insert : update
-    statement.bind(document.version?.microseconds, at: 1).bind(document.createTime?.microseconds, at: 2)
-      .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4)
-      .bind(State(of: document).rawValue, at: 5)
-    let fields = document.data?.encoded.bytes
-    statement.bind(fields, at: 6).bind(fields?.withUnsafeBytes(StoredFields.checksum), at: 7)
+    let encoded = document.data?.encoded
+    bind(document, encoded?.bytes, readTime, sequenceNumber, to: statement)
     let number = if let header { header.number } else { try takeNumber(collection) }
     statement.bind(number, at: 8)
     if header == nil { statement.bind(collection, at: 9).bind(document.key.documentID, at: 10) }
     try statement.run()
-    if isIndexed, header?.state.isFound != true { try indexes.update(number, from: nil, to: document.data?.encoded) }
+    note(number, encoded?.bytes)
+    if isIndexed, header?.state.isFound != true { try indexes.update(number, from: nil, to: encoded) }
     return number
+  }
+
+  /// Stores a document unless there is something under its key.
+  /// - Returns: `nil` if there is.
+  func insertIfAbsent(
+    _ document: Document, _ name: String, in collection: CollectionTable.Number, readTime: SnapshotVersion?,
+    sequenceNumber: Int64
+  ) throws(LocalStoreError) -> Number? {
+    let number = try takeNumber(collection)
+    let encoded = document.data?.encoded
+    bind(document, encoded?.bytes, readTime, sequenceNumber, to: insertAbsent)
+    try insertAbsent.bind(number, at: 8).bind(collection, at: 9).bind(name, at: 10).run()
+    guard connection.rowsChangedLast == 1 else {
+      nextNumbers[collection] = number
+      return nil
+    }
+    note(number, encoded?.bytes)
+    if try !indexes.indexes(of: collection).isEmpty { try indexes.update(number, from: nil, to: encoded) }
+    return number
+  }
+
+  private func bind(
+    _ document: Document, _ fields: [UInt8]?, _ readTime: SnapshotVersion?, _ sequenceNumber: Int64,
+    to statement: Statement
+  ) {
+    statement.bind(document.version?.microseconds, at: 1).bind(document.createTime?.microseconds, at: 2)
+      .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4)
+      .bind(State(of: document).rawValue, at: 5)
+    statement.bind(fields, at: 6).bind(fields?.withUnsafeBytes(StoredFields.checksum), at: 7)
   }
 
   /// Gives a key a number without knowing anything about its document.
@@ -194,6 +256,7 @@ final class DocumentTable {
     try updateEntries(of: number, to: nil)
     bindPlaceholder(update, number, sequenceNumber)
     try update.run()
+    note(number, nil)
   }
 
   private func bindPlaceholder(_ statement: Statement, _ number: Number, _ sequenceNumber: Int64) {
@@ -210,6 +273,7 @@ final class DocumentTable {
   func remove(_ number: Number) throws(LocalStoreError) {
     try updateEntries(of: number, to: nil)
     try delete.bind(number, at: 1).run()
+    note(number, nil)
   }
 
   /// Brings the index entries of a stored document in line with the fields it is about to have.
@@ -227,8 +291,11 @@ final class DocumentTable {
     try indexes.update(number, from: old, to: fields)
   }
 
-  /// Drops the remembered numbers, because the transaction that took them may have been undone.
-  func forget() { nextNumbers = [:] }
+  /// Drops what is remembered, because the transaction that changed it may have been undone.
+  func forget() {
+    nextNumbers = [:]
+    arenas = [:]
+  }
 
   // MARK: Numbers
 

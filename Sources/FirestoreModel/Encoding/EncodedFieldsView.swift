@@ -134,7 +134,15 @@ extension WireReader {
   /// they lie, so that entries that do not match cost little more than their two tags.
   fileprivate func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
+      // A scan spends most of its time here, so that entries as this client writes them are passed over without
+      // reading them as messages. Any other entry makes the general reader go on from there.
       var reader = self
+      let tag = UInt8(truncatingIfNeeded: number << 3 | 2)
+      while let entry = reader.canonicalEntry(tag) {
+        if entry.count > name.count + 2, entry[1] == name.count, entry[0] == 0x0a, Self.isEqual(entry, name) {
+          return WireReader(entry).value(ifNamed: name)
+        }
+      }
       while let tag = try? reader.tag() {
         guard tag.type == .lengthDelimited else {
           guard (try? reader.skip(tag.type)) != nil else { return nil }
@@ -145,6 +153,13 @@ extension WireReader {
       }
       return nil
     }
+  }
+
+  /// Whether the entry's name, after its tag and length, is this one; the lengths are known to agree.
+  @inline(__always)
+  private static func isEqual(_ entry: UnsafeRawBufferPointer, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    for index in 0..<name.count where entry[index + 2] != name[index] { return false }
+    return true
   }
 
   /// The encoded value of this map entry, if its name is this one. Canonical entries hold the name first.

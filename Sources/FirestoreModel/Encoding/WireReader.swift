@@ -59,6 +59,23 @@ package struct WireReader {
     return slice
   }
 
+  /// The content of the next field if it has this one-byte tag, a length below 16384, and starts with a field 1 whose
+  /// length is a single byte, as a map entry with a short name does; otherwise `nil`, and nothing is passed over.
+  @inline(__always)
+  mutating func canonicalEntry(_ tag: UInt8) -> UnsafeRawBufferPointer? {
+    guard position + 4 <= bytes.count, bytes[position] == tag else { return nil }
+    var length = Int(bytes[position + 1])
+    var start = position + 2
+    if length >= 0x80 {
+      guard bytes[start] < 0x80 else { return nil }
+      length = length & 0x7f | Int(bytes[start]) << 7
+      start += 1
+    }
+    guard length >= 2, length <= bytes.count - start, bytes[start] == 0x0a, bytes[start + 1] < 0x80 else { return nil }
+    position = start + length
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])
+  }
+
   package mutating func message() throws(WireError) -> WireReader { WireReader(try lengthDelimited()) }
 
   package mutating func fixed64() throws(WireError) -> UInt64 {
