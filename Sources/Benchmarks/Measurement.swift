@@ -10,6 +10,11 @@ struct Sample {
   var cpu: Double
   /// What was done in that time: operations, documents.
   var count = 1.0
+
+  mutating func add(_ other: Sample) {
+    wall += other.wall
+    cpu += other.cpu
+  }
 }
 
 /// Measures `body` once.

@@ -61,6 +61,8 @@ package struct SyncCore: ~Copyable {
   var offlineCauses: Set<OfflineCause> = []
   var retries: [Retry] = []
   var retryBackoff = Backoff()
+  /// The collection under way, of which each turn of its timer does a slice.
+  var collection: CollectionRun?
 
   package internal(set) var plan = WatchPlan()
   package internal(set) var aggregator: WatchChangeAggregator
@@ -121,12 +123,5 @@ package struct SyncCore: ~Copyable {
     case .garbageCollection: collectGarbage(&effects)
     case .indexBackfill: backfillIndexes(&effects)
     }
-  }
-
-  private mutating func collectGarbage(_ effects: inout [SyncEffect]) {
-    guard let threshold = configuration.collectionThreshold else { return }
-    // A collection that fails is tried again at the next turn; nothing depends on it.
-    _ = try? store.collectGarbage(thresholdBytes: threshold, percentile: 10, maximumSequenceNumbers: 1000)
-    effects.append(.schedule(.garbageCollection, after: .seconds(300)))  // SDK: then every five minutes
   }
 }

@@ -2,83 +2,155 @@
 import FirestoreModel
 import FirestoreRemote
 
-/// Collects the least recently used targets and the documents that belong to none (SDK: LruGarbageCollector).
+/// Performs the slices of a `CollectionRun` on the tables.
 struct LRUCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
   let pins: [TargetID: Set<DocumentKey>]
   let limboReferences: [TargetID: Set<DocumentKey>]
 
-  /// Documents that belong to no target.
-  private struct Orphan {
-    var sequenceNumber: Int64
-    var number: DocumentTable.Number
-  }
-
-  /// - Parameters:
-  ///   - percentile: how many of a hundred sequence numbers to collect.
-  ///   - maximum: never more sequence numbers than this in one run.
-  /// - Precondition: inside a transaction.
-  func collect(percentile: Int, maximum: Int) throws(LocalStoreError) -> CollectionResult {
-    let orphans = try orphans()
-    let sequenceNumbers = (try database.targets.sequenceNumbers() + orphans.map(\.sequenceNumber)).sorted()
-    let collected = min(sequenceNumbers.count * max(0, min(percentile, 100)) / 100, maximum)
-    guard collected > 0 else {
-      return CollectionResult(didRun: true, sequenceNumbersCollected: 0, targetsRemoved: 0, documentsRemoved: 0)
+  /// - Precondition: inside a transaction, except for the phase `compact`.
+  func perform(_ run: inout CollectionRun) throws(LocalStoreError) {
+    switch run.phase {
+    case .members(let position): try readMembers(&run, after: position)
+    case .ages(let position): try readAges(&run, after: position)
+    case .choose: try choose(&run)
+    case .forget(let index): try forgetMembers(&run, index)
+    case .candidates(let position): try findCandidates(&run, after: position)
+    case .remove(let index): run.isDryRun ? try measure(&run, index) : try removeCandidates(&run, index)
+    case .compact, .done: break
     }
-    let bound = sequenceNumbers[collected - 1]
-    let targets = try database.targets.ids(upToSequenceNumber: bound).filter { !activeTargets.contains($0) }
-    for id in targets { try database.targets.remove(id) }
-    // The targets' documents are orphans now.
-    let candidates = targets.isEmpty ? orphans : try self.orphans()
-    let removed = try remove(candidates.filter { $0.sequenceNumber <= bound })
-    return CollectionResult(
-      didRun: true, sequenceNumbersCollected: collected, targetsRemoved: targets.count, documentsRemoved: removed)
   }
 
-  private func orphans() throws(LocalStoreError) -> [Orphan] {
-    var members: Set<DocumentTable.Number> = []
-    try database.connection.prepareOnce("SELECT DISTINCT document FROM target_documents")
-      .forEachRow { members.insert($0.integer(0)) }
-    var orphans: [Orphan] = []
-    try database.connection.prepareOnce(
-      "SELECT id, sequence_number FROM documents INDEXED BY documents_by_read_time"
-    ).forEachRow { row in
-      let number = row.integer(0)
-      if !members.contains(number) { orphans.append(Orphan(sequenceNumber: row.integer(1), number: number)) }
+  // MARK: Finding out what is old
+
+  private func readMembers(
+    _ run: inout CollectionRun, after position: TargetCache.Membership?
+  ) throws(LocalStoreError) {
+    let leaving = Set(run.leaving)
+    var last: TargetCache.Membership?
+    var count = 0
+    try database.targets.scanMembership(after: position, limit: CollectionRun.Slice.rowsRead) { membership in
+      if !leaving.contains(membership.target) { run.members.insert(membership.document) }
+      last = membership
+      count += 1
     }
-    return orphans
+    let isComplete = count < CollectionRun.Slice.rowsRead
+    if !isComplete {
+      run.phase = .members(after: last)
+    } else {
+      run.phase = run.plan.bound == nil ? .ages(after: nil) : .candidates(after: nil)
+    }
   }
 
-  /// - Returns: how many of the documents nothing else refers to; these are removed.
-  private func remove(_ orphans: [Orphan]) throws(LocalStoreError) -> Int {
-    let kept = try referenced()
-    var removed = 0
+  private func readAges(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
+    let limit = CollectionRun.Slice.rowsRead
+    let last = try database.documents.scanAges(after: position, upTo: .max, limit: limit) { age in
+      if !run.members.contains(age.number) { run.ages[age.sequenceNumber, default: 0] += 1 }
+    }
+    run.phase = last.map { .ages(after: $0) } ?? .choose
+  }
+
+  /// Decides, and makes the targets that go unknown at once: from here on they only hold their documents until these
+  /// have been forgotten in slices.
+  private func choose(_ run: inout CollectionRun) throws(LocalStoreError) {
+    run.setBound(targets: try database.targets.sequenceNumbers())
+    guard let bound = run.plan.bound else { return run.phase = run.isDryRun ? .done : .compact }
+    for data in try database.targets.all(upToSequenceNumber: bound) where !activeTargets.contains(data.id) {
+      run.leaving.append(data.id)
+      run.plan.targets.append(
+        CollectionPlan.LeavingTarget(
+          target: data.target, sequenceNumber: data.sequenceNumber,
+          documents: try database.targets.memberCount(of: data.id)))
+      if !run.isDryRun { try database.targets.makeUnknown(data.id) }
+    }
+    run.targetsRemoved = run.leaving.count
+    if run.leaving.isEmpty {
+      run.phase = .candidates(after: nil)
+    } else if run.isDryRun {
+      run.members = NumberSet()
+      run.phase = .members(after: nil)
+    } else {
+      run.phase = .forget(index: 0)
+    }
+  }
+
+  private func forgetMembers(_ run: inout CollectionRun, _ index: Int) throws(LocalStoreError) {
+    var index = index
+    var budget = CollectionRun.Slice.membersForgotten
+    while index < run.leaving.count, budget > 0 {
+      let removed = try database.targets.removeMembers(of: run.leaving[index], limit: budget)
+      budget -= max(removed, 1)
+      if removed > 0 { continue }
+      try database.targets.remove(run.leaving[index])
+      index += 1
+    }
+    guard index == run.leaving.count else { return run.phase = .forget(index: index) }
+    run.leaving = []
+    run.members = NumberSet()
+    run.phase = .members(after: nil)
+  }
+
+  private func findCandidates(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
+    guard let bound = run.plan.bound else { return run.phase = .done }
+    let limit = CollectionRun.Slice.rowsRead
+    let last = try database.documents.scanAges(after: position, upTo: bound, limit: limit) { age in
+      if !run.members.contains(age.number) { run.candidates.append(age.number) }
+    }
+    if let last { return run.phase = .candidates(after: last) }
     // Neighbours share pages.
-    for number in orphans.map(\.number).sorted() where !kept.contains(number) {
-      try database.documents.remove(number)
-      removed += 1
-    }
-    return removed
+    run.candidates.sort()
+    run.phase = .remove(index: 0)
   }
 
-  /// Documents that pending writes, views or look-ups refer to.
-  private func referenced() throws(LocalStoreError) -> Set<DocumentTable.Number> {
-    var numbers: Set<DocumentTable.Number> = []
-    try database.connection.prepareOnce(
-      """
-      SELECT DISTINCT documents.id FROM batch_documents JOIN documents
-      ON documents.collection = batch_documents.collection AND documents.name = batch_documents.name
-      """
-    ).forEachRow { numbers.insert($0.integer(0)) }
-    for keys in [pins, limboReferences].flatMap(\.values) {
-      for key in keys {
-        guard let collection = try database.collections.number(of: key.collection),
-          let header = try database.documents.header(collection, key.documentID)
-        else { continue }
-        numbers.insert(header.number)
-      }
+  // MARK: Removing
+
+  private func removeCandidates(_ run: inout CollectionRun, _ start: Int) throws(LocalStoreError) {
+    let end = min(start + CollectionRun.Slice.documentsRemoved, run.candidates.count)
+    let references = try references()
+    for number in run.candidates[start..<end] {
+      if !run.isUndisturbed, try !isStillOrphan(number, upTo: run.plan.bound) { continue }
+      if try references.contains(number) { continue }
+      try database.documents.remove(number)
+      run.documentsRemoved += 1
     }
-    return numbers
+    run.phase = end < run.candidates.count ? .remove(index: end) : .compact
+  }
+
+  private func measure(_ run: inout CollectionRun, _ start: Int) throws(LocalStoreError) {
+    let end = min(start + CollectionRun.Slice.documentsMeasured, run.candidates.count)
+    let references = try references()
+    for number in run.candidates[start..<end] where try !references.contains(number) {
+      run.plan.documents += 1
+      run.plan.bytes += try database.documents.byteCount(number)
+    }
+    run.phase = end < run.candidates.count ? .remove(index: end) : .done
+  }
+
+  private func isStillOrphan(_ number: DocumentTable.Number, upTo bound: Int64?) throws(LocalStoreError) -> Bool {
+    guard let bound, let age = try database.documents.sequenceNumber(number), age <= bound else { return false }
+    return try !database.targets.anyContains(number)
+  }
+
+  private func references() throws(LocalStoreError) -> References {
+    let shown = [pins, limboReferences].flatMap(\.values).filter { !$0.isEmpty }
+    return References(database: database, shown: shown, hasBatches: try database.mutations.hasAny())
+  }
+
+  /// What keeps a document besides targets: views, look-ups, and everybody's pending writes.
+  private struct References {
+    let database: CacheDatabase
+    let shown: [Set<DocumentKey>]
+    let hasBatches: Bool
+
+    func contains(_ number: DocumentTable.Number) throws(LocalStoreError) -> Bool {
+      if shown.isEmpty && !hasBatches { return false }
+      let collection = number >> 32
+      guard let name = try database.documents.name(number) else { return true }
+      if hasBatches, try database.mutations.affects(collection, name, of: nil) { return true }
+      if shown.isEmpty { return false }
+      let key = try database.collections.key(collection, name)
+      return shown.contains { $0.contains(key) }
+    }
   }
 }

@@ -1,39 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreRemote
 
 extension LocalStore {
-  /// Removes what was used least recently if the cache is at least `thresholdBytes` large; then gives the space back
-  /// if a quarter of the file is free.
+  /// Begins to remove what was used least recently.
   ///
-  /// Nothing that an active target, a view, a look-up or anyone's pending write refers to is removed. Does nothing
-  /// unless the policy is `leastRecentlyUsed`.
+  /// Nothing that an active target, a view, a look-up or anyone's pending write refers to is removed.
   /// - Parameters:
+  ///   - thresholdBytes: a smaller cache is left alone.
   ///   - percentile: how many of a hundred sequence numbers to collect (SDK: 10).
   ///   - maximumSequenceNumbers: the most to collect in one run (SDK: 1000).
+  ///   - isDryRun: only fills in the run's plan; then the threshold and the policy do not matter.
+  /// - Returns: `nil` if the cache is smaller, or its policy is not `leastRecentlyUsed`.
+  package func beginCollection(
+    thresholdBytes: Int64, percentile: Int = 10, maximumSequenceNumbers: Int = 1000, isDryRun: Bool = false
+  ) throws(LocalStoreError) -> CollectionRun? {
+    let run = CollectionRun(
+      thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun)
+    if isDryRun { return run }
+    guard case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return nil }
+    return run
+  }
+
+  /// Does the next slice of a run: some milliseconds of work, in one transaction.
+  package mutating func continueCollection(_ run: inout CollectionRun) throws(LocalStoreError) {
+    let database = database
+    run.hasWrittenLogBack =
+      !run.isDryRun && !run.hasWrittenLogBack && database.logByteSize >= CollectionRun.Slice.logBytes
+    if run.hasWrittenLogBack { return try database.read { () throws(LocalStoreError) in try database.writeLogBack() } }
+    if case .compact = run.phase {
+      if try !database.compact(unlessBelow: run.thresholdBytes) { run.phase = .done }
+      return
+    }
+    let collector = LRUCollector(
+      database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
+    var next = run
+    if let count = run.changeCount, count != database.connection.changeCount { next.isUndisturbed = false }
+    if run.isDryRun {
+      try database.read { () throws(LocalStoreError) in try collector.perform(&next) }
+    } else {
+      try database.transaction { () throws(LocalStoreError) in try collector.perform(&next) }
+    }
+    next.changeCount = database.connection.changeCount
+    run = next
+  }
+
+  /// All slices of a run at once.
   package mutating func collectGarbage(
     thresholdBytes: Int64, percentile: Int, maximumSequenceNumbers: Int
   ) throws(LocalStoreError) -> CollectionResult {
-    guard case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return .skipped }
-    let database = database
-    let collector = LRUCollector(
-      database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
-    let result = try database.transaction { () throws(LocalStoreError) in
-      try collector.collect(percentile: percentile, maximum: maximumSequenceNumbers)
-    }
-    try database.read { () throws(LocalStoreError) in
-      let pages = try database.connection.integer("PRAGMA page_count")
-      let free = try database.connection.integer("PRAGMA freelist_count")
-      // Moving pages costs as much as removing documents, and what is free is used again: only much is given back.
-      if free > pages / 4 { try database.connection.execute("PRAGMA incremental_vacuum") }
-    }
-    return result
+    let begun = try beginCollection(
+      thresholdBytes: thresholdBytes, percentile: percentile, maximumSequenceNumbers: maximumSequenceNumbers)
+    guard var run = begun else { return .skipped }
+    while !run.isFinished { try continueCollection(&run) }
+    return run.result
   }
 
-  /// How many bytes the cache's content occupies.
+  /// How many bytes the cache occupies: on disk, the log included; for one in memory that of its pages.
   package func byteSize() throws(LocalStoreError) -> Int64 {
+    try database.read { () throws(LocalStoreError) in try database.byteSize() }
+  }
+
+  /// O(documents): counts them.
+  package func occupancy() throws(LocalStoreError) -> CacheOccupancy {
     try database.read { () throws(LocalStoreError) in
-      let pages = try database.connection.integer("PRAGMA page_count")
-      let free = try database.connection.integer("PRAGMA freelist_count")
-      return (pages - free) * (try database.connection.integer("PRAGMA page_size"))
+      CacheOccupancy(
+        bytes: try database.byteSize(), freeBytes: try database.freeByteSize(),
+        documents: try database.documents.count(), targets: try database.targets.count(), pendingWrites: batchCount,
+        policy: policy)
     }
   }
 }

@@ -78,6 +78,8 @@ package struct LocalStore: ~Copyable {
     movedAside = opening.movedAside
     user = opening.user
     batchCount = opening.batchCount
+    // A log that grows larger than it should is no reason not to open.
+    try? database.boundLog(policy)
   }
 
   /// What opening a database yields.

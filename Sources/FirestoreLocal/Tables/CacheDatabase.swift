@@ -2,6 +2,8 @@
 
 /// The tables on their connection, and the transaction around them.
 final class CacheDatabase {
+  /// Of the file; `nil` for a database in memory.
+  let path: String?
   let connection: Connection
   let collections: CollectionTable
   let indexes: IndexTable
@@ -23,6 +25,7 @@ final class CacheDatabase {
   convenience init() throws(LocalStoreError) { try self.init(path: nil) }
 
   private init(path: String?) throws(LocalStoreError) {
+    self.path = path
     connection = try Connection(path: path)
     try Schema.prepare(connection)
     collections = try CollectionTable(connection)

@@ -151,6 +151,9 @@ struct MutationQueue {
     return try isAffected.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).first { _ in true } ?? false
   }
 
+  /// Whether any user's batch waits.
+  func hasAny() throws(LocalStoreError) -> Bool { try highestOfAll.first { !$0.isNull(0) } ?? false }
+
   /// The documents that a user's batches change.
   func keys(of user: User) throws(LocalStoreError) -> [DocumentKey] {
     var keys: [DocumentKey] = []

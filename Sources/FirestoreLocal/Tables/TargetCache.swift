@@ -5,10 +5,10 @@ import FirestoreRemote
 
 /// The targets the cache knows, and which documents belong to each according to the backend.
 struct TargetCache {
+  let connection: Connection
   private let find: Statement
   private let store: Statement
   private let delete: Statement
-  private let upTo: Statement
   private let allSequenceNumbers: Statement
   private let addDocument: Statement
   private let removeDocument: Statement
@@ -17,6 +17,7 @@ struct TargetCache {
   private let contains: Statement
 
   init(_ connection: Connection) throws(LocalStoreError) {
+    self.connection = connection
     find = try connection.prepare(
       """
       SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token
@@ -32,7 +33,6 @@ struct TargetCache {
         limbo_free_version = excluded.limbo_free_version, resume_token = excluded.resume_token
       """)
     delete = try connection.prepare("DELETE FROM targets WHERE id = ?")
-    upTo = try connection.prepare("SELECT id FROM targets WHERE sequence_number <= ? ORDER BY id")
     allSequenceNumbers = try connection.prepare("SELECT sequence_number FROM targets")
     addDocument = try connection.prepare("INSERT OR IGNORE INTO target_documents (target, document) VALUES (?, ?)")
     removeDocument = try connection.prepare("DELETE FROM target_documents WHERE target = ? AND document = ?")
@@ -43,17 +43,20 @@ struct TargetCache {
 
   func data(for target: Target) throws(LocalStoreError) -> TargetData? {
     try find.bind(target.canonicalID, at: 1).first { row throws(LocalStoreError) in
-      let stored: Target
-      do throws(ModelError) {
-        stored = try Target(decoding: row.blob(1))
-      } catch {
-        throw LocalStoreError(.corrupt, "The cache is damaged: a target cannot be read (\(error.message)).")
-      }
-      return TargetData(
-        id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: stored, sequenceNumber: row.integer(2),
+      TargetData(
+        id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: try Self.decode(row.blob(1)),
+        sequenceNumber: row.integer(2),
         snapshotVersion: row.optionalInteger(3).map(SnapshotVersion.init(microseconds:)),
         lastLimboFreeSnapshotVersion: row.optionalInteger(4).map(SnapshotVersion.init(microseconds:)),
         resumeToken: ResumeToken(row.blob(5)))
+    }
+  }
+
+  static func decode(_ bytes: [UInt8]) throws(LocalStoreError) -> Target {
+    do throws(ModelError) {
+      return try Target(decoding: bytes)
+    } catch {
+      throw LocalStoreError(.corrupt, "The cache is damaged: a target cannot be read (\(error.message)).")
     }
   }
 
@@ -67,12 +70,6 @@ struct TargetCache {
   func remove(_ id: TargetID) throws(LocalStoreError) {
     try delete.bind(Int64(id.rawValue), at: 1).run()
     try removeMembers(of: id)
-  }
-
-  func ids(upToSequenceNumber bound: Int64) throws(LocalStoreError) -> [TargetID] {
-    var ids: [TargetID] = []
-    try upTo.bind(bound, at: 1).forEachRow { ids.append(TargetID(Int32(truncatingIfNeeded: $0.integer(0)))) }
-    return ids
   }
 
   func sequenceNumbers() throws(LocalStoreError) -> [Int64] {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+extension CacheDatabase {
+  /// On disk, the log included; of all pages for a database in memory.
+  func byteSize() throws(LocalStoreError) -> Int64 {
+    guard let path else { return try connection.integer("PRAGMA page_count") * pageSize() }
+    return Self.fileSize(path) + logByteSize
+  }
+
+  /// Of the log of changes that are not in the database file yet.
+  var logByteSize: Int64 { path.map { Self.fileSize($0 + "-wal") } ?? 0 }
+
+  private static func fileSize(_ path: String) -> Int64 {
+    var information = stat()
+    return stat(path, &information) == 0 ? Int64(information.st_size) : 0
+  }
+
+  /// Keeps the log small where the cache is to be: by default it grows to as much as pays for writing speed.
+  func boundLog(_ policy: CollectionPolicy) throws(LocalStoreError) {
+    guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
+    let pages = min(max(threshold / 8 / (try pageSize()), 64), Connection.defaultLogPages)
+    try connection.execute("PRAGMA wal_autocheckpoint = \(pages)")
+    try connection.execute("PRAGMA journal_size_limit = \(pages * (try pageSize()))")
+  }
+
+  /// Of pages that hold nothing any more.
+  func freeByteSize() throws(LocalStoreError) -> Int64 {
+    try connection.integer("PRAGMA freelist_count") * pageSize()
+  }
+
+  private func pageSize() throws(LocalStoreError) -> Int64 { try connection.integer("PRAGMA page_size") }
+
+  /// Gives some free pages back, if the database is at least this large or an eighth of it is free: moving a page costs
+  /// as much as removing several documents, and a few free pages will be used again soon.
+  /// - Returns: whether there is more to do.
+  func compact(unlessBelow threshold: Int64) throws(LocalStoreError) -> Bool {
+    try read { () throws(LocalStoreError) in
+      let free = try connection.integer("PRAGMA freelist_count")
+      let pages = try connection.integer("PRAGMA page_count")
+      let size = try byteSize()
+      if free > 0, free > pages / 8 || size >= threshold {
+        try connection.execute("PRAGMA incremental_vacuum(\(CollectionRun.Slice.pagesMoved))")
+        return try connection.integer("PRAGMA page_count") < pages
+      }
+      // Only now does the file itself become shorter.
+      if logByteSize > 0 { try writeLogBack() }
+      return false
+    }
+  }
+
+  /// Brings everything from the log into the database file, which ends with its last page then, and empties the log.
+  func writeLogBack() throws(LocalStoreError) {
+    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+}

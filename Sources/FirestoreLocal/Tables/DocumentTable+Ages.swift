@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DocumentTable {
+  /// When a document was last used, and where it stands in the index that knows.
+  struct Age: Sendable {
+    var collection: Int64
+    var readTime: Int64
+    var sequenceNumber: Int64
+    var number: Number
+  }
+
+  /// Calls `body` for rows with this sequence number or a lower one, in the order of their index.
+  /// - Returns: where to go on; `nil` after the last row.
+  func scanAges(
+    after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void
+  ) throws(LocalStoreError) -> Age? {
+    let statement = try connection.prepareOnce(
+      """
+      SELECT collection, read_time, sequence_number, id FROM documents INDEXED BY documents_by_read_time
+      WHERE (collection, read_time, sequence_number, id) > (?, ?, ?, ?)
+      ORDER BY collection, read_time, sequence_number, id LIMIT ?
+      """)
+    let start = position ?? Age(collection: .min, readTime: .min, sequenceNumber: .min, number: .min)
+    statement.bind(start.collection, at: 1).bind(start.readTime, at: 2).bind(start.sequenceNumber, at: 3)
+    statement.bind(start.number, at: 4).bind(Int64(limit), at: 5)
+    var last: Age?
+    var count = 0
+    try statement.forEachRow { row in
+      let age = Age(
+        collection: row.integer(0), readTime: row.integer(1), sequenceNumber: row.integer(2), number: row.integer(3))
+      if age.sequenceNumber <= bound { body(age) }
+      last = age
+      count += 1
+    }
+    return count < limit ? nil : last
+  }
+
+  /// - Returns: `nil` for a document that is not there.
+  func sequenceNumber(_ number: Number) throws(LocalStoreError) -> Int64? {
+    try connection.prepareOnce("SELECT sequence_number FROM documents WHERE id = ?").bind(number, at: 1)
+      .first { $0.integer(0) }
+  }
+
+  /// Of a document's fields and id.
+  func byteCount(_ number: Number) throws(LocalStoreError) -> Int64 {
+    try connection.prepareOnce("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?")
+      .bind(number, at: 1).first { $0.integer(0) } ?? 0
+  }
+
+  func count() throws(LocalStoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM documents")) }
+}

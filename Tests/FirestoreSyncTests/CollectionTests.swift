@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreRemote
+import FirestoreSync
+import Testing
+
+@Suite("Collection of the cache")
+struct CollectionTests {
+  /// - Parameter effects: of starting it.
+  private func core(thresholdBytes: Int64, _ effects: inout [SyncEffect]) throws -> SyncCore {
+    let store = try LocalStore(
+      LocalStoreConfiguration(
+        location: .memory, policy: .leastRecentlyUsed(thresholdBytes: thresholdBytes), database: database))
+    var configuration = SyncCore.Configuration(database: database)
+    configuration.collectionThreshold = thresholdBytes
+    var core = SyncCore(store, configuration: configuration, random: CountingGenerator())
+    try core.start(user: nil, &effects)
+    return core
+  }
+
+  @Test("The first collection comes after a minute, the next five minutes after one that was not necessary")
+  func schedule() throws {
+    var starting: [SyncEffect] = []
+    var core = try core(thresholdBytes: 1_000_000_000, &starting)
+    var effects: [SyncEffect] = []
+
+    core.fire(.garbageCollection, &effects)
+
+    #expect(starting.collectionDelay == .seconds(60))
+    #expect(effects.collectionDelay == .seconds(300))
+  }
+
+  @Test("A collection that is necessary takes turns with everything else until it is done")
+  func turns() throws {
+    var starting: [SyncEffect] = []
+    var core = try core(thresholdBytes: 0, &starting)
+    for number in 0..<20 {
+      let document = doc("rooms/\(number)", at: 1)
+      _ = try core.store.apply(RemoteEvent(version: at(Int64(number + 1)), documents: [document.key: document]))
+    }
+    var turns = 0
+    var delay: Duration?
+
+    repeat {
+      var effects: [SyncEffect] = []
+      core.fire(.garbageCollection, &effects)
+      delay = effects.collectionDelay
+      turns += 1
+      // A write between two turns is served and kept.
+      _ = try core.write([set("halls/\(turns)")], at: Timestamp(seconds: 1), &effects)
+    } while delay == .zero
+
+    #expect(delay == .seconds(300))
+    #expect(turns > 3)
+    // A tenth of twenty.
+    let kept = try (0..<20).filter { number throws in try core.store.remoteDocument(key("rooms/\(number)")) != nil }
+    #expect(kept == Array(2..<20))
+    let written = try (1...turns).filter { number throws in try core.store.document(key("halls/\(number)")) != nil }
+    #expect(written.count == turns)
+    let violations = try core.store.checkInvariants()
+    #expect(violations == [])
+  }
+}
+
+extension [SyncEffect] {
+  fileprivate var collectionDelay: Duration? {
+    for case .schedule(.garbageCollection, let delay) in self { return delay }
+    return nil
+  }
+}
