@@ -106,7 +106,13 @@ let package = Package(
     tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
     tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
     tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
-    tests("EndToEndTests", ["HearthCommand", "FirestoreBackend", "FirestoreModel", "FirestoreQuery"]),
+    .executableTarget(
+      name: "CrashClient",
+      dependencies: ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"],
+      path: "Tests/CrashClient", swiftSettings: swift),
+    tests(
+      "EndToEndTests",
+      ["HearthCommand", "CrashClient", "FirestoreBackend", "FirestoreLocal", "FirestoreModel", "FirestoreQuery", sqlite]),
   ],
   swiftLanguageModes: [.v6]
 )
