@@ -6,8 +6,8 @@ import TerminalTheme
 
 @main
 struct Main {
-  /// Wrong usage ends with 64 (`EX_USAGE`) and one line, every other failure with its `ExitStatus` and one line; help and
-  /// version with 0.
+  /// Wrong usage ends with 64 (`EX_USAGE`) and one line, every other failure with its `ExitStatus` and one line; help
+  /// and version with 0.
   static func main() async {
     do {
       var command = try HearthCommand.parseAsRoot()
@@ -32,7 +32,8 @@ struct Main {
       } else if !message.isEmpty {
         let line = message.split(separator: "\n").first.map(String.init) ?? message
         let reason = line.hasPrefix("Error: ") ? String(line.dropFirst("Error: ".count)) : line
-        StandardError.write("hearth: \(reason)\(CommandHelp.suggestion(for: reason, CommandLine.arguments.dropFirst()))")
+        let suggestion = CommandHelp.suggestion(for: reason, CommandLine.arguments.dropFirst())
+        StandardError.write("hearth: \(reason)\(suggestion)")
       }
       exit(code)
     }

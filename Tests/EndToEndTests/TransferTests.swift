@@ -22,11 +22,11 @@ extension EndToEndTests {
     @Test("Export, import and export again gives the same bytes, subcollections and all types included")
     func roundTrip() async throws {
       let documents = [
-        "{\"path\": \"a/1\", \"data\": {\"at\": {\"$timestamp\": \"2026-03-02T11:58:03.120456Z\"}, \"see\": {\"$ref\": \"b/2\"}}}",
-        "{\"path\": \"a/1/sub/x\", \"data\": {}}",
-        "{\"path\": \"a/1.5\", \"data\": {\"d\": 1.0, \"i\": 1, \"nan\": {\"$double\": \"NaN\"}, \"v\": {\"$vector\": [1.0]}}}",
-        "{\"path\": \"a/ghost/sub/y\", \"data\": {\"b\": {\"$bytes\": \"aGk=\"}, \"g\": {\"$geo\": [1.0, -2.0]}}}",
-        "{\"path\": \"b/ž\", \"data\": {\"m\": {\"$map\": {\"$ref\": \"no\"}}, \"text\": \"a\\nb \\\"c\\\"\"}}",
+        #"{"path": "a/1", "data": {"at": {"$timestamp": "2026-03-02T11:58:03.120456Z"}, "see": {"$ref": "b/2"}}}"#,
+        #"{"path": "a/1/sub/x", "data": {}}"#,
+        #"{"path": "a/1.5", "data": {"d": 1.0, "i": 1, "nan": {"$double": "NaN"}, "v": {"$vector": [1.0]}}}"#,
+        #"{"path": "a/ghost/sub/y", "data": {"b": {"$bytes": "aGk="}, "g": {"$geo": [1.0, -2.0]}}}"#,
+        #"{"path": "b/ž", "data": {"m": {"$map": {"$ref": "no"}}, "text": "a\nb \"c\""}}"#,
       ].map { $0 + "\n" }.joined()
       try surroundings.write("in.jsonl", documents)
       let first = try await hearth("import", path("in.jsonl"))
@@ -89,7 +89,8 @@ extension EndToEndTests {
       #expect(checked.status == 65 && checked.hasOneErrorLine && checked.errors.contains("line 3, column 31"))
       #expect(try await hearth("export", "c").output == "")
       let stopped = try await hearth("import", path("in.jsonl"))
-      #expect(stopped.status == 65 && stopped.errors.contains("line 3, column 31") && stopped.errors.contains("2 documents"))
+      #expect(
+        stopped.status == 65 && stopped.errors.contains("line 3, column 31") && stopped.errors.contains("2 documents"))
       #expect(try await hearth("export", "c").output == lines(2))
       let kept = try await hearth("import", path("in.jsonl"), "--keep-going", "--quiet")
       #expect(kept.status == 65 && kept.hasOneErrorLine && kept.errors.contains(".rejected"))

@@ -23,7 +23,8 @@ extension EndToEndTests {
       }
       let all = try await hearth("watch", "cities", "--where", "state == CA", "--until", "synced", "--json")
       #expect(all.status == 0 && all.errors == "")
-      #expect(all.lines.map { $0.prefix(39) } == ["LA", "SF"].map { "{\"type\": \"added\", \"path\": \"cities/\($0)\", " })
+      #expect(
+        all.lines.map { $0.prefix(39) } == ["LA", "SF"].map { "{\"type\": \"added\", \"path\": \"cities/\($0)\", " })
       let two = try await hearth("watch", "cities", "--until", "2")
       #expect(two.status == 0 && two.lines.count == 2)
       let one = try await hearth("watch", "cities/NY", "--until", "added")
@@ -42,7 +43,9 @@ extension EndToEndTests {
     @Test("A signal ends a watch in order: 0, or 128 plus its number where a goal was missed")
     func signals() async throws {
       _ = try await hearth("set", "cities/SF", "{}")
-      for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)] as [([String], CInt, CInt)] {
+      for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)]
+        as [([String], CInt, CInt)]
+      {
         let process = try ChildProcess(
           [Surroundings.hearth, "watch", "cities"] + goal, environment: surroundings.environment, streams: .pipes)
         #expect(await Waiting.isReadable(process.output, by: .now + Waiting.limit))

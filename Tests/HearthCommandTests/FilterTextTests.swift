@@ -30,7 +30,10 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     ("address.city == X", FieldFilter(FieldPath(segments: ["address", "city"]), .equal, .string("X"))),
     ("`a = b`.c == 1", FieldFilter(FieldPath(segments: ["a = b", "c"]), .equal, .integer(1))),
     ("inner == 1", FieldFilter(FieldPath("inner"), .equal, .integer(1))),
-    ("a in [CA, 5, New York]", FieldFilter(FieldPath("a"), .in, .array([.string("CA"), .integer(5), .string("New York")]))),
+    (
+      "a in [CA, 5, New York]",
+      FieldFilter(FieldPath("a"), .in, .array([.string("CA"), .integer(5), .string("New York")]))
+    ),
     ("a in[1]", FieldFilter(FieldPath("a"), .in, .array([.integer(1)]))),
     ("a not-in [\"x, y\", null]", FieldFilter(FieldPath("a"), .notIn, .array([.string("x, y"), .null]))),
     ("a array-contains b", FieldFilter(FieldPath("a"), .arrayContains, .string("b"))),
@@ -41,7 +44,8 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     ),
     (
       "__name__ >= SF",
-      FieldFilter(.documentID, .greaterThanOrEqual, .reference(database, DocumentKey(unchecked: ResourcePath("cities/SF"))))
+      FieldFilter(
+        .documentID, .greaterThanOrEqual, .reference(database, DocumentKey(unchecked: ResourcePath("cities/SF"))))
     ),
   ]
 

@@ -20,7 +20,8 @@ private let database = DatabaseID(project: "p")
   private func mutation(
     _ record: InputRecord, into collection: String? = nil, idField: FieldPath? = nil
   ) throws -> Mutation {
-    try ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: idField).mutation(for: record)
+    try ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: idField).mutation(
+      for: record)
   }
 
   @Test("A record says where it goes, or its name does")
@@ -41,7 +42,9 @@ private let database = DatabaseID(project: "p")
 
   @Test("Without a field the id comes from the document and its line: the same every time, another for another line")
   func derivedIDs() throws {
-    func id(_ json: String, _ line: Int) throws -> String { try mutation(record(json, line: line), into: "c").key.documentID }
+    func id(_ json: String, _ line: Int) throws -> String {
+      try mutation(record(json, line: line), into: "c").key.documentID
+    }
     #expect(try id("{\"a\": 1}", 1).count == 20)
     #expect(try id("{\"a\": 1}", 1) == id("{\"a\": 1}", 1))
     #expect(try id("{\"a\": 1}", 1) != id("{\"a\": 1}", 2))
@@ -53,7 +56,8 @@ private let database = DatabaseID(project: "p")
     arguments: [
       ("{\"path\": \"c\", \"data\": {}}", nil, 41, 1), ("{\"path\": 5, \"data\": {}}", nil, 41, 1),
       ("{\"path\": \"c/d\", \"data\": 5}", nil, 41, 25), ("{\"path\": \"c/d\"}", nil, 41, 1), ("[]", "c", 41, 1),
-      ("{\"a\":\n  }", "c", 42, 3), ("{\"id\": true}", "c", 41, 8), ("{\"id\": \"a/b\"}", "c", 41, 8), ("{}", "c", 41, 1),
+      ("{\"a\":\n  }", "c", 42, 3), ("{\"id\": true}", "c", 41, 8), ("{\"id\": \"a/b\"}", "c", 41, 8),
+      ("{}", "c", 41, 1),
       ("{\"id\": \"x\", \"__a__\": 1}", "c", 41, 1),
     ] as [(String, String?, Int, Int)])
   func refuses(json: String, collection: String?, line: Int, column: Int) {
@@ -99,7 +103,8 @@ private let database = DatabaseID(project: "p")
     try input.skip(to: done.position, .jsonl)
     let rules = ImportRules(database: database, collection: nil, idField: nil)
     var run = ImportRun(
-      rules, into: InProcessDatastore(backend: backend, database: database), from: done, rejects: rejects, record: record)
+      rules, into: InProcessDatastore(backend: backend, database: database), from: done, rejects: rejects,
+      record: record)
     try await run.run(&input)
     return run.done
   }
@@ -109,9 +114,12 @@ private let database = DatabaseID(project: "p")
     let path = try file((0..<5000).map { line($0 % 700, $0) })
     let done = try await run(path)
     #expect(done.documents == 5000 && done.position.line == 5001)
-    #expect(try await values() == Dictionary(uniqueKeysWithValues: (0..<700).map { id in
-      ("\(id)", Value.integer(Int64(stride(from: id, to: 5000, by: 700).max() ?? 0)))
-    }))
+    #expect(
+      try await values()
+        == Dictionary(
+          uniqueKeysWithValues: (0..<700).map { id in
+            ("\(id)", Value.integer(Int64(stride(from: id, to: 5000, by: 700).max() ?? 0)))
+          }))
   }
 
   @Test("An import that stops anywhere goes on there, and leaves what an import without a stop leaves")

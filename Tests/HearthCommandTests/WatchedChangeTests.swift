@@ -19,7 +19,8 @@ import Testing
   private func change(_ kind: DocumentChange.Kind, _ now: Document, before: [Document] = []) -> WatchedChange {
     let query = Query(path: ResourcePath("cities"))
     let snapshot = ViewSnapshot(
-      query: query, documents: DocumentSet(comparing: query), oldDocuments: DocumentSet(comparing: query, documents: before),
+      query: query, documents: DocumentSet(comparing: query),
+      oldDocuments: DocumentSet(comparing: query, documents: before),
       changes: [], mutatedKeys: [], isFromCache: false, syncStateChanged: false, hasCachedResults: false,
       causes: [.listenerAdded, .server(SnapshotVersion(microseconds: 1))])
     return WatchedChange(DocumentChange(kind: kind, document: now), in: snapshot, at: time)
@@ -44,7 +45,8 @@ import Testing
     #expect(
       change.text(in: database, utcOffset: 0)
         == "12:04:16.882  modified  cities/SF  b 1 → 2, -gone, +new true  (pending)")
-    #expect(change.json(in: database).contains("\"changed\": [\"b\", \"gone\", \"new\"], \"data\": {\"a\": 1, \"b\": 2, "))
+    #expect(
+      change.json(in: database).contains("\"changed\": [\"b\", \"gone\", \"new\"], \"data\": {\"a\": 1, \"b\": 2, "))
   }
 
   @Test("A document that disappears is a line with its path; nothing in it can harm a terminal")

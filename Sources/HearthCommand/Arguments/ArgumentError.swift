@@ -19,6 +19,7 @@ struct ArgumentError: Error, Hashable, Sendable {
 
   /// - Parameter argument: the option's name, such as `--where`; empty for an argument without one.
   func failure(_ argument: String, _ text: String) -> CommandFailure {
-    CommandFailure(.usage, "\(argument)\(argument.isEmpty ? "" : " ")'\(text)'\(column.map { ", column \($0)" } ?? ""): \(reason)")
+    let place = column.map { ", column \($0)" } ?? ""
+    return CommandFailure(.usage, "\(argument)\(argument.isEmpty ? "" : " ")'\(text)'\(place): \(reason)")
   }
 }

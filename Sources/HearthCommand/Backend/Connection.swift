@@ -19,7 +19,8 @@ struct Connection: Sendable {
     case .embedded(let folder):
       do throws(BackendError) {
         let backend = try openBackend(in: folder)
-        return Connection(backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
+        return Connection(
+          backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
       } catch {
         throw CommandFailure(opening: error)
       }
@@ -33,7 +34,8 @@ struct Connection: Sendable {
       let problem: StorageProblem
       do throws(BackendError) {
         let backend = try openBackend(in: folder)
-        return Connection(backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
+        return Connection(
+          backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
       } catch where folder != nil {
         problem = StorageProblem(backend: error)
       }

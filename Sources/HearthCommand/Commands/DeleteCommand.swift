@@ -9,6 +9,7 @@ import Foundation
 struct DeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete a document, or with --recursive everything below a path.",
+    usage: "hearth delete <path> [--recursive --yes] [<options>]",
     discussion: """
       Deleting a document that does not exist is no error. Without --recursive the subcollections of a document stay.
       """)

@@ -9,9 +9,10 @@ import Glibc
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
+    usage: "hearth export <path>|--all [--recursive] [--output <file>] [<options>]",
     discussion: """
-      One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again gives \
-      the same bytes. A file of -o appears when it is complete, in place of one with the same name.
+      One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
+      gives the same bytes. A file of -o appears when it is complete, in place of one with the same name.
       """)
 
   @Argument(help: "Path of a collection or a document.")

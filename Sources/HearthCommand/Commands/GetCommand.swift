@@ -18,11 +18,11 @@ struct GetCommand: AsyncParsableCommand {
       A document is printed as JSON that 'hearth set' reads; a collection as one line per document. Types that JSON \
       does not have are objects with one $ name, such as {"$timestamp": "2026-03-02T11:58:03Z"}.
 
-      The default source asks the server, and the cache if the server cannot be reached. The cache includes writes that \
-      wait in its queue.
+      The default source asks the server, and the cache if the server cannot be reached. The cache includes writes \
+      that wait in its queue.
 
-      Exit status: 0, or 4 if the document does not exist, 64 wrong usage, 69 backend unreachable or its data in use, 75 \
-      out of time, 77 permission denied.
+      Exit status: 0, or 4 if the document does not exist, 64 wrong usage, 69 backend unreachable or its data in use, \
+      75 out of time, 77 permission denied.
       """)
 
   @Argument(help: "Path of a document or a collection, such as cities/SF or cities.")

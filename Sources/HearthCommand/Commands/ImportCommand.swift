@@ -10,11 +10,11 @@ struct ImportCommand: AsyncParsableCommand {
     commandName: "import", abstract: "Write the documents of a file.",
     discussion: """
       Reads what 'hearth export' writes: {"path": …, "data": …} one per line, or in a JSON array. With --into the \
-      documents are plain: one per line, in an array, or in an object by their ids. Their id is that name, or the field \
-      of --id-field, or derived from the document and its line, so that importing a file again changes nothing.
+      documents are plain: one per line, in an array, or in an object by their ids. Their id is that name, or the \
+      field of --id-field, or derived from the document and its line, so that importing a file again changes nothing.
 
-      An import that was interrupted, in whatever way, goes on where it was when the same command is given again: how far \
-      it came is noted in FILE.hearth-import, or in the file of --resume, until all is done.
+      An import that was interrupted, in whatever way, goes on where it was when the same command is given again: how \
+      far it came is noted in FILE.hearth-import, or in the file of --resume, until all is done.
 
       Exit status: 65 if a document cannot be read or is refused; the line is named and nothing after it is written, \
       unless --keep-going.
@@ -49,7 +49,9 @@ struct ImportCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   mutating func validate() throws {
-    if idField != nil, into == nil { throw ValidationError("--id-field is for plain documents: add --into COLLECTION.") }
+    if idField != nil, into == nil {
+      throw ValidationError("--id-field is for plain documents: add --into COLLECTION.")
+    }
     if rejects != nil { keepGoing = true }
     if keepGoing, rejects == nil, file == "-" {
       throw ValidationError("standard input has no name to put .rejected after: add --rejects FILE.")
@@ -71,7 +73,7 @@ struct ImportCommand: AsyncParsableCommand {
       done = ImportProgressPoint(position: state.position, documents: state.documents, rejected: state.rejected)
       try input.skip(to: done.position, format)
       headless.note(
-        "going on after \(done.documents.documents), at line \(done.position.line) (remove \(statePath) to begin anew).")
+        "going on after \(done.documents.documents), at line \(done.position.line); remove \(statePath) to begin anew.")
     }
     let connection = dryRun ? nil : try Connection.open(locations.backend, locations.database)
     if let problem = connection?.problem { headless.note(problem.message) }
@@ -124,8 +126,8 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func report(_ done: ImportProgressPoint, since first: Int, _ elapsed: Duration) throws {
-    let verb = dryRun ? "can be imported" : "imported in \(TransferProgress.summary(done.documents - first, in: elapsed))"
-    headless.note("\(done.documents.documents) \(verb).")
+    let summary = TransferProgress.summary(done.documents - first, in: elapsed)
+    headless.note("\(done.documents.documents) \(dryRun ? "can be imported" : "imported in \(summary)").")
     if done.rejected > 0 {
       throw CommandFailure(.badData, "rejected: \(done.rejected.documents), now in \(rejectPath).")
     }

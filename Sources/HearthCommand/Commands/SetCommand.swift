@@ -6,7 +6,7 @@ import Foundation
 /// `hearth set`: replaces a document, or merges into it.
 struct SetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Write a document.",
+    commandName: "set", abstract: "Write a document.", usage: "hearth set <path> <json> [--merge] [<options>]",
     discussion: """
       Replaces the document, or with --merge only the fields that are given. Returns when the server has the write.
 

@@ -8,10 +8,11 @@ import Foundation
 struct UpdateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "update", abstract: "Change fields of a document that exists.",
+    usage: "hearth update <path> <field=value> ... [--remove <field>] [<options>]",
     discussion: """
-      A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), any other text a string. A field is \
-      a path: address.city changes one field of a map; names with other characters than letters, digits and _ stand in \
-      back-quotes. Returns when the server has the write; exit status 4 if the document does not exist.
+      A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), any other text a string. A field \
+      is a path: address.city changes one field of a map; names with other characters than letters, digits and _ \
+      stand in back-quotes. Returns when the server has the write; exit status 4 if the document does not exist.
 
       Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
       """)
@@ -31,7 +32,9 @@ struct UpdateCommand: AsyncParsableCommand {
   @OptionGroup var writing: WritingOptions
 
   mutating func validate() throws {
-    if changes.isEmpty && remove.isEmpty { throw ValidationError("nothing to change: give FIELD=VALUE or --remove FIELD.") }
+    if changes.isEmpty && remove.isEmpty {
+      throw ValidationError("nothing to change: give FIELD=VALUE or --remove FIELD.")
+    }
   }
 
   mutating func run() async throws {
@@ -45,7 +48,11 @@ struct UpdateCommand: AsyncParsableCommand {
     if changes.count == 1, changes[0] == "-" || changes[0].hasPrefix("{") { return try object(changes[0]) }
     var parsed: [(path: FieldPath, value: JSONSyntax)] = []
     for text in changes {
-      do throws(ArgumentError) { parsed.append(try FieldAssignment.parse(text)) } catch { throw error.failure("", text) }
+      do throws(ArgumentError) {
+        parsed.append(try FieldAssignment.parse(text))
+      } catch {
+        throw error.failure("", text)
+      }
     }
     return parsed
   }
@@ -54,9 +61,13 @@ struct UpdateCommand: AsyncParsableCommand {
     let source = argument == "-" ? "standard input" : "the changes"
     let text = argument == "-" ? try DocumentArgument.standardInput() : argument
     let syntax: JSONSyntax
-    do throws(JSONError) { syntax = try JSONSyntax(parsing: text) } catch { throw CommandFailure(.badData, "\(source), \(error)") }
+    do throws(JSONError) {
+      syntax = try JSONSyntax(parsing: text)
+    } catch {
+      throw CommandFailure(.badData, "\(source), \(error)")
+    }
     guard case .object(let members) = syntax.kind else {
-      throw CommandFailure(.badData, "\(source): expected an object of field paths and values, found \(syntax.kindName).")
+      throw CommandFailure(.badData, "\(source): expected an object of paths and values, found \(syntax.kindName).")
     }
     var parsed: [(path: FieldPath, value: JSONSyntax)] = []
     for member in members { parsed.append((try Self.field(member.name), member.value)) }
@@ -64,6 +75,10 @@ struct UpdateCommand: AsyncParsableCommand {
   }
 
   private static func field(_ text: String) throws(CommandFailure) -> FieldPath {
-    do throws(ModelError) { return try FieldPath(validating: text) } catch { throw CommandFailure(.usage, error.message) }
+    do throws(ModelError) {
+      return try FieldPath(validating: text)
+    } catch {
+      throw CommandFailure(.usage, error.message)
+    }
   }
 }

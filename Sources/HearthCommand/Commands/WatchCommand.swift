@@ -9,12 +9,13 @@ struct WatchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch", abstract: "Print a line for every change of a document, a collection or a query.",
     discussion: """
-      First come the documents that are there, as added, then every change as it happens. Without --until the watch goes \
-      on until it is interrupted, its reader goes away, or the time is over, and ends with 0. With --until it ends with 0 \
-      when that happens; 75 if the time is over before, and 128 plus the signal if it is interrupted before.
+      First come the documents that are there, as added, then every change as it happens. Without --until the watch \
+      goes on until it is interrupted, its reader goes away, or the time is over, and ends with 0. With --until it \
+      ends with 0 when that happens, with 75 if the time is over before, and with 128 plus the signal if it is \
+      interrupted before.
 
-      With --json a line is an object with type (added, modified, removed), path, changed (the names of modified fields), \
-      data, metadata (fromCache, pendingWrites), cause and time.
+      With --json a line is an object with type (added, modified, removed), path, changed (the names of modified \
+      fields), data, metadata (fromCache, pendingWrites), cause and time.
 
       Example: hearth watch cities --where 'state == CA' --no-initial --until added --timeout 30s --json
       """)

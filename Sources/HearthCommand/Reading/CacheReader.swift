@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+
 import class Hearth.Client
 import struct Hearth.UnavailableDatastore
 

@@ -85,7 +85,9 @@ struct ImportRun {
     if let failure { throw failure }
   }
 
-  private mutating func startCommits(in group: inout ThrowingTaskGroup<Step, any Error>, _ failure: inout (any Error)?) {
+  private mutating func startCommits(
+    in group: inout ThrowingTaskGroup<Step, any Error>, _ failure: inout (any Error)?
+  ) {
     while !isStopped, busyKeys.count < Self.maximumCommits, var batch = parsed[nextToCommit] {
       // Two writes of one document must not overtake each other.
       let keys = Set(batch.mutations.map(\.key))

@@ -22,7 +22,7 @@ struct ImportState: Codable, Hashable {
   var documents: Int
   var rejected: Int
 
-  /// - Returns: `nil` if there is no such file, or none that can be read: then the import begins anew, which is harmless.
+  /// - Returns: `nil` if there is no such file, or none that can be read: then the import begins anew, without harm.
   static func read(_ path: String) -> ImportState? {
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try? JSONDecoder().decode(ImportState.self, from: data)
@@ -35,8 +35,8 @@ struct ImportState: Codable, Hashable {
     }
     let part = path + ".part"
     let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    let isWritten = descriptor >= 0 && data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) } == data.count
-    if !isWritten || rename(part, path) != 0 {
+    let written = descriptor < 0 ? -1 : data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if written != data.count || rename(part, path) != 0 {
       let reason = String(cString: strerror(errno))
       unlink(part)
       if descriptor >= 0 { close(descriptor) }

@@ -192,7 +192,9 @@ struct RecordSplitter {
       while index < bytes.count {
         let byte = bytes[index]
         if isInString {
-          if byte == UInt8(ascii: "\\") { index += 1 } else if byte == UInt8(ascii: "\"") {
+          if byte == UInt8(ascii: "\\") {
+            index += 1
+          } else if byte == UInt8(ascii: "\"") {
             isInString = false
             if depth == 0 { return index + 1 }
           }

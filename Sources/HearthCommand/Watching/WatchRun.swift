@@ -5,6 +5,7 @@ import FirestoreQuery
 import FirestoreRemote
 import FirestoreSync
 import Foundation
+
 import class Hearth.Client
 
 /// One run of `hearth watch`: a listener on its way to lines, until something ends it.
