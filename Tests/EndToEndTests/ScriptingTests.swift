@@ -115,7 +115,7 @@ extension EndToEndTests {
     func help() async throws {
       let all = try await hearth("--help")
       #expect(all.status == 0 && all.output.contains("--demo"))
-      for command in ["dashboard", "get", "set", "update", "delete", "watch", "import", "export"] {
+      for command in ["dashboard", "get", "set", "update", "delete", "watch", "import", "export", "run"] {
         #expect(all.output.contains("\n  \(command)"))
         let help = try await hearth("help", command)
         #expect(help.status == 0 && help.output.contains("USAGE: hearth \(command)"))

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import Foundation
+
+/// `hearth run`: a scenario.
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Play a scenario: go offline, write, expect events in time.",
+    discussion: """
+      A file with one step per line, played by a client with a cache of its own in memory; # begins a comment. It ends \
+      with 0 when every step succeeded, 75 when an expected event did not come in time, 1 when something else \
+      happened, and 65 for a line that is no step.
+
+        listen PATH [where CONDITION] [order FIELD] [limit N]
+        offline | online
+        set PATH JSON | update PATH FIELD=VALUE ... | delete PATH
+        expect added|modified|removed [PATH] [within TIME]
+        expect acknowledged|rejected [PATH] [within TIME]
+        expect synced [within TIME]
+        expect nothing [within TIME]
+
+      Writes go into the queue while offline. A listener is synced when its result is the server's; nothing means that \
+      no document changes and no write is answered. Events wait until a step expects them; those before the expected \
+      one are passed over. TIME is 10s by default.
+      """)
+
+  @Argument(help: ArgumentHelp("The scenario; - reads standard input.", valueName: "file"))
+  var file: String
+
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  mutating func run() async throws {
+    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let name = file == "-" ? "standard input" : file
+    let steps = try ScenarioParser(database: locations.database).steps(try text(), of: name)
+    let connection = try Connection.open(locations.backend, locations.database)
+    if let problem = connection.problem { headless.note(problem.message) }
+    let (isQuiet, utcOffset) = (headless.quiet, TimeZone.current.secondsFromGMT())
+    let run = ScenarioRun(name: name, steps: steps, clock: ContinuousClock()) { step in
+      if isQuiet { return }
+      // One at a time, as it happens.
+      let output = OutputFile.standard()
+      try output.line("\(Timestamp.now.timeOfDay(utcOffset: utcOffset))  ok  \(step.text)")
+      try output.flush()
+    }
+    try await run.run(at: connection)
+  }
+
+  private func text() throws(CommandFailure) -> String {
+    if file == "-" { return try DocumentArgument.standardInput() }
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw CommandFailure(.noInput, "\(file) cannot be read.")
+    }
+    guard let text = String(data: data, encoding: .utf8) else {
+      throw CommandFailure(.badData, "\(file) is not UTF-8.")
+    }
+    return text
+  }
+}
