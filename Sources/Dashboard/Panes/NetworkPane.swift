@@ -22,7 +22,7 @@ struct NetworkPane {
       lines += narrowStreamLines(width: area.width)
     }
     if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
-    if let notice = state.network.storageNotice { lines.append(fact("notice", notice, .warn)) }
+    if let notice = state.network.storageNotice { lines.append(fact("cache", notice, .warn)) }
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }
@@ -152,8 +152,9 @@ struct NetworkPane {
     let isMemory = state.configuration.isMemoryOnly
     let limit = state.network.cacheLimit.map { " of \(ByteText.short($0))" } ?? ", unlimited"
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
+    // A notice about the cache has its name already.
     return fact(
-      "cache", ByteText.short(count) + limit + (isMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
+      state.network.storageNotice == nil ? "cache" : "size", ByteText.short(count) + limit + (isMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
   }
 
   private var reconnectLine: Line {
