@@ -53,14 +53,14 @@ extension BenchmarkCase {
   ]
 
   /// Listens and stops listening, again and again, in one client.
-  private static func firstSnapshot(
-    _ bench: Workbench, _ query: Query, inMemory: Bool = false, goal: Double?,
+  static func firstSnapshot(
+    _ bench: Workbench, _ query: Query, inMemory: Bool = false, indexes: [FieldIndex] = [], goal: Double?,
     floor: (SQLiteFloor) throws -> Void
   ) throws -> Reading {
     var reading = Reading(variant: inMemory ? "memory" : nil, unit: .milliseconds, goal: goal, samples: [])
-    let path = inMemory ? nil : try bench.copyOfFilledCache()
+    let path = inMemory ? nil : try bench.copyOfFilledCache(with: indexes)
     defer { if let path { bench.remove(path) } }
-    var client = try inMemory ? memoryClient(bench) : BenchClient(path)
+    var client = try inMemory ? memoryClient(bench, indexes) : BenchClient(path)
     let sqlite = try bench.floor(inMemory: inMemory)
     try floor(sqlite)
     for _ in 0..<bench.repetitions {
@@ -74,8 +74,9 @@ extension BenchmarkCase {
     return reading
   }
 
-  static func memoryClient(_ bench: Workbench) throws -> BenchClient {
+  static func memoryClient(_ bench: Workbench, _ indexes: [FieldIndex] = []) throws -> BenchClient {
     var store = try LocalStore(Workbench.configuration(nil))
+    try store.setIndexes(indexes)
     try bench.fill(&store)
     return try BenchClient(store)
   }

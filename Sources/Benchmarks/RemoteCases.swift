@@ -42,14 +42,18 @@ extension BenchmarkCase {
     },
   ]
 
-  private static func applyRemote(_ bench: Workbench, inMemory: Bool = false) throws -> Reading {
+  static func applyRemote(
+    _ bench: Workbench, inMemory: Bool = false, indexes: [FieldIndex] = [], variant: String? = nil
+  ) throws -> Reading {
     var reading = Reading(
-      variant: inMemory ? "memory" : nil, unit: .documentsPerSecond, goal: inMemory ? nil : 120_000, samples: [])
+      variant: variant ?? (inMemory ? "memory" : nil), unit: .documentsPerSecond,
+      goal: inMemory || variant != nil ? nil : 120_000, samples: [])
     for _ in 0..<min(bench.repetitions, 5) {
       let path = inMemory ? nil : bench.newPath()
       defer { if let path { bench.remove(path) } }
       var store = try LocalStore(Workbench.configuration(path))
       try store.start(user: nil)
+      try store.setIndexes(indexes)
       let target = try store.allocateTarget(Workbench.collectionQuery.target).id
       let events = bench.snapshots().enumerated().map { bench.event($1, $0, addedTo: target) }
       reading.samples.append(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreQuery
 
 extension BenchmarkCase {
@@ -17,11 +18,11 @@ extension BenchmarkCase {
     },
   ]
 
-  private static func start(
-    _ bench: Workbench, _ query: Query, goal: Double, floor: (SQLiteFloor) throws -> Void
+  static func start(
+    _ bench: Workbench, _ query: Query, indexes: [FieldIndex] = [], goal: Double, floor: (SQLiteFloor) throws -> Void
   ) throws -> Reading {
     var reading = Reading(unit: .milliseconds, goal: goal, samples: [])
-    let path = try bench.copyOfFilledCache()
+    let path = try bench.copyOfFilledCache(with: indexes)
     let floorPath = bench.newPath()
     defer { bench.remove(path) }
     do {

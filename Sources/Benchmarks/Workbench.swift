@@ -62,6 +62,17 @@ final class Workbench {
     return path
   }
 
+  /// A filled cache of the caller's own, with these indexes complete.
+  func copyOfFilledCache(with indexes: [FieldIndex]) throws -> String {
+    let path = try copyOfFilledCache()
+    if indexes.isEmpty { return path }
+    var store = try LocalStore(Self.configuration(path))
+    try store.setIndexes(indexes)
+    while try store.backfillIndexes() {}
+    store.close()
+    return path
+  }
+
   func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
   /// Stores all documents, and brings the query for `syncedState` in sync.

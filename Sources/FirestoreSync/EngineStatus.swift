@@ -64,6 +64,8 @@ package struct EngineStatus: Sendable {
   package var pendingWrites: [PendingWrite]
   /// What the backend refused, in the order in which it was written, until it is sent again or dropped.
   package var rejectedWrites: [RejectedWrite]
+  /// The local indexes and how far each of them is.
+  package var indexes: [IndexState]
   /// When the backend's newest consistent snapshot arrived.
   package var lastSnapshotAt: Timestamp?
   /// Send to acknowledgement of recent batches, newest last, at most 64.

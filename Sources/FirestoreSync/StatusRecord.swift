@@ -67,13 +67,14 @@ struct StatusRecord: Sendable {
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
     let watch = status(of: core.watchStream, .watch)
-    // Rejected writes that cannot be read are not shown; whoever touches them gets the error.
+    // Rejected writes and indexes that cannot be read are not shown; whoever touches them gets the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return EngineStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write, activeTargets: core.plan.count,
       activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
-      rejectedWrites: rejected, lastSnapshotAt: lastSnapshotAt, roundTrips: roundTrips, recentOutcomes: outcomes,
+      rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
+      roundTrips: roundTrips, recentOutcomes: outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.collectionThreshold,
       storageFallback: storageFallback, storageFailure: core.store.fallback?.kind)
   }

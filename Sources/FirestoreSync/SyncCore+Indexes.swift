@@ -14,6 +14,7 @@ extension SyncCore {
   package mutating func scheduleIndexBackfill(_ effects: inout [SyncEffect]) {
     guard !isIndexBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
     isIndexBackfillScheduled = true
+    statusRevision += 1
     effects.append(.schedule(.indexBackfill, after: Self.pauseBetweenSlices))
   }
 

@@ -16,7 +16,7 @@ struct IndexTests {
   }
 
   private func waitUntilReady(_ db: Firestore) async throws {
-    while try await db.localIndexes().contains(where: { !$0.isReady }) { await Task.yield() }
+    for await indexes in db.localIndexUpdates where indexes.allSatisfy(\.isReady) { break }
   }
 
   @Test("JSON and typed definitions are the same indexes, and an explanation names them")

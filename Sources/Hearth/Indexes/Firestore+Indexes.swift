@@ -55,6 +55,10 @@ extension Firestore {
     }
   }
 
+  /// The local indexes now and after each change, also after each step of filling one; a consumer that falls behind
+  /// gets the newest state. Ends with the client, or at once if it cannot be used.
+  public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
+
   /// Makes and drops indexes of the persistent cache; `nil` with the memory cache, as in the SDK.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
