@@ -5,9 +5,9 @@ import FirestoreModel
 /// cached before an index get their entries. A slice is bounded in documents, entries and bytes, so that it takes some
 /// milliseconds whatever the documents are; its position is stored with it, so that a restart goes on from there.
 struct IndexBackfill {
-  private static let maximumDocuments = 1000
-  private static let maximumEntries = 1000
-  private static let maximumBytes = 512 * 1024
+  private static let maximumDocuments = 500
+  private static let maximumEntries = 500
+  private static let maximumBytes = 256 * 1024
   private static let maximumRemovals = 2000
 
   let database: CacheDatabase

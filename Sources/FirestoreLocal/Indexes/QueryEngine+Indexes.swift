@@ -6,7 +6,7 @@ import FirestoreQuery
 /// documents with pending writes are joined as in a scan, so that the answer is that of the scan.
 extension QueryEngine {
   /// Reading a document by its number costs about as much as scanning this many.
-  private static let lookupCost = 3
+  private static let lookupCost = 4
   /// Reading a document by its number costs about as much as reading this many entries.
   private static let entriesPerLookup = 8
 
