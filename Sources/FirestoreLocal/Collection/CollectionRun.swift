@@ -29,13 +29,13 @@ package struct CollectionRun: Sendable {
 
   /// How much one slice does; each is chosen to take a few milliseconds.
   enum Slice {
-    static let rowsRead = 20_000
-    static let membersForgotten = 5_000
-    static let documentsRemoved = 1_500
-    static let documentsMeasured = 5_000
-    static let pagesMoved = 400
+    static let rowsRead = 8_000
+    static let membersForgotten = 3_000
+    static let documentsRemoved = 800
+    static let documentsMeasured = 3_000
+    static let pagesMoved = 200
     /// A log of this size is written back to the database before the next slice, so that no commit has to.
-    static let logBytes: Int64 = 10 << 20
+    static let logBytes: Int64 = 4 << 20
   }
 
   let thresholdBytes: Int64

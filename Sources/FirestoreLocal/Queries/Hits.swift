@@ -32,6 +32,12 @@ final class Hits {
     if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
   }
 
+  /// Makes room for this many rows, if all of them will be hits.
+  func expect(_ count: Int) {
+    // Beyond this growing costs less than room that may stay empty, since numbers of removed documents count as well.
+    if matcher.matchesEverything, limit == nil { unlimited.reserveCapacity(min(count, 100_000)) }
+  }
+
   /// The documents, and the members whose keys are known now.
   func finish() -> (documents: [DocumentKey: Document], remote: RemoteKeys) {
     for candidate in best { unlimited[candidate.document.key] = candidate.document }

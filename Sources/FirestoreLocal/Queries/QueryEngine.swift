@@ -44,6 +44,7 @@ struct QueryEngine {
       let overlaid = try considerOverlaid(collection, hits)
       let path = try database.collections.path(of: collection)
       let filter = hits.filter
+      if filter == nil { hits.expect(try database.documents.extent(of: collection)) }
       try database.documents.scan(collection, where: filter) { row throws(LocalStoreError) in
         guard row.isFound, !overlaid.contains(row.number) else { return }
         try hits.consider(row, in: path, isAdmitted: filter != nil)

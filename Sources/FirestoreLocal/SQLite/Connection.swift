@@ -73,7 +73,8 @@ final class Connection {
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(defaultLogPages)")
       try database.execute(sql: "PRAGMA journal_size_limit = \(defaultLogPages * 4096)")
     }
-    try database.execute(sql: "PRAGMA cache_size = -16384")
+    // 8 MB: enough for the pages that changes go to; a scan of more goes through the system's cache anyway.
+    try database.execute(sql: "PRAGMA cache_size = -8192")
     try database.execute(sql: "PRAGMA temp_store = MEMORY")
     // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.
     try database.execute(sql: "PRAGMA secure_delete = OFF")
