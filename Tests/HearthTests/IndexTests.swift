@@ -64,7 +64,10 @@ struct IndexTests {
       ("[]", "line 1, column 1: It must be an object"),
       ("{\"indexes\": 1}", "line 1, column 13: indexes must be a list, not an integer"),
       ("{\"indexes\": [\n  {\"fields\": []}]}", "line 2, column 3: indexes[0].collectionGroup is missing"),
-      ("{\"indexes\": [{\"collectionGroup\": \"a\", \"fields\": []}]}", "indexes[0]: The index on collection group \"a\""),
+      (
+        "{\"indexes\": [{\"collectionGroup\": \"a\", \"fields\": []}]}",
+        "indexes[0]: The index on collection group \"a\""
+      ),
       (
         "{\"indexes\": [{\"collectionGroup\": \"a\", \"fields\": [{\"fieldPath\": \"b\", \"order\": \"UP\"}]}]}",
         "column 78: indexes[0].fields[0].order must be ASCENDING or DESCENDING, not \"UP\""
