@@ -12,30 +12,39 @@ struct EagerCollector {
 
   /// Removes those of the documents that nothing refers to.
   /// - Precondition: inside a transaction.
-  func collect(_ candidates: Set<DocumentKey>) throws(LocalStoreError) {
+  /// - Returns: what was removed.
+  @discardableResult
+  func collect(_ candidates: Set<DocumentKey>) throws(LocalStoreError) -> [DocumentKey] {
+    var removed: [DocumentKey] = []
     for key in candidates.union(unreferenced) {
       guard let collection = try database.collections.number(of: key.collection),
         let header = try database.documents.header(collection, key.documentID)
       else { continue }
-      try removeUnlessReferenced(key, collection, header.number)
+      if try removeUnlessReferenced(key, collection, header.number) { removed.append(key) }
     }
+    return removed
   }
 
-  func collect(_ candidates: [DocumentTable.Number]) throws(LocalStoreError) {
+  @discardableResult
+  func collect(_ candidates: [DocumentTable.Number]) throws(LocalStoreError) -> [DocumentKey] {
+    var removed: [DocumentKey] = []
     for number in candidates {
       let collection = number >> 32
       guard let name = try database.documents.name(number) else { continue }
-      try removeUnlessReferenced(try database.collections.key(collection, name), collection, number)
+      let key = try database.collections.key(collection, name)
+      if try removeUnlessReferenced(key, collection, number) { removed.append(key) }
     }
+    return removed
   }
 
   private func removeUnlessReferenced(
     _ key: DocumentKey, _ collection: CollectionTable.Number, _ number: DocumentTable.Number
-  ) throws(LocalStoreError) {
-    if isPinned(key) { return }
-    if try database.targets.anyContains(number) { return }
-    if try database.mutations.affects(collection, key.documentID, of: nil) { return }
+  ) throws(LocalStoreError) -> Bool {
+    if isPinned(key) { return false }
+    if try database.targets.anyContains(number) { return false }
+    if try database.mutations.affects(collection, key.documentID, of: nil) { return false }
     try database.documents.remove(number)
+    return true
   }
 
   private func isPinned(_ key: DocumentKey) -> Bool {

@@ -40,7 +40,7 @@ struct LocalDocuments {
     return document
   }
 
-  private static func nothing(_ key: DocumentKey) -> Document { Document(key: key, version: nil, state: .missing) }
+  static func nothing(_ key: DocumentKey) -> Document { Document(key: key, version: nil, state: .missing) }
 
   // MARK: Computing overlays
 

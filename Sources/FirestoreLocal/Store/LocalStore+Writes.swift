@@ -81,7 +81,9 @@ extension LocalStore {
         var step = Settlement(key, batch, response)
         views[key] = try step.perform(documents)
       }
-      try collector?.collect(batch.keys)
+      for key in try collector?.collect(batch.keys) ?? [] where views[key] != nil {
+        views[key] = LocalDocuments.nothing(key)
+      }
       return views
     }
     guard let views else { return [:] }

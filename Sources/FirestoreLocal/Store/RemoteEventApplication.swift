@@ -45,8 +45,8 @@ struct RemoteEventApplication {
     try forgetLost()
     try advanceVersion()
     if let collector {
-      try collector.collect(event.resolvedLimboDocuments)
-      try collector.collect(unreferenced)
+      let removed = try collector.collect(event.resolvedLimboDocuments) + collector.collect(unreferenced)
+      for key in removed where changed[key] != nil { changed[key] = LocalDocuments.nothing(key) }
     }
     return changed
   }
