@@ -20,6 +20,7 @@ extension LocalStore {
       let user = try Self.activate(name, database)
       let added = try database.mutations.batches(of: user)
       let documents = LocalDocuments(database: database, user: user, hasBatches: !added.isEmpty)
+      try renew(removed, database)
       var affected: [DocumentKey: Document] = [:]
       for batch in removed + added {
         for key in batch.keys where affected[key] == nil { affected[key] = try documents.view(of: key) }
@@ -31,6 +32,18 @@ extension LocalStore {
     self.user = user
     batchCount = count
     return result
+  }
+
+  /// What the batches hid comes back.
+  private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(LocalStoreError) {
+    let readTime = try database.globals.readTime()
+    let sequenceNumber = try database.sequenceNumbers.next()
+    for key in Set(batches.flatMap(\.keys)) {
+      guard let collection = try database.collections.number(of: key.collection),
+        let header = try database.documents.header(collection, key.documentID)
+      else { continue }
+      try database.documents.renew(header.number, readTime: readTime, sequenceNumber: sequenceNumber)
+    }
   }
 
   /// Brings the overlays of a user up to date with documents that changed while another user was active.

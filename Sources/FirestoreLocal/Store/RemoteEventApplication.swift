@@ -10,7 +10,10 @@ struct RemoteEventApplication {
   private let database: CacheDatabase
   private let collector: EagerCollector?
   private var sequenceNumber: Int64 = 0
+  private var readTime: SnapshotVersion?
   private(set) var targets: [TargetID: LocalStore.ActiveTarget]
+  /// The local views of the documents that the event changed.
+  private var changed: [DocumentKey: Document] = [:]
   /// Where the event's documents are stored.
   private var numbers: [DocumentKey: DocumentTable.Number] = [:]
   /// Documents to be forgotten, since access to them was lost.
@@ -34,7 +37,8 @@ struct RemoteEventApplication {
   /// - Precondition: inside a transaction.
   mutating func perform() throws(LocalStoreError) -> [DocumentKey: Document] {
     sequenceNumber = try database.sequenceNumbers.next()
-    var changed: [DocumentKey: Document] = [:]
+    let readTime = try database.globals.readTime(in: event.version)
+    self.readTime = readTime
     changed.reserveCapacity(event.documents.count)
     numbers.reserveCapacity(event.documents.count)
     // Neighbours in the index of keys share its pages.
@@ -75,7 +79,7 @@ struct RemoteEventApplication {
       if let header { lost.append(header.number) }
     } else if isNewer(document, than: header) {
       numbers[key] = try database.documents.store(
-        document, over: header, in: collection, readTime: event.version ?? document.version,
+        document, over: header, in: collection, readTime: readTime,
         sequenceNumber: sequenceNumber)
     } else {
       if let header, event.resolvedLimboDocuments.contains(key) {
@@ -125,6 +129,8 @@ struct RemoteEventApplication {
       for key in change.modified { try database.targets.add(try memberNumber(key), to: id) }
     }
     for key in change.removed { try removeMember(key, from: id) }
+    // Of what moves up into the limit, the members tell nothing.
+    if target.data.target.limit != nil, !change.removed.isEmpty { target.data.lastLimboFreeSnapshotVersion = nil }
     for key in change.added { try database.targets.add(try memberNumber(key), to: id) }
 
     let hadToken = target.data.resumeToken != nil
@@ -163,11 +169,10 @@ struct RemoteEventApplication {
     if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
     guard let number else { return }
     try database.targets.remove(number, from: id)
-    if collector != nil {
-      unreferenced.append(number)
-    } else if event.documents[key] == nil {
-      // Storing a document also renews its place in the order of collection.
-      try database.documents.touch(number, sequenceNumber: sequenceNumber)
+    if collector != nil { unreferenced.append(number) }
+    // Storing a document also renews its read time and its place in the order of collection.
+    if changed[key] == nil, let readTime {
+      try database.documents.renew(number, readTime: readTime, sequenceNumber: sequenceNumber)
     }
   }
 

@@ -22,12 +22,18 @@ struct Settlement {
     let name = key.documentID
     var remote = try database.documents.document(key, in: collection)
     var wasApplied = false
+    let header = try database.documents.header(collection, name)
+    let readTime = try database.globals.readTime(in: response?.commitTime)
     if let response, let advanced = advance(remote, response) {
       try database.documents.store(
-        advanced, over: try database.documents.header(collection, name), in: collection,
-        readTime: response.commitTime, sequenceNumber: try database.sequenceNumbers.next())
+        advanced, over: header, in: collection, readTime: readTime,
+        sequenceNumber: try database.sequenceNumbers.next())
       remote = advanced
       wasApplied = true
+    } else if let header {
+      // What the batch hid comes back.
+      try database.documents.renew(
+        header.number, readTime: readTime, sequenceNumber: try database.sequenceNumbers.next())
     }
     guard let next = try database.mutations.firstBatch(affecting: collection, name, of: documents.user) else {
       try database.overlays.remove(collection, name, of: documents.user)

@@ -31,6 +31,7 @@ final class DocumentTable {
   private let insertAbsent: Statement
   private let update: Statement
   private let touch: Statement
+  private let renew: Statement
   private let delete: Statement
   private let inCollection: Statement
   private let inCollectionFiltered: Statement
@@ -64,6 +65,8 @@ final class DocumentTable {
       WHERE id = ?
       """)
     touch = try connection.prepare("UPDATE documents SET sequence_number = ? WHERE id = ?")
+    renew = try connection.prepare(
+      "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?")
     delete = try connection.prepare("DELETE FROM documents WHERE id = ?")
     inCollection = try connection.prepare("SELECT \(columns) FROM documents WHERE id BETWEEN ? AND ?")
     inCollectionFiltered = try connection.prepare(
@@ -267,6 +270,11 @@ final class DocumentTable {
 
   func touch(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
     try touch.bind(sequenceNumber, at: 1).bind(number, at: 2).run()
+  }
+
+  /// Lists the document among the changed ones: it left a result that it may belong to all the same.
+  func renew(_ number: Number, readTime: SnapshotVersion, sequenceNumber: Int64) throws(LocalStoreError) {
+    try renew.bind(sequenceNumber, at: 1).bind(readTime.microseconds, at: 2).bind(number, at: 3).run()
   }
 
   /// - Precondition: no target names the document.

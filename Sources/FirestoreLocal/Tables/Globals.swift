@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 
 /// Numbers that the cache keeps once.
 struct Globals {
@@ -38,5 +39,13 @@ struct Globals {
 
   func set(_ name: Name, _ value: Int64) throws(LocalStoreError) {
     try store.bind(name.rawValue, at: 1).bind(value, at: 2).run()
+  }
+
+  /// The read time of what is learnt now about a document: later than every snapshot in which a result was complete, so
+  /// that a query that starts from such a result finds the document among the changed ones.
+  /// - Parameter version: of the backend's snapshot that it is learnt from, if it comes from one.
+  func readTime(in version: SnapshotVersion? = nil) throws(LocalStoreError) -> SnapshotVersion {
+    let last = SnapshotVersion(microseconds: try value(.lastRemoteSnapshotVersion).map { $0 + 1 } ?? 1)
+    return version.map { max($0, last) } ?? last
   }
 }
