@@ -16,8 +16,8 @@ package struct LimboResolver: Sendable {
 
   private let maximum: Int
   private var nextID: Int32 = 1
-  private var interest: [DocumentKey: Set<TargetID>] = [:]
-  private var keysOfTarget: [TargetID: Set<DocumentKey>] = [:]
+  private var interest: [DocumentKey: Set<ViewID>] = [:]
+  private var keysOfView: [ViewID: Set<DocumentKey>] = [:]
   private var waiting = WaitingList()
   private var lookups: [TargetID: Lookup] = [:]
   private var targetOfKey: [DocumentKey: TargetID] = [:]
@@ -35,18 +35,18 @@ package struct LimboResolver: Sendable {
     lookups[lookup].map { $0.hasReceivedDocument ? [$0.key] : [] }
   }
 
-  /// A view of `target` has the document in limbo.
-  mutating func add(_ key: DocumentKey, for target: TargetID) {
-    interest[key, default: []].insert(target)
-    keysOfTarget[target, default: []].insert(key)
+  /// The view has the document in limbo.
+  mutating func add(_ key: DocumentKey, for view: ViewID) {
+    interest[key, default: []].insert(view)
+    keysOfView[view, default: []].insert(key)
     if targetOfKey[key] == nil { waiting.append(key) }
   }
 
-  /// The view of `target` no longer has the document in limbo.
+  /// The view no longer has the document in limbo.
   /// - Returns: the look-up that nobody needs any more.
-  mutating func remove(_ key: DocumentKey, for target: TargetID) -> TargetID? {
-    keysOfTarget[target]?.remove(key)
-    interest[key]?.remove(target)
+  mutating func remove(_ key: DocumentKey, for view: ViewID) -> TargetID? {
+    keysOfView[view]?.remove(key)
+    interest[key]?.remove(view)
     guard interest[key]?.isEmpty ?? true else { return nil }
     interest[key] = nil
     waiting.remove(key)
@@ -55,11 +55,11 @@ package struct LimboResolver: Sendable {
     return lookup
   }
 
-  /// All views of `target` are gone.
+  /// The view is gone, or no longer has anything in limbo.
   /// - Returns: the look-ups that nobody needs any more.
-  mutating func removeAll(for target: TargetID) -> [TargetID] {
-    let keys = keysOfTarget.removeValue(forKey: target) ?? []
-    return keys.sorted().compactMap { remove($0, for: target) }
+  mutating func removeAll(for view: ViewID) -> [TargetID] {
+    let keys = keysOfView.removeValue(forKey: view) ?? []
+    return keys.sorted().compactMap { remove($0, for: view) }
   }
 
   /// The backend refused the look-up; it is over, interest in the document stays.

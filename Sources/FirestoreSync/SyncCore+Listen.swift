@@ -42,7 +42,7 @@ extension SyncCore {
       let id = views.insert(view, target: data.id)
       pin(view, for: data.id)
       if isMirrorSynced, let outcome = views[id]?.view.becomeCurrent(token: data.resumeToken) {
-        track(outcome, for: data.id, &effects)
+        track(outcome, for: id, &effects)
         startLookups(&effects)
       }
       return id
@@ -67,17 +67,33 @@ extension SyncCore {
   package mutating func stopListening(_ id: ListenerID, _ effects: inout [SyncEffect]) {
     guard let removal = listeners.remove(id), let target = views[removal.view]?.target else { return }
     statusRevision += 1
-    if removal.wasLast { views.remove(removal.view) }
+    if removal.wasLast {
+      views.remove(removal.view)
+      stopLookups(limbo.removeAll(for: removal.view), &effects)
+      startLookups(&effects)
+    }
     let others = views.ids(of: target)
     if others.isEmpty {
       // Losing the target's last position is harmless: the next listen starts from an older one.
       try? store.releaseTarget(target)
       unwatch(target, &effects)
-      stopLookups(limbo.removeAll(for: target), &effects)
-      startLookups(&effects)
     } else if !others.contains(where: { listeners.needsBackend($0) }) {
       unwatch(target, &effects)
+      letAge(others, &effects)
     }
+  }
+
+  /// Nobody wants the backend's answer any more: what the views show is what the cache has from now on, and nothing of
+  /// it is looked up.
+  private mutating func letAge(_ ids: [ViewID], _ effects: inout [SyncEffect]) {
+    for id in ids { stopLookups(limbo.removeAll(for: id), &effects) }
+    startLookups(&effects)
+    var raised: [SnapshotDelivery] = []
+    for id in ids {
+      guard let snapshot = views[id]?.view.becomeUnwatched() else { continue }
+      raised += listeners.show(snapshot, of: id, online.state)
+    }
+    if !raised.isEmpty { effects.append(.deliver(raised)) }
   }
 
   /// The backend refused a target: all its listeners are over.
@@ -89,18 +105,18 @@ extension SyncCore {
     for view in ended {
       views.remove(view)
       effects.append(.fail(listeners.removeAll(of: view), status))
+      stopLookups(limbo.removeAll(for: view), &effects)
     }
-    stopLookups(limbo.removeAll(for: target), &effects)
     startLookups(&effects)
   }
 
   // MARK: Limbo
 
-  mutating func track(_ outcome: View.Outcome, for target: TargetID, _ effects: inout [SyncEffect]) {
+  mutating func track(_ outcome: View.Outcome, for view: ViewID, _ effects: inout [SyncEffect]) {
     for key in outcome.noLongerInLimbo {
-      if let lookup = limbo.remove(key, for: target) { stopLookups([lookup], &effects) }
+      if let lookup = limbo.remove(key, for: view) { stopLookups([lookup], &effects) }
     }
-    for key in outcome.newlyInLimbo { limbo.add(key, for: target) }
+    for key in outcome.newlyInLimbo { limbo.add(key, for: view) }
   }
 
   mutating func stopLookups(_ lookups: [TargetID], _ effects: inout [SyncEffect]) {

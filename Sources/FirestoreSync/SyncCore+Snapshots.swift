@@ -64,7 +64,7 @@ extension SyncCore {
       step, target: event?.targetChanges[target], at: event?.version,
       isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
     guard var outcome else { return nil }
-    track(outcome, for: target, &effects)
+    track(outcome, for: id, &effects)
     if let event {
       if event.filteredTargets.contains(target) { outcome.snapshot?.causes.append(.existenceFilter) }
       for key in outcome.noLongerInLimbo.prefix(8) where event.resolvedLimboDocuments.contains(key) {

@@ -202,6 +202,13 @@ struct View: Sendable {
     return take(emptyStep, causes: causes).snapshot
   }
 
+  /// Nobody watches the target any more: the view is no longer current, and what it shows is in limbo no longer.
+  mutating func becomeUnwatched() -> ViewSnapshot? {
+    limboKeys = []
+    overdue = []
+    return wentOffline(causes: [])
+  }
+
   /// Makes a new view as current as one whose target it shares.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
     let change = TargetChange(resumeToken: token, isCurrent: true)
