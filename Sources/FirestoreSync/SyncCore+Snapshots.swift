@@ -18,10 +18,11 @@ extension SyncCore {
     for target in event.map({ Set($0.targetChanges.keys).union($0.targetMismatches.keys) }) ?? [] {
       for id in views.ids(of: target) where affected[id] == nil { affected[id] = [] }
     }
+    let isAcknowledgement = causes.contains { if case .acknowledged = $0 { true } else { false } }
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     var withoutRefill: Set<ViewID> = []
     for id in affected.keys.sorted() {
-      guard let target = views[id]?.target, var step = views[id]?.view.step(affected[id] ?? []) else { continue }
+      guard let target = views[id]?.target, var step = views[id]?.view.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) else { continue }
       if step.needsRefill { refill(id, &step, &withoutRefill) }
       if let snapshot = take(step, in: id, target, event, causes, &effects) { snapshots.append((id, target, snapshot)) }
     }

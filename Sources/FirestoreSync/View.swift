@@ -83,12 +83,14 @@ struct View: Sendable {
   }
 
   /// What the changed documents do to the view.
-  /// - Parameter previous: a step that needed a refill, continued with what the store returned for the whole query.
-  func step(_ changed: some Sequence<Document>, after previous: Step? = nil) -> Step {
+  /// - Parameters:
+  ///   - previous: a step that needed a refill, continued with what the store returned for the whole query.
+  ///   - isAcknowledgement: the backend committed a write to these documents.
+  func step(_ changed: some Sequence<Document>, after previous: Step? = nil, isAcknowledgement: Bool = false) -> Step {
     var step = previous ?? emptyStep
     step.needsRefill = false
     let edge = limitEdge(of: step.documents)
-    for document in changed { apply(document, to: &step, edge: edge) }
+    for document in changed { apply(document, to: &step, edge: edge, isAcknowledgement) }
     while let limit = query.limit, step.documents.count > limit {
       guard let outside = query.limitType == .first ? step.documents.last : step.documents.first else { break }
       step.documents.remove(outside.key)
@@ -112,11 +114,14 @@ struct View: Sendable {
     orderBy.compare(document, edge) == (query.limitType == .first ? .descending : .ascending)
   }
 
-  private func apply(_ document: Document, to step: inout Step, edge: Document?) {
+  private func apply(_ document: Document, to step: inout Step, edge: Document?, _ isAcknowledgement: Bool) {
     let key = document.key
     let old = step.documents[key]
-    step.heldBack[key] =
-      old?.hasLocalMutations == true && document.hasCommittedMutations ? document.version : nil
+    let isCommitted = old?.hasLocalMutations == true && document.hasCommittedMutations
+    // Undoing a write looks the same if one before it was acknowledged; what is undone is gone at once.
+    let isHeldBack = isCommitted && (isAcknowledgement || step.heldBack[key] != nil)
+    let isUndone = isCommitted && !isHeldBack
+    step.heldBack[key] = isHeldBack ? document.version : nil
     guard target.matches(document) else {
       guard let old else { return }
       step.changes.track(DocumentChange(kind: .removed, document: old))
@@ -129,11 +134,11 @@ struct View: Sendable {
     }
     let hadPendingWrites = old != nil && mutatedKeys.contains(key)
     let hasPendingWrites =
-      document.hasLocalMutations || (document.hasCommittedMutations && mutatedKeys.contains(key))
+      document.hasLocalMutations || (document.hasCommittedMutations && mutatedKeys.contains(key) && !isUndone)
     if let old {
       if old.data != document.data {
         // A pure acknowledgement is not shown: the backend's version follows (SEMANTICS A9).
-        if old.hasLocalMutations, document.hasCommittedMutations { return }
+        if isHeldBack { return }
         step.changes.track(DocumentChange(kind: .modified, document: document))
         if let edge, isOutside(document, edge: edge) { step.needsRefill = true }
       } else if hadPendingWrites != hasPendingWrites {
