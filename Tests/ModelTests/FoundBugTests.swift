@@ -67,4 +67,127 @@ import Testing
 
     #expect(failure == nil)
   }
+
+  // MARK: Results that start from a target's documents
+
+  private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
+  private let recent = ModelClient.Setup(
+    isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboLookups: 100)
+
+  @Test("A document that leaves its target and stays in the cache is found however a query starts")
+  func leftTheTarget() async throws {
+    let failure = try await fails(
+      [recent],
+      [
+        .listen(0, query: 2, metadata), .backendWrite([set("rooms/r3", ["a": .integer(3)])]), .comeToRest,
+        .clearBackend, .deliver(0, .watch, count: 50),
+      ])
+
+    #expect(failure == nil)
+  }
+
+  @Test("A document that moves up into a limit is found however a query starts")
+  func movedUpIntoTheLimit() async throws {
+    func room(_ name: String, _ x: Int64) -> Mutation { set("rooms/\(name)", ["d": .map(["x": .integer(x)])]) }
+
+    let failure = try await fails(
+      [recent],
+      [
+        .backendWrite([room("r4", 0)]), .listen(0, query: 14, metadata), .comeToRest,
+        .backendWrite([room("r5", 1), room("r0", 1)]), .comeToRest, .clearBackend, .backendWrite([room("r0", 2)]),
+        .deliver(0, .watch, count: 50),
+      ])
+
+    #expect(failure == nil)
+  }
+
+  @Test("A document that a cancelled write hid is found however a query starts")
+  func hiddenByCancelledWrite() async throws {
+    let room = set("rooms/r5", ["a": .integer(4)])
+
+    let failure = try await fails(
+      [recent],
+      [
+        .listen(0, query: 2, metadata), .comeToRest, .write(0, [room]), .backendWrite([room]),
+        .deliver(0, .watch, count: 50), .clearBackend, .deliver(0, .watch, count: 50), .cancelWrite(0, 0),
+      ])
+
+    #expect(failure == nil)
+  }
+
+  // MARK: Views
+
+  @Test("A cancelled write is undone at once, also over one that was only acknowledged (S1)")
+  func cancelledOverAcknowledged() async throws {
+    let failure = try await fails(
+      [recent],
+      [
+        .write(0, [set("msgs/m0", ["a": .integer(0)]), set("rooms/r1/msgs/m0", ["a": .integer(2)])]),
+        .write(0, [set("rooms/r2/msgs/m0", ["a": .integer(3)])]), .comeToRest,
+        .write(0, [set("rooms/r2/msgs/m0", ["a": .integer(1)])]), .listen(0, query: 20, metadata), .cancelWrite(0, 0),
+      ])
+
+    #expect(failure == nil)
+  }
+
+  @Test("A document is not pending after the write over its acknowledged one was rejected")
+  func rejectedOverAcknowledged() async throws {
+    let message = key("rooms/r2/msgs/m1")
+    let nothing = Mutation(key: message, operation: .patch([:], FieldMask([])), precondition: .exists(true))
+
+    let failure = try await fails(
+      [recent],
+      [
+        .write(0, [set("rooms/r2/msgs/m1", ["a": .integer(2)])]), .comeToRest, .write(0, [nothing]),
+        .listen(0, query: 21, metadata), .clearBackend, .comeToRest,
+      ])
+
+    #expect(failure == nil)
+  }
+
+  @Test("What is collected when its write is cancelled is not shown any more (S1)")
+  func collectedWithItsWrite() async throws {
+    var cached = metadata
+    cached.source = .cache
+
+    let failure = try await fails(
+      [eager],
+      [
+        .backendWrite([set("rooms/r2/msgs/m0", ["a": .integer(1)])]), .listen(0, query: 20, metadata), .comeToRest,
+        .write(0, [Mutation(key: key("rooms/r2/msgs/m0"), operation: .delete)]), .listen(0, query: 17, cached),
+        .stopListening(0, 0), .cancelWrite(0, 0),
+      ])
+
+    #expect(failure == nil)
+  }
+
+  // MARK: Limbo
+
+  @Test("A view that only the cache feeds any more is not current and has nothing looked up")
+  func unwatchedView() async throws {
+    var cached = metadata
+    cached.source = .cache
+
+    let failure = try await fails(
+      [recent],
+      [
+        .listen(0, query: 1, metadata), .listen(0, query: 1, cached), .comeToRest, .stopListening(0, 0),
+        .listen(0, query: 0, metadata), .backendWrite([set("rooms/r1", ["a": .integer(1)])]), .comeToRest,
+      ])
+
+    #expect(failure == nil)
+  }
+
+  @Test("A look-up ends with the view it was for, though another view has the same target")
+  func mirroredViewInLimbo() async throws {
+    let failure = try await fails(
+      [recent],
+      [
+        .backendWrite([set("rooms/r2", ["a": .integer(2)])]), .listen(0, query: 3, metadata), .comeToRest,
+        .clearBackend, .deliver(0, .watch, count: 50), .listen(0, query: 4, metadata), .stopListening(0, 0),
+        .comeToRest,
+      ])
+
+    #expect(failure == nil)
+  }
 }

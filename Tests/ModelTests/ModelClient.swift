@@ -41,7 +41,7 @@ final class ModelClient {
   let setup: Setup
   private let database: DatabaseID
   private var directory: String?
-  private var seed: UInt64
+  private let seed: UInt64
   private var starts = 0
   /// Without a core only while it is exchanged.
   var core: SyncCore?
@@ -99,7 +99,7 @@ final class ModelClient {
     let storage = LocalStoreConfiguration(
       location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: database)
     starts += 1
-    let random = SeededGenerator(seed: seed &+ UInt64(starts))
+    let random = SeededGenerator(seed: seed, for: .client(index, start: starts))
     core = SyncCore(try LocalStore(storage), configuration: configuration, random: random)
     var effects: [SyncEffect] = []
     try core!.start(user: nil, &effects)

@@ -20,11 +20,12 @@ struct ModelRun: Sendable {
   /// The run of a seed: two or three clients with different caches.
   init(seed: UInt64, steps: Int) {
     self.seed = seed
+    var random = SeededGenerator(seed: seed, for: .setups)
     let policies: [CollectionPolicy] = [.leastRecentlyUsed(thresholdBytes: 0), .eager, .never]
-    setups = (0..<(seed % 3 == 0 ? 3 : 2)).map { index in
-      let choice = Int(seed / 2) + index
-      return ModelClient.Setup(
-        isDurable: choice % 2 == 0, policy: policies[choice % 3], maximumLimboLookups: [1, 2, 100][(choice / 2) % 3])
+    setups = (0..<Int.random(in: 2...3, using: &random)).map { _ in
+      ModelClient.Setup(
+        isDurable: .random(using: &random), policy: policies[Int.random(in: 0..<3, using: &random)],
+        maximumLimboLookups: [1, 2, 100][Int.random(in: 0..<3, using: &random)])
     }
     trace = OperationGenerator.trace(seed: seed, clients: setups.count, count: steps)
   }
@@ -52,7 +53,8 @@ struct ModelRun: Sendable {
     }
   }
 
-  /// The run without what its failure does not need: whole parts first, then single operations.
+  /// The run without what its failure does not need: whole parts first, then single operations, then the
+  /// mutations of their batches.
   /// - Parameter attempts: how many runs this may take.
   func shortened(_ failure: Failure, attempts: Int = 1000) async throws -> (run: ModelRun, failure: Failure) {
     var best = (run: self, failure: failure)
@@ -64,6 +66,14 @@ struct ModelRun: Sendable {
       best = (thorough, failure)
     }
     var left = attempts
+    func keep(_ candidate: consuming ModelRun) async throws -> Bool {
+      left -= 1
+      guard let failure = try await candidate.failure(), failure.violation.prefix(24) == best.failure.violation.prefix(24)
+      else { return false }
+      candidate.trace = Array(candidate.trace.prefix(failure.step + 1))
+      best = (candidate, failure)
+      return true
+    }
     var size = max(best.run.trace.count / 2, 1)
     while left > 0 {
       var start = 0
@@ -71,17 +81,20 @@ struct ModelRun: Sendable {
       while start < best.run.trace.count, left > 0 {
         var candidate = best.run
         candidate.trace.removeSubrange(start..<min(start + size, candidate.trace.count))
-        left -= 1
-        if let failure = try await candidate.failure(), failure.violation.prefix(24) == best.failure.violation.prefix(24) {
-          candidate.trace = Array(candidate.trace.prefix(failure.step + 1))
-          best = (candidate, failure)
-          removedAny = true
-        } else {
-          start += size
-        }
+        if try await keep(candidate) { removedAny = true } else { start += size }
       }
       if size == 1, !removedAny { break }
       size = max(size / 2, 1)
+    }
+    var (step, mutation) = (0, 0)
+    while left > 0, step < best.run.trace.count {
+      guard let shorter = best.run.trace[step].removingMutation(at: mutation) else {
+        (step, mutation) = (step + 1, 0)
+        continue
+      }
+      var candidate = best.run
+      candidate.trace[step] = shorter
+      if try await !keep(candidate) { mutation += 1 }
     }
     return best
   }

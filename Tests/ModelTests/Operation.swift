@@ -51,4 +51,19 @@ enum Operation: Sendable {
 
   /// All faults end and everything runs until nothing is left to do; then all is compared with the backend.
   case comeToRest
+
+  /// - Returns: `nil` without that many mutations, or if it were the last one.
+  func removingMutation(at index: Int) -> Operation? {
+    func removed(_ mutations: [Mutation]) -> [Mutation]? {
+      guard mutations.count > 1, mutations.indices.contains(index) else { return nil }
+      var mutations = mutations
+      mutations.remove(at: index)
+      return mutations
+    }
+    switch self {
+    case .write(let client, let mutations): return removed(mutations).map { .write(client, $0) }
+    case .backendWrite(let mutations): return removed(mutations).map { .backendWrite($0) }
+    default: return nil
+    }
+  }
 }

@@ -4,19 +4,6 @@ import FirestoreModel
 import FirestoreRemote
 import FirestoreSync
 
-/// splitmix64: the same sequence everywhere.
-struct SeededGenerator: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
-
 /// Draws operations. What is drawn depends on the seed only, never on what happens.
 struct OperationGenerator {
   private let clients: Int
@@ -24,7 +11,7 @@ struct OperationGenerator {
 
   init(seed: UInt64, clients: Int) {
     self.clients = clients
-    random = SeededGenerator(seed: seed)
+    random = SeededGenerator(seed: seed, for: .operations)
   }
 
   static func trace(seed: UInt64, clients: Int, count: Int) -> [Operation] {

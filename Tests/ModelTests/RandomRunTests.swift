@@ -4,7 +4,10 @@ import Testing
 
 /// Random runs of several clients against one backend. `HEARTH_MODEL_STEPS` sets how many steps they take in all,
 /// `HEARTH_MODEL_SEED` the first seed; `HEARTH_MODEL_TRACE` prints each step before it is performed, for a run that ends
-/// in a crash. Swift orders sets differently in each process unless `SWIFT_DETERMINISTIC_HASHING` is set.
+/// in a crash.
+///
+/// Swift orders sets differently in each process, so that the same seed need not fail again. A failure therefore prints
+/// its whole trace; with `SWIFT_DETERMINISTIC_HASHING=1`, all runs of a seed are the same.
 ///
 /// One seed after another: each has a queue of its own, and a million steps would start a thousand threads.
 @Suite(.serialized) struct RandomRunTests {
@@ -31,6 +34,7 @@ import Testing
     Issue.record(
       """
       seed \(seed), step \(failure.step): \(failure.violation)
+      HEARTH_MODEL_SEED=\(seed) HEARTH_MODEL_STEPS=\(Self.stepsPerSeed) takes the same steps
       \(shortest.run.trace.count) of its steps do it too: \(shortest.failure.violation)
       \(shortest.run.setups)
       \(shortest.run.trace.map { "\($0)" }.joined(separator: "\n"))

@@ -34,7 +34,7 @@ final class World {
     self.clock = clock
     let database = database
     clients = try setups.enumerated().map { index, setup in
-      try ModelClient(index, setup, database: database, seed: seed &+ UInt64(index) &* 1000)
+      try ModelClient(index, setup, database: database, seed: seed)
     }
   }
 
