@@ -80,4 +80,6 @@ package struct EngineStatus: Sendable {
   package var storageFallback: String?
   /// The kind of that failure.
   package var storageFailure: LocalStoreError.Kind?
+  /// Why the store, wherever it is, does not work at present; the network is down until it does (`nextRetry`).
+  package var storeFailure: RPCStatus?
 }

@@ -76,7 +76,8 @@ struct StatusRecord: Sendable {
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: roundTrips, recentOutcomes: outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.collectionThreshold,
-      storageFallback: storageFallback, storageFailure: core.store.fallback?.kind)
+      storageFallback: storageFallback, storageFailure: core.store.fallback?.kind,
+      storeFailure: core.storeFailure.map { RPCStatus($0.code, $0.message) })
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {

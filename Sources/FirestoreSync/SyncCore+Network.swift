@@ -102,13 +102,31 @@ extension SyncCore {
   // MARK: A store that fails
 
   /// Takes the network down and keeps the operation to be tried again.
-  mutating func storeFailed(retrying operation: Retry, _ effects: inout [SyncEffect]) {
+  mutating func storeFailed(_ error: LocalStoreError, retrying operation: Retry, _ effects: inout [SyncEffect]) {
     statusRevision += 1
+    storeFailure = error
     offlineCauses.insert(.storageFailed)
     stopStreams(&effects)
     changeOnlineState(&effects) { $0.set(.offline) }
     retries.append(operation)
     if retries.count == 1 { scheduleRetry(&effects) }
+  }
+
+  /// Opens the user's queue; a store that cannot read it now is tried again, and nothing is written before that.
+  package mutating func startOrRetry(user: String?, _ effects: inout [SyncEffect]) {
+    do throws(LocalStoreError) {
+      try start(user: user, &effects)
+    } catch {
+      storeFailed(error, retrying: .start(user), &effects)
+    }
+  }
+
+  /// Opens the queue after listeners have begun without it.
+  private mutating func startLate(user: String?, _ effects: inout [SyncEffect]) throws(LocalStoreError) {
+    try start(user: user, &effects)
+    var changes: [DocumentKey: Document] = [:]
+    for key in Set(try store.pendingBatches().flatMap(\.keys)) { changes[key] = try store.document(key) }
+    emit(changes, causes: [.userChanged], &effects)
   }
 
   private mutating func scheduleRetry(_ effects: inout [SyncEffect]) {
@@ -122,8 +140,10 @@ extension SyncCore {
       try perform(operation, &effects)
       retries.removeFirst()
       retryBackoff.reset()
+      if retries.isEmpty { storeFailure = nil }
     } catch {
       // The operation stays at the head of the queue and is tried again.
+      storeFailure = error
     }
     if !retries.isEmpty { scheduleRetry(&effects) }
   }
@@ -134,9 +154,11 @@ extension SyncCore {
     case .acknowledge(let batch, let response): try acknowledge(batch, response, &effects)
     case .reject(let batch, let status): try reject(batch, status, &effects)
     case .refill(let views): try refill(views, &effects)
+    case .start(let user): try startLate(user: user, &effects)
     case .changeUser(let user): return try performUserChange(to: user, &effects)
     }
     guard offlineCauses.remove(.storageFailed) != nil else { return }
+    statusRevision += 1
     restartStreams(&effects)
   }
 }

@@ -20,7 +20,7 @@ extension SyncCore {
     }
     let isAcknowledgement = causes.contains { if case .acknowledged = $0 { true } else { false } }
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
-    var withoutRefill: Set<ViewID> = []
+    var withoutRefill: (views: Set<ViewID>, error: LocalStoreError?) = ([], nil)
     for id in affected.keys.sorted() {
       guard let target = views[id]?.target, var step = views[id]?.view.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) else { continue }
       if step.needsRefill { refill(id, &step, &withoutRefill) }
@@ -28,17 +28,18 @@ extension SyncCore {
     }
     startLookups(&effects)
     deliver(snapshots, &effects)
-    if !withoutRefill.isEmpty { storeFailed(retrying: .refill(withoutRefill), &effects) }
+    if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views), &effects) }
   }
 
   /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
-  private mutating func refill(_ id: ViewID, _ step: inout View.Step, _ failed: inout Set<ViewID>) {
+  private mutating func refill(_ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: LocalStoreError?)) {
     guard let view = views[id]?.view else { return }
     do throws(LocalStoreError) {
       let result = try store.execute(view.query, usingPreviousResults: false)
       step = view.step(result.documents.values, after: step)
     } catch {
-      failed.insert(id)
+      failed.views.insert(id)
+      failed.error = error
     }
   }
 

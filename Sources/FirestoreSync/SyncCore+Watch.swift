@@ -76,7 +76,7 @@ extension SyncCore {
       let event = aggregator.takeEvent(at: version, targets: targets)
       try apply(event, causes: [.server(version)], &effects)
     } catch {
-      storeFailed(retrying: .probe, &effects)
+      storeFailed(error, retrying: .probe, &effects)
     }
   }
 
@@ -118,7 +118,7 @@ extension SyncCore {
       emit(changes, event: event, causes: [], &effects)
       startLookups(&effects)
     } catch {
-      storeFailed(retrying: .probe, &effects)
+      storeFailed(error, retrying: .probe, &effects)
     }
   }
 

@@ -10,6 +10,8 @@ extension SyncCore {
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil, _ effects: inout [SyncEffect]
   ) throws(LocalStoreError) -> BatchID {
+    // The queue that it belongs to is not open.
+    if let storeFailure, !isStarted { throw storeFailure }
     let result = try store.write(mutations, at: now, insteadOf: rejected)
     statusRevision += 1
     log.append(MutationBatch(id: result.batchID, localWriteTime: now, mutations: mutations))
@@ -105,7 +107,7 @@ extension SyncCore {
     do throws(LocalStoreError) {
       try acknowledge(batch, response, &effects)
     } catch {
-      storeFailed(retrying: .acknowledge(batch, response), &effects)
+      storeFailed(error, retrying: .acknowledge(batch, response), &effects)
     }
     fillPipeline(&effects)
   }
@@ -163,7 +165,7 @@ extension SyncCore {
       do throws(LocalStoreError) {
         try reject(batch, status, &effects)
       } catch {
-        storeFailed(retrying: .reject(batch, status), &effects)
+        storeFailed(error, retrying: .reject(batch, status), &effects)
       }
     } else {
       for batch in outbox.batches { log.update(batch.id) { $0.lastError = status } }

@@ -44,6 +44,8 @@ package struct SyncCore: ~Copyable {
     case acknowledge(MutationBatch, CommitResponse)
     case reject(MutationBatch, RPCStatus)
     case changeUser(String?)
+    /// Opening the queue of pending writes.
+    case start(String?)
     /// Views whose limit could not be refilled.
     case refill(Set<ViewID>)
   }
@@ -63,6 +65,9 @@ package struct SyncCore: ~Copyable {
   var retryBackoff = Backoff()
   /// The collection under way, of which each turn of its timer does a slice.
   var collection: CollectionRun?
+  /// Why the store does not work at present.
+  var storeFailure: LocalStoreError?
+  var isStarted = false
 
   package internal(set) var plan = WatchPlan()
   package internal(set) var aggregator: WatchChangeAggregator
@@ -96,8 +101,9 @@ package struct SyncCore: ~Copyable {
   /// Opens the user's queue and starts sending it.
   package mutating func start(user: String?, _ effects: inout [SyncEffect]) throws(LocalStoreError) {
     try store.start(user: user)
-    self.user = user
     log = PendingWriteLog(try store.pendingBatches())
+    self.user = user
+    isStarted = true
     if !canUseNetwork { _ = online.set(.offline) }
     fillPipeline(&effects)
     if configuration.collectionThreshold != nil {

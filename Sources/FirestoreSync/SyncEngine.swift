@@ -60,10 +60,7 @@ package actor SyncEngine {
   }
 
   private func start(_ user: String?) {
-    transition { core, effects in
-      // A queue that cannot be read leaves the client without its old writes for now; the next access reports it.
-      try? core.start(user: user, &effects)
-    }
+    transition { core, effects in core.startOrRetry(user: user, &effects) }
   }
 
   /// Enqueues work in call order.
