@@ -20,6 +20,11 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
+let grpc = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
+let grpcProtobuf = Target.Dependency.product(name: "GRPCProtobuf", package: "grpc-swift-protobuf")
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
+
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
@@ -35,6 +40,13 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
     .package(url: "https://github.com/LebJe/TOMLKit.git", exact: "0.6.0"),
+    .package(url: "https://github.com/grpc/grpc-swift-2.git", exact: "2.4.3"),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport.git", exact: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-protobuf.git", exact: "2.4.1"),
+    .package(url: "https://github.com/apple/swift-protobuf.git", exact: "1.39.0", traits: []),
+    .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
   ],
   targets: [
     module("FirestoreModel"),
@@ -42,6 +54,17 @@ let package = Package(
     module("FirestoreJSON", ["FirestoreModel"]),
     module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
+    .target(
+      name: "FirestoreWire", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grpc, grpcProtobuf, protobuf],
+      exclude: ["Protos"], swiftSettings: swift),
+    module(
+      "FirestoreGRPC",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, grpcProtobuf, protobuf, http2,
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ]),
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("Hearth", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
