@@ -9,6 +9,7 @@ package enum Wire {
   package typealias Value = Google_Firestore_V1_Value
   package typealias ArrayValue = Google_Firestore_V1_ArrayValue
   package typealias MapValue = Google_Firestore_V1_MapValue
+  package typealias FieldEntry = Google_Firestore_V1_FieldEntry
   package typealias DocumentMask = Google_Firestore_V1_DocumentMask
   package typealias Precondition = Google_Firestore_V1_Precondition
   package typealias TransactionOptions = Google_Firestore_V1_TransactionOptions

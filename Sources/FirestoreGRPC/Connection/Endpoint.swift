@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Where a backend is, and how it is spoken to.
+package struct Endpoint: Hashable, Sendable {
+  package enum Security: Hashable, Sendable {
+    case plaintext
+    /// - Parameter trustRoots: a PEM file with the certificates to trust instead of the system's.
+    case tls(trustRoots: String?)
+  }
+
+  package var host: String
+  package var port: Int
+  package var security: Security
+
+  package init(host: String, port: Int, security: Security) {
+    self.host = host
+    self.port = port
+    self.security = security
+  }
+
+  /// Google's own.
+  package static let cloudFirestore = Endpoint(
+    host: "firestore.googleapis.com", port: 443, security: .tls(trustRoots: nil))
+
+  /// - Parameters:
+  ///   - text: `HOST:PORT`, `HOST`, `[IPv6]:PORT`, or one of them after `http://` or `https://`.
+  ///   - defaultPort: for text without a port; `nil` if there must be one.
+  ///   - name: of the option or variable that holds the text, for the message.
+  /// - Throws: `invalid-argument` that shows the text and how it should look.
+  package init(
+    _ text: String, defaultPort: Int? = nil, security: Security, from name: String
+  ) throws(ModelError) {
+    func fail(_ reason: String) -> ModelError {
+      ModelError("\(name) \"\(text)\" is not an address: \(reason). Write HOST:PORT, such as 127.0.0.1:8080.")
+    }
+    var rest = text[...]
+    for scheme in ["http://", "https://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
+    if rest.hasSuffix("/") { rest = rest.dropLast() }
+    var port: Substring?
+    if rest.hasPrefix("[") {
+      guard let end = rest.firstIndex(of: "]") else { throw fail("a bracket is not closed") }
+      let after = rest[rest.index(after: end)...]
+      guard after.isEmpty || after.hasPrefix(":") else { throw fail("a colon must follow the bracket") }
+      if !after.isEmpty { port = after.dropFirst() }
+      rest = rest[rest.index(after: rest.startIndex)..<end]
+    } else if let colon = rest.lastIndex(of: ":") {
+      guard rest.firstIndex(of: ":") == colon else { throw fail("an IPv6 address stands in brackets") }
+      port = rest[rest.index(after: colon)...]
+      rest = rest[..<colon]
+    }
+    guard !rest.isEmpty else { throw fail("the host is missing") }
+    guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && $0 != UInt8(ascii: "/") }) else {
+      throw fail("the host holds a character that no host name has")
+    }
+    guard let number = port.map({ Int($0) }) ?? defaultPort else {
+      throw fail(port == nil ? "the port is missing" : "the port is not a number")
+    }
+    guard (1...65535).contains(number) else { throw fail("a port lies between 1 and 65535") }
+    self.init(host: String(rest), port: number, security: security)
+  }
+
+  package var isTLS: Bool { security != .plaintext }
+
+  /// `HOST:PORT`, for people.
+  package var text: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import Foundation
+
+extension Credentials {
+  /// The application's default credentials, as Google's clients find them: the file that is named, else that of
+  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's own, else the metadata server of the machine.
+  /// - Throws: `unauthenticated` with the file and what is wrong with it. The metadata server is not asked here.
+  package static func find(
+    file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
+  ) throws(RPCStatus) -> Credentials {
+    if let file { return try read(file, now: now) }
+    if let file = environment["GOOGLE_APPLICATION_CREDENTIALS"], !file.isEmpty { return try read(file, now: now) }
+    if let file = gcloudFile(environment), FileManager.default.fileExists(atPath: file) {
+      return try read(file, now: now)
+    }
+    let host = environment["GCE_METADATA_HOST"].flatMap { $0.isEmpty ? nil : $0 } ?? MetadataServer.host
+    return Credentials(.metadataServer(try MetadataServer.url(host: host)), now: now)
+  }
+
+  private static func gcloudFile(_ environment: [String: String]) -> String? {
+    let folder = environment["CLOUDSDK_CONFIG"] ?? environment["HOME"].map { $0 + "/.config/gcloud" }
+    return folder.map { $0 + "/application_default_credentials.json" }
+  }
+
+  /// A file of the kinds `service_account` and `authorized_user`.
+  package static func read(
+    _ file: String, trustRoots: String? = nil, now: @escaping @Sendable () -> Timestamp
+  ) throws(RPCStatus) -> Credentials {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      throw RPCStatus(.unauthenticated, "The credentials file \(file) cannot be read. Check its path and permissions.")
+    }
+    return Credentials(try source(in: data, named: file), trustRoots: trustRoots, now: now)
+  }
+
+  private static func source(in data: Data, named file: String) throws(RPCStatus) -> Source {
+    guard let fields = try? JSONDecoder().decode(CredentialsFile.self, from: data) else {
+      throw RPCStatus(
+        .unauthenticated,
+        "\(file) is not a credentials file: it is not JSON with a \"type\". Download the key again as JSON.")
+    }
+    func field(_ name: String, _ value: String?) throws(RPCStatus) -> String {
+      guard let value, !value.isEmpty else {
+        throw RPCStatus(
+          .unauthenticated, "The credentials file \(file) has no \"\(name)\". Download it again, as JSON.")
+      }
+      return value
+    }
+    switch fields.type {
+    case "service_account":
+      return .serviceAccount(
+        try ServiceAccountKey(
+          email: try field("client_email", fields.client_email), keyID: fields.private_key_id,
+          pem: Secret(try field("private_key", fields.private_key)), file: file))
+    case "authorized_user":
+      return .authorizedUser(
+        try AuthorizedUser(
+          clientID: try field("client_id", fields.client_id),
+          clientSecret: Secret(try field("client_secret", fields.client_secret)),
+          refreshToken: Secret(try field("refresh_token", fields.refresh_token)), tokenURL: fields.token_uri,
+          file: file))
+    default:
+      throw RPCStatus(
+        .unauthenticated,
+        "The credentials file \(file) is of the type \"\(fields.type)\". Use a key of a service account, or \"gcloud auth application-default login\".")
+    }
+  }
+}
+
+/// The fields as the file spells them.
+private struct CredentialsFile: Decodable {
+  var type: String
+  var client_email: String?
+  var private_key_id: String?
+  var private_key: String?
+  var client_id: String?
+  var client_secret: String?
+  var refresh_token: String?
+  var token_uri: String?
+}

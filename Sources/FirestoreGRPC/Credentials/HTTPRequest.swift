@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+
+/// An `http` or `https` address.
+struct HTTPURL: Hashable, Sendable {
+  let host: String
+  let port: Int
+  let path: String
+  let isTLS: Bool
+
+  init?(_ text: String) {
+    let isTLS = text.hasPrefix("https://")
+    guard isTLS || text.hasPrefix("http://") else { return nil }
+    let rest = text.dropFirst(isTLS ? 8 : 7)
+    let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+    guard
+      let endpoint = try? Endpoint(
+        String(rest[..<slash]), defaultPort: isTLS ? 443 : 80, security: .plaintext, from: "url")
+    else { return nil }
+    (host, port, self.isTLS) = (endpoint.host, endpoint.port, isTLS)
+    path = slash == rest.endIndex ? "/" : String(rest[slash...])
+  }
+
+  /// All but unreserved characters as `%XX`.
+  static func formEncoded(_ text: String) -> String {
+    RequestHeaders.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
+  }
+}
+
+struct HTTPResponse: Sendable {
+  var status: Int
+  var body: [UInt8]
+}
+
+/// One request on a connection of its own. A token is fetched once an hour: a client library with pools and redirects
+/// would be the largest dependency of the package, and Foundation's would bring a second implementation of TLS, while
+/// these pieces are already here for gRPC.
+struct HTTPRequest: Sendable {
+  private static let timeout = TimeAmount.seconds(10)
+  private static let bodyLimit = 1 << 20
+
+  enum Method: String, Sendable {
+    case get = "GET"
+    case post = "POST"
+  }
+
+  var method: Method
+  var url: HTTPURL
+  var headers: [(String, String)] = []
+  var body = ""
+
+  /// - Throws: `unavailable`, naming the host, if there is no answer within ten seconds.
+  func perform(trustRoots: String?) async throws(RPCStatus) -> HTTPResponse {
+    do {
+      let channel = try await connect(trustRoots: trustRoots)
+      return try await channel.executeThenClose { inbound, outbound in
+        try await outbound.write(.head(head))
+        if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(string: body)))) }
+        try await outbound.write(.end(nil))
+        for try await response in inbound {
+          let bytes = response.body.map { Array($0.readableBytesView) } ?? []
+          return HTTPResponse(status: Int(response.head.status.code), body: bytes)
+        }
+        throw ChannelError.eof
+      }
+    } catch {
+      if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
+      throw RPCStatus(.unavailable, "\(url.host):\(url.port) cannot be asked for a token: \(CallFailure.reason(error))")
+    }
+  }
+
+  private var head: HTTPRequestHead {
+    var fields = HTTPHeaders(headers)
+    fields.add(name: "host", value: url.host)
+    fields.add(name: "connection", value: "close")
+    if method == .post { fields.add(name: "content-length", value: String(body.utf8.count)) }
+    return HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: url.path, headers: fields)
+  }
+
+  private typealias Exchange = NIOAsyncChannel<NIOHTTPClientResponseFull, HTTPClientRequestPart>
+
+  private func connect(trustRoots: String?) async throws -> Exchange {
+    var tls: NIOSSLContext?
+    if url.isTLS {
+      var configuration = TLSConfiguration.makeClientConfiguration()
+      if let trustRoots { configuration.trustRoots = .file(trustRoots) }
+      tls = try NIOSSLContext(configuration: configuration)
+    }
+    return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connectTimeout(Self.timeout)
+      .connect(host: url.host, port: url.port) { [tls] channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          if let tls {
+            // A literal address has no name to ask for.
+            let name = url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 || $0 == 58 } ? nil : url.host
+            try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
+          }
+          try pipeline.addHandler(IdleStateHandler(readTimeout: Self.timeout))
+          try pipeline.addHTTPClientHandlers()
+          try pipeline.addHandler(NIOHTTPClientResponseAggregator(maxContentLength: Self.bodyLimit))
+          try pipeline.addHandler(SilenceHandler())
+          return try Exchange(wrappingChannelSynchronously: channel)
+        }
+      }
+  }
+}
+
+/// Gives up a connection on which nothing comes.
+private final class SilenceHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = NIOHTTPClientResponseFull
+  typealias InboundOut = NIOHTTPClientResponseFull
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is IdleStateHandler.IdleStateEvent {
+      context.fireErrorCaught(ChannelError.connectTimeout(.seconds(10)))
+      context.close(promise: nil)
+    } else {
+      context.fireUserInboundEventTriggered(event)
+    }
+  }
+}
