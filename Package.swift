@@ -120,6 +120,13 @@ let package = Package(
     tests("ModelTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
     tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     tests("FirestoreWireTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),
+    tests(
+      "FirestoreGRPCTests",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", "FirestoreGRPC", grpc, protobuf, http2,
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
+      ]),
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(
       "ConformanceTests",

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreWire
+import Foundation
+import GRPCCore
+import SwiftProtobuf
+import Testing
+
+@Suite("Streams over gRPC", .timeLimit(.minutes(2)))
+struct StreamTests {
+  private let names = DocumentNames(Samples.database)
+
+  private func bytes(_ change: WatchChange) -> [UInt8] {
+    var writer = WireWriter()
+    writer.watchChange(change, names)
+    return writer.bytes
+  }
+
+  @Test("A watch stream opens, sends what is pulled and delivers what comes, in order")
+  func watch() async throws {
+    var server = ScriptedServer()
+    let (added, document, snapshot) = (
+      bytes(.added([TargetID(2)])), bytes(.document(Samples.document, updated: [TargetID(2)], removed: [])),
+      bytes(.snapshot(Samples.version, ResumeToken([1])))
+    )
+    server.handle(Wire.Method.Listen.descriptor) { metadata, requests, send in
+      #expect(Array(metadata[stringValues: "google-cloud-resource-prefix"]) == [Samples.database.name])
+      #expect(Array(metadata[stringValues: "authorization"]) == ["Bearer owner"])
+      for try await request in requests {
+        let message = try Wire.ListenRequest(serializedBytes: request)
+        #expect(message.database == Samples.database.name)
+        #expect(message.addTarget.targetID == 2)
+        // An unknown kind of message between the known ones.
+        for answer in [added, [0x7a, 0x00], document, snapshot] { try await send.write(answer) }
+        return
+      }
+    }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      let outgoing = Outgoing(WatchRequest.add(WatchTarget(id: TargetID(2), target: Samples.query.target)))
+      let events = Recorder<WatchEvent>()
+      let status = await #expect(throws: RPCStatus.self) {
+        try await datastore.watch(requests: outgoing.requests) { await events.append($0) }
+      }
+      #expect(status?.code == .unavailable)
+      let seen = await events.all.map { event in
+        switch event {
+        case .opened: "opened"
+        case .change(.added(let ids)): "added \(ids)"
+        case .change(.document(let document, let updated, _)): "\(document.key) \(updated)"
+        case .change(.snapshot(let version, _)): "snapshot \(version.microseconds)"
+        case .change: "other"
+        }
+      }
+      #expect(seen == ["opened", "added [2]", "cities/SF [2]", "snapshot \(Samples.version.microseconds)"])
+      await datastore.close()
+    }
+  }
+
+  @Test("A cancelled stream ends while the server is silent, and nothing is delivered afterwards")
+  func cancellation() async throws {
+    var server = ScriptedServer()
+    server.handle(Wire.Method.Listen.descriptor) { _, requests, _ in for try await _ in requests {} }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      let outgoing = Outgoing<WatchRequest>()
+      let opened = Gate()
+      let stream = Task {
+        try await datastore.watch(requests: outgoing.requests) { _ in await opened.open() }
+      }
+      await opened.wait()
+      stream.cancel()
+      let status = await #expect(throws: RPCStatus.self) { try await stream.value }
+      #expect(status?.code == .cancelled)
+      await datastore.close()
+    }
+  }
+
+  @Test("A write stream shakes hands, then answers each request with the newest token")
+  func write() async throws {
+    var server = ScriptedServer()
+    server.handle(Wire.Method.Write.descriptor) { _, requests, send in
+      var count: UInt8 = 0
+      for try await request in requests {
+        let message = try Wire.WriteRequest(serializedBytes: request)
+        var answer = Wire.WriteResponse()
+        count += 1
+        answer.streamToken = Data([count])
+        if count == 1 {
+          #expect(message.database == Samples.database.name)
+          #expect(message.writes.isEmpty)
+          answer.streamID = "7"
+        } else {
+          #expect(message.streamToken == Data([count - 1]))
+          #expect(message.labels == ["hearth-write": "0a-4"])
+          answer.commitTime = Samples.version.message
+          answer.writeResults = [.with { $0.transformResults = [Value.integer(5).message] }]
+        }
+        try await send.write(try answer.serializedBytes())
+      }
+    }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      let outgoing = Outgoing<WriteRequest>()
+      let mutation = Mutation(key: Samples.key, operation: .delete)
+      let results = Recorder<MutationResult>()
+      try await datastore.write(requests: outgoing.requests) { event in
+        switch event {
+        case .opened(let token):
+          let id = WriteRequestID(clientID: [10], batchID: BatchID(4))
+          outgoing.send(WriteRequest(streamToken: token, mutations: [mutation], requestID: id))
+        case .committed(let token, let response):
+          #expect(token == [2])
+          for result in response.results { await results.append(result) }
+          outgoing.finish()
+        }
+      }
+      let all = await results.all
+      #expect(all.map(\.version) == [Samples.version])
+      #expect(all.map(\.transformResults) == [[.integer(5)]])
+      await datastore.close()
+    }
+  }
+
+  @Test(
+    "Every code that ends a stream arrives with its message",
+    arguments: StatusCode.allCases.filter { $0 != .ok })
+  func codes(_ code: StatusCode) async throws {
+    var server = ScriptedServer()
+    server.handle(Wire.Method.Listen.descriptor) { _, _, _ in throw RPCStatus(code, "because 100 % of ü").rpcError }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      let outgoing = Outgoing<WatchRequest>()
+      let status = await #expect(throws: RPCStatus.self) {
+        try await datastore.watch(requests: outgoing.requests) { _ in }
+      }
+      #expect(status?.code == code)
+      #expect(status?.message.contains("because 100 % of ü") == true)
+      await datastore.close()
+    }
+  }
+
+  @Test("A message that cannot be read ends the stream as internal")
+  func malformed() async throws {
+    var server = ScriptedServer()
+    server.handle(Wire.Method.Listen.descriptor) { _, requests, send in
+      try await send.write([0x1a, 0x7f, 0x00])
+      for try await _ in requests {}
+    }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      let outgoing = Outgoing<WatchRequest>()
+      let status = await #expect(throws: RPCStatus.self) {
+        try await datastore.watch(requests: outgoing.requests) { _ in }
+      }
+      #expect(status?.code == .internal)
+      await datastore.close()
+    }
+  }
+
+  @Test("A line on which nothing comes any more is noticed")
+  func halfOpen() async throws {
+    var server = ScriptedServer()
+    let added = bytes(.added([TargetID(2)]))
+    server.handle(Wire.Method.Listen.descriptor) { _, requests, send in
+      try await send.write(added)
+      for try await _ in requests {}
+    }
+    try await server.run { endpoint in
+      let proxy = try await Proxy(to: endpoint)
+      let datastore = GRPCDatastore(
+        proxy.endpoint, database: Samples.database, credentials: .emulatorOwner,
+        keepalive: (time: .milliseconds(100), timeout: .milliseconds(100)))
+      let outgoing = Outgoing<WatchRequest>()
+      let status = await #expect(throws: RPCStatus.self) {
+        try await datastore.watch(requests: outgoing.requests) { event in
+          if case .change = event { proxy.goDead() }
+        }
+      }
+      #expect(status?.code == .unavailable)
+      await datastore.close()
+      try await proxy.close()
+    }
+  }
+}
