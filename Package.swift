@@ -46,6 +46,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-protobuf.git", exact: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
+    .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
     .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
   ],
   targets: [
@@ -63,6 +64,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, grpcProtobuf, protobuf, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),

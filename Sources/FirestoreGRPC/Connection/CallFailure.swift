@@ -2,52 +2,99 @@
 import FirestoreModel
 import FirestoreWire
 import GRPCCore
+import Glibc
 import NIOCore
+import NIOHTTP2
 import NIOPosix
 import NIOSSL
 
 /// Turns what ends a call into a status of one line that says what is wrong and how to mend it.
 enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
-    if let status = error as? RPCStatus { return status }
-    if let error = error as? ModelError {
+    switch error {
+    case let error as RPCStatus: return error
+    case let error as ModelError:
       return RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: \(error.message)")
+    case let error as RPCError: return status(of: error, at: endpoint, credentials)
+    default: return unreachable(endpoint, error)
     }
-    guard let error = error as? RPCError else {
-      return RPCStatus(.unavailable, "The connection to \(endpoint.text) failed: \(reason(error))")
-    }
-    var status = RPCStatus(StatusCode(error.code), error.message.split(whereSeparator: \.isNewline).joined(separator: " "))
-    if status.code == .unavailable, let cause = error.cause {
-      status.message = "\(endpoint.text) cannot be reached: \(remedy(for: cause, at: endpoint))"
-    }
+  }
+
+  private static func status(of error: RPCError, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
+    if error.code == .unavailable, error.cause != nil || error.isAboutConnecting { return unreachable(endpoint, error) }
+    let message = error.message.split(whereSeparator: \.isNewline).joined(separator: " ")
+    var status = RPCStatus(StatusCode(error.code), message)
     if status.code == .unauthenticated { status.message += " " + credentials.remedy }
     return status
   }
 
-  /// What the innermost cause says, and what to look at.
+  private static func unreachable(_ endpoint: Endpoint, _ error: any Error) -> RPCStatus {
+    RPCStatus(.unavailable, "\(endpoint.text) cannot be reached: \(remedy(for: root(of: error), at: endpoint))")
+  }
+
+  /// What the innermost cause means for somebody who chose the address.
   private static func remedy(for error: any Error, at endpoint: Endpoint) -> String {
-    reason(error)
+    switch error {
+    case let error as IOError where error.errnoCode == ECONNREFUSED:
+      return "the connection was refused. Check the port, and that a backend runs there."
+    case let error as IOError where [ENETUNREACH, EHOSTUNREACH, ETIMEDOUT].contains(error.errnoCode):
+      return "\(reason(error)). Check the network of this machine."
+    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsRemedy("\(error)", endpoint)
+    case let error as RPCError where error.isAboutConnecting && !endpoint.isTLS: return notGRPC(endpoint)
+    case let error where "\(type(of: error))".contains("HTTP2") || error is any NIOHTTP2Error: return notGRPC(endpoint)
+    default:
+      let text = "\(error)"
+      if text.contains("UnableToParseFrame") || text.contains("BadPreface") { return notGRPC(endpoint) }
+      let isName = text.contains("resolve") || text.contains("DNS") || text.contains("getaddrinfo")
+      return isName ? "there is no host of this name. Check its spelling, and the network." : reason(error) + "."
+    }
+  }
+
+  private static func notGRPC(_ endpoint: Endpoint) -> String {
+    endpoint.isTLS
+      ? "it does not speak gRPC. Check the port."
+      : "it does not speak gRPC in plain text. Check the port; or it expects TLS."
+  }
+
+  private static func tlsRemedy(_ text: String, _ endpoint: Endpoint) -> String {
+    if text.contains("WRONG_VERSION_NUMBER") || text.contains("wrong version") || text.contains("UNKNOWN_PROTOCOL") {
+      return "it does not speak TLS. An emulator or \"hearth serve\" without a certificate is reached in plain text."
+    }
+    if text.uppercased().contains("CERTIFICATE") {
+      return "its TLS certificate is not accepted. Check the host name, this machine's clock, and its trusted roots."
+    }
+    return "the TLS handshake failed (\(text)). Check that the port speaks TLS."
+  }
+
+  // MARK: Causes
+
+  private static func root(of error: any Error) -> any Error {
+    switch error {
+    case let error as RPCError: error.cause.map(root) ?? error
+    case let error as RuntimeError: error.cause.map(root) ?? error
+    case let error as NIOConnectionError: error.connectionErrors.first.map { root(of: $0.error) } ?? error
+    default: error
+    }
   }
 
   /// The innermost cause in few words.
   static func reason(_ error: any Error) -> String {
-    switch error {
-    case let error as RPCError: return error.cause.map(reason) ?? error.message
-    case let error as RuntimeError: return error.cause.map(reason) ?? error.message
-    case let error as NIOConnectionError:
-      if let refused = error.connectionErrors.first { return reason(refused.error) }
-      if let unknown = error.dnsAError ?? error.dnsAAAAError { return reason(unknown) }
-      return "\(error.host) has no address"
-    case let error as IOError: return error.localReason
-    case let error as RPCStatus: return error.message
-    default: return "\(error)"
+    switch root(of: error) {
+    case let error as RPCError: error.message
+    case let error as RuntimeError: error.message
+    case let error as NIOConnectionError: "\(error.host) has no address"
+    // Without what the system call was, and without the number.
+    case let error as IOError: String(cString: strerror(error.errnoCode))
+    case let error as RPCStatus: error.message
+    case let error: "\(error)"
     }
   }
 }
 
-extension IOError {
-  fileprivate var localReason: String {
-    // "connect: Connection refused (errno: 111)" without its numbers.
-    description.split(separator: " (errno").first.map(String.init) ?? description
+extension RPCError {
+  /// Whether it was made here, about a connection that did not come about, and is no answer of the backend.
+  fileprivate var isAboutConnecting: Bool {
+    message.contains("HTTP/2 connection preface") || message.hasPrefix("Channel isn't ready")
+      || message.hasPrefix("The TCP connection was dropped")
   }
 }

@@ -80,7 +80,6 @@ final class Connection: Sendable {
         config.connection.flushCoalescing = nil
         config.backoff.initial = .milliseconds(500)
         config.backoff.max = .seconds(2)
-        config.http2.authority = endpoint.text
       })
     return GRPCClient(transport: transport)
   }

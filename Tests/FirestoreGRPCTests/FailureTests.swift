@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
+import NIOCore
+import NIOPosix
+import Testing
+
+/// What somebody reads who got an address, a port or a key wrong: one line that says what and how to mend it.
+@Suite("Failures to reach a backend", .timeLimit(.minutes(2)))
+struct FailureTests {
+  private func failure(at endpoint: Endpoint) async throws -> RPCStatus {
+    let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+    let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+    await datastore.close()
+    let failure = try #require(status)
+    #expect(!failure.message.contains { $0.isNewline })
+    #expect(failure.message.contains(endpoint.text))
+    #expect(failure.message.utf8.count < 300, "\(failure.message)")
+    return failure
+  }
+
+  private func listener(
+    _ setUp: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) async throws -> (any Channel, port: Int) {
+    let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .childChannelInitializer(setUp).bind(host: "127.0.0.1", port: 0).get()
+    return (channel, try #require(channel.localAddress?.port))
+  }
+
+  @Test("A port on which nobody listens is named, with what to check")
+  func refused() async throws {
+    let (channel, port) = try await listener { $0.eventLoop.makeSucceededVoidFuture() }
+    try await channel.close()
+    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+    #expect(status.code == .unavailable)
+    #expect(status.message.contains("refused"))
+    #expect(status.message.contains("port"))
+  }
+
+  @Test("A host that does not exist is named")
+  func unknownHost() async throws {
+    let status = try await failure(at: Endpoint(host: "no-such-host.invalid", port: 443, security: .plaintext))
+    #expect(status.code == .unavailable)
+    #expect(status.message.contains("host"))
+  }
+
+  @Test("TLS to a port without it says so")
+  func tlsToPlaintext() async throws {
+    try await ScriptedServer().run { endpoint in
+      let status = try await failure(
+        at: Endpoint(host: "127.0.0.1", port: endpoint.port, security: .tls(trustRoots: nil)))
+      #expect(status.code == .unavailable)
+      #expect(status.message.contains("TLS"), "\(status.message)")
+    }
+  }
+
+  @Test("A server that closes the line, as one does that expects TLS, is described")
+  func plaintextToTLS() async throws {
+    // The answer of a TLS server to what is not TLS: an alert, and the end.
+    let (channel, port) = try await listener { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(AlertHandler())
+      }
+    }
+    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+    #expect(status.code == .unavailable)
+    #expect(status.message.contains("TLS"), "\(status.message)")
+    try await channel.close()
+  }
+
+  @Test("A server that speaks something else is described")
+  func notHTTP2() async throws {
+    let (channel, port) = try await listener { channel in
+      channel.eventLoop.makeCompletedFuture {
+        try channel.pipeline.syncOperations.addHandler(AlertHandler(answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)))
+      }
+    }
+    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+    #expect(status.code == .unavailable)
+    #expect(status.message.contains("gRPC"), "\(status.message)")
+    try await channel.close()
+  }
+}
+
+private final class AlertHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private let answer: [UInt8]
+
+  /// By default a fatal TLS alert: unexpected message.
+  init(answer: [UInt8] = [0x15, 0x03, 0x01, 0x00, 0x02, 0x02, 0x0a]) { self.answer = answer }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let context = context
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: answer)), promise: nil)
+    context.close(promise: nil)
+  }
+}
