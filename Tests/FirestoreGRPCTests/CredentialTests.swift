@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+import CryptoExtras
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreWire
+import Foundation
+import GRPCCore
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@Suite("Credentials", .timeLimit(.minutes(2)))
+struct CredentialTests {
+  private static let pem = (try? _RSA.Signing.PrivateKey(keySize: .bits2048))?.pemRepresentation ?? ""
+
+  private func file(_ fields: [String: String]) throws -> String {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString).json").path
+    try JSONEncoder().encode(fields).write(to: URL(fileURLWithPath: path))
+    return path
+  }
+
+  private func serviceAccount() throws -> String {
+    try file([
+      "type": "service_account", "client_email": "robot@p.iam.gserviceaccount.com", "private_key_id": "k1",
+      "private_key": Self.pem,
+    ])
+  }
+
+  private func user(_ server: TokenServer, token: String = "refresh/+me") throws -> String {
+    try file([
+      "type": "authorized_user", "client_id": "me", "client_secret": "s3cret&", "refresh_token": token,
+      "token_uri": "http://127.0.0.1:\(server.port)/token",
+    ])
+  }
+
+  /// The `authorization` headers of calls that `body` makes; `refused` of them answer "unauthenticated" first.
+  private func headers(
+    refused: Int = 0, _ credentials: Credentials, _ body: @escaping @Sendable (GRPCDatastore) async throws -> Void
+  ) async throws -> [String] {
+    let seen = Mutex<[String]>([])
+    var server = ScriptedServer()
+    let record: @Sendable (String) -> Int = { header in seen.withLock { $0.append(header); return $0.count } }
+    server.handle(Wire.Method.ListCollectionIds.descriptor) { metadata, _, send in
+      let count = record(Array(metadata[stringValues: "authorization"]).joined())
+      if count <= refused { throw RPCError(code: .unauthenticated, message: "Invalid token.") }
+      try await send.write([])
+    }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: credentials)
+      try await body(datastore)
+      await datastore.close()
+    }
+    return seen.withLock { $0 }
+  }
+
+  private static let grant: @Sendable (Int) -> (HTTPResponseStatus, String) = { number in
+    (.ok, #"{"access_token": "granted-\#(number)", "expires_in": 3600, "token_type": "Bearer"}"#)
+  }
+
+  @Test("A service account signs its own token, for an hour, and uses it until shortly before it expires")
+  func selfSigned() async throws {
+    let path = try serviceAccount()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let clock = TestClock(1_800_000_000)
+    let credentials = try Credentials.find(file: path, environment: [:], now: { clock.now })
+    let headers = try await headers(credentials) { datastore in
+      for step in [0, 3200, 200] {
+        clock.advance(step)
+        _ = try await datastore.listCollectionIDs(below: .root)
+      }
+    }
+    try #require(headers.count == 3)
+    #expect(headers[0] == headers[1])
+    #expect(headers[1] != headers[2])
+    let parts = headers[0].dropFirst("Bearer ".count).split(separator: ".").map(String.init)
+    try #require(parts.count == 3)
+    let header = try JSONDecoder().decode([String: String].self, from: Data(base64URL: parts[0]))
+    #expect(header == ["alg": "RS256", "typ": "JWT", "kid": "k1"])
+    let claims = try JSONDecoder().decode(Claims.self, from: Data(base64URL: parts[1]))
+    #expect(claims.iss == "robot@p.iam.gserviceaccount.com" && claims.sub == claims.iss)
+    #expect(claims.aud == "https://firestore.googleapis.com/")
+    #expect(claims.iat == 1_800_000_000 && claims.exp == claims.iat + 3600)
+    let key = try _RSA.Signing.PrivateKey(pemRepresentation: Self.pem).publicKey
+    let signature = _RSA.Signing.RSASignature(rawRepresentation: Data(base64URL: parts[2]))
+    let content = Data((parts[0] + "." + parts[1]).utf8)
+    #expect(key.isValidSignature(signature, for: content, padding: .insecurePKCS1v1_5))
+  }
+
+  @Test("A refresh token is exchanged, and again shortly before the granted token expires")
+  func refreshToken() async throws {
+    let server = try await TokenServer(answer: Self.grant)
+    let path = try user(server)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let clock = TestClock(1_800_000_000)
+    let credentials = try Credentials.find(
+      environment: ["GOOGLE_APPLICATION_CREDENTIALS": path], now: { clock.now })
+    let headers = try await headers(credentials) { datastore in
+      for step in [0, 3200, 200] {
+        clock.advance(step)
+        _ = try await datastore.listCollectionIDs(below: .root)
+      }
+    }
+    #expect(headers == ["Bearer granted-1", "Bearer granted-1", "Bearer granted-2"])
+    let request = try #require(server.requests.first)
+    #expect(request.head.uri == "/token")
+    #expect(request.body == "client_id=me&client_secret=s3cret%26&grant_type=refresh_token&refresh_token=refresh%2F%2Bme")
+    try await server.close()
+  }
+
+  @Test("A refused token is replaced once; refused again, the call fails and says what to look at")
+  func unauthenticated() async throws {
+    let server = try await TokenServer(answer: Self.grant)
+    let path = try user(server)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let credentials = try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    let once = try await headers(refused: 1, credentials) { _ = try await $0.listCollectionIDs(below: .root) }
+    #expect(once == ["Bearer granted-1", "Bearer granted-2"])
+    let twice = try await headers(refused: 9, credentials) { datastore in
+      let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+      #expect(status?.code == .unauthenticated)
+      #expect(status?.message.contains("clock") == true)
+    }
+    #expect(twice == ["Bearer granted-2", "Bearer granted-3"])
+    try await server.close()
+  }
+
+  @Test("A token server that refuses, is broken or talks nonsense is quoted, without secrets")
+  func refusals() async throws {
+    let answers: [(HTTPResponseStatus, String, StatusCode, String)] = [
+      (.badRequest, #"{"error": "invalid_grant", "error_description": "Token has been revoked."}"#, .unauthenticated,
+       "invalid_grant: Token has been revoked."),
+      (.internalServerError, "oops", .unavailable, "HTTP 500"),
+      (.ok, "oops", .unavailable, "something that is none"),
+    ]
+    for (status, body, code, text) in answers {
+      let server = try await TokenServer { _ in (status, body) }
+      let path = try user(server)
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let credentials = try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+      _ = try await headers(credentials) { datastore in
+        let failure = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+        #expect(failure?.code == code)
+        #expect(failure?.message.contains(text) == true, "\(failure?.message ?? "")")
+        #expect(failure?.message.contains("refresh/+me") == false)
+      }
+      try await server.close()
+    }
+  }
+
+  @Test("The metadata server is asked where no file is named")
+  func metadataServer() async throws {
+    let server = try await TokenServer(answer: Self.grant)
+    let environment = ["GCE_METADATA_HOST": "127.0.0.1:\(server.port)", "HOME": "/nonexistent"]
+    let credentials = try Credentials.find(environment: environment, now: { Timestamp(seconds: 0) })
+    let headers = try await headers(credentials) { _ = try await $0.listCollectionIDs(below: .root) }
+    #expect(headers == ["Bearer granted-1"])
+    let request = try #require(server.requests.first)
+    #expect(request.head.headers["metadata-flavor"] == ["Google"])
+    #expect(request.head.uri == "/computeMetadata/v1/instance/service-accounts/default/token")
+    try await server.close()
+    let status = try await withoutServer(Credentials.find(environment: environment, now: { Timestamp(seconds: 0) }))
+    #expect(status.code == .unauthenticated)
+    #expect(status.message.contains("--credentials"))
+  }
+
+  private func withoutServer(_ credentials: Credentials) async throws -> RPCStatus {
+    let datastore = GRPCDatastore(
+      Endpoint(host: "127.0.0.1", port: 1, security: .plaintext), database: Samples.database, credentials: credentials)
+    let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+    await datastore.close()
+    return try #require(status)
+  }
+
+  @Test(
+    "A key file that is missing, malformed or incomplete is named with what is wrong",
+    arguments: [
+      (nil, "cannot be read"), ("{", "not JSON"), ("[]", "not JSON"), (#"{"type": "sorcery"}"#, "sorcery"),
+      (#"{"type": "service_account", "client_email": "a@b"}"#, "\"private_key\""),
+      (#"{"type": "service_account", "client_email": "a@b", "private_key": "TOP-SECRET"}"#, "not an RSA key"),
+      (#"{"type": "authorized_user", "client_id": "a"}"#, "\"client_secret\""),
+    ] as [(String?, String)])
+  func badFiles(_ content: String?, _ reason: String) throws {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString).json").path
+    if let content { try Data(content.utf8).write(to: URL(fileURLWithPath: path)) }
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let status = #expect(throws: RPCStatus.self) {
+      try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    }
+    #expect(status?.code == .unauthenticated)
+    #expect(status?.message.contains(path) == true)
+    #expect(status?.message.contains(reason) == true, "\(status?.message ?? "")")
+    #expect(status?.message.contains("TOP-SECRET") == false)
+  }
+
+  @Test("No description, dump or interpolation shows a secret")
+  func secrecy() throws {
+    let path = try serviceAccount()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let account = try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    let line = Self.pem.split(separator: "\n")[1]
+    for value in [Secret("hush-hush"), Credentials.fixed(Secret("hush-hush")), account] as [Any] {
+      var dumped = ""
+      dump(value, to: &dumped)
+      for text in ["\(value)", String(reflecting: value), dumped] {
+        #expect(!text.contains("hush-hush"))
+        #expect(!text.contains(line))
+      }
+    }
+    #expect("\(account)" == "the service account robot@p.iam.gserviceaccount.com")
+  }
+}
+
+private struct Claims: Decodable {
+  var iss: String
+  var sub: String
+  var aud: String
+  var iat: Int64
+  var exp: Int64
+}
+
+final class TestClock: Sendable {
+  private let seconds: Mutex<Int64>
+  init(_ seconds: Int64) { self.seconds = Mutex(seconds) }
+  var now: FirestoreModel.Timestamp { Timestamp(seconds: seconds.withLock { $0 }) }
+  func advance(_ step: Int) { seconds.withLock { $0 += Int64(step) } }
+}
+
+extension Data {
+  fileprivate init(base64URL text: String) {
+    var text = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+    text += String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    self = Data(base64Encoded: text) ?? Data()
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
+import Testing
+
+@Suite("Addresses of backends")
+struct EndpointTests {
+  @Test(
+    "Every usual spelling is understood",
+    arguments: [
+      ("127.0.0.1:8080", "127.0.0.1", 8080), ("localhost:1", "localhost", 1), ("http://localhost:8080/", "localhost", 8080),
+      ("[::1]:8080", "::1", 8080), ("[::1]", "::1", 443), ("example.com", "example.com", 443),
+    ])
+  func spellings(_ text: String, _ host: String, _ port: Int) throws {
+    let endpoint = try Endpoint(text, defaultPort: 443, security: .plaintext, from: "--emulator")
+    #expect(endpoint == Endpoint(host: host, port: port, security: .plaintext))
+  }
+
+  @Test(
+    "Anything else is refused, naming where it came from and how it should look",
+    arguments: ["", ":8080", "localhost", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "::1:80", "[::1:80",
+      "[::1]80", "a b:80", "a/b:80", "a\u{301}:80"])
+  func nonsense(_ text: String) {
+    let error = #expect(throws: ModelError.self) {
+      try Endpoint(text, security: .plaintext, from: "FIRESTORE_EMULATOR_HOST")
+    }
+    #expect(error?.message.contains("FIRESTORE_EMULATOR_HOST") == true)
+    #expect(error?.message.contains("HOST:PORT") == true)
+  }
+
+  @Test("An address is shown as it is typed")
+  func text() {
+    #expect(Endpoint(host: "::1", port: 80, security: .plaintext).text == "[::1]:80")
+    #expect(Endpoint.cloudFirestore.text == "firestore.googleapis.com:443")
+  }
+}
