@@ -69,7 +69,12 @@ let package = Package(
       ]),
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
-    module("Hearth", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
+    module(
+      "Hearth",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "FirestoreBackend", "FirestoreGRPC",
+      ]),
 
     module("TerminalCanvas"),
     .target(
@@ -91,7 +96,7 @@ let package = Package(
       name: "HearthCommand",
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
-        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard",
+        "FirestoreGRPC", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -62,7 +62,7 @@ struct CredentialTests {
     let path = try serviceAccount()
     defer { try? FileManager.default.removeItem(atPath: path) }
     let clock = TestClock(1_800_000_000)
-    let credentials = try Credentials.find(file: path, environment: [:], now: { clock.now })
+    let credentials = Credentials.application(file: path, environment: [:], now: { clock.now })
     let headers = try await headers(credentials) { datastore in
       for step in [0, 3200, 200] {
         clock.advance(step)
@@ -92,7 +92,7 @@ struct CredentialTests {
     let path = try user(server)
     defer { try? FileManager.default.removeItem(atPath: path) }
     let clock = TestClock(1_800_000_000)
-    let credentials = try Credentials.find(
+    let credentials = Credentials.application(
       environment: ["GOOGLE_APPLICATION_CREDENTIALS": path], now: { clock.now })
     let headers = try await headers(credentials) { datastore in
       for step in [0, 3200, 200] {
@@ -112,7 +112,7 @@ struct CredentialTests {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let credentials = try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
     let once = try await headers(refused: 1, credentials) { _ = try await $0.listCollectionIDs(below: .root) }
     #expect(once == ["Bearer granted-1", "Bearer granted-2"])
     let twice = try await headers(refused: 9, credentials) { datastore in
@@ -136,7 +136,7 @@ struct CredentialTests {
       let server = try await TokenServer { _ in (status, body) }
       let path = try user(server)
       defer { try? FileManager.default.removeItem(atPath: path) }
-      let credentials = try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+      let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
       _ = try await headers(credentials) { datastore in
         let failure = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
         #expect(failure?.code == code)
@@ -151,14 +151,14 @@ struct CredentialTests {
   func metadataServer() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let environment = ["GCE_METADATA_HOST": "127.0.0.1:\(server.port)", "HOME": "/nonexistent"]
-    let credentials = try Credentials.find(environment: environment, now: { Timestamp(seconds: 0) })
+    let credentials = Credentials.application(environment: environment, now: { Timestamp(seconds: 0) })
     let headers = try await headers(credentials) { _ = try await $0.listCollectionIDs(below: .root) }
     #expect(headers == ["Bearer granted-1"])
     let request = try #require(server.requests.first)
     #expect(request.head.headers["metadata-flavor"] == ["Google"])
     #expect(request.head.uri == "/computeMetadata/v1/instance/service-accounts/default/token")
     try await server.close()
-    let status = try await withoutServer(Credentials.find(environment: environment, now: { Timestamp(seconds: 0) }))
+    let status = try await withoutServer(Credentials.application(environment: environment, now: { Timestamp(seconds: 0) }))
     #expect(status.code == .unauthenticated)
     #expect(status.message.contains("--credentials"))
   }
@@ -184,7 +184,7 @@ struct CredentialTests {
     if let content { try Data(content.utf8).write(to: URL(fileURLWithPath: path)) }
     defer { try? FileManager.default.removeItem(atPath: path) }
     let status = #expect(throws: RPCStatus.self) {
-      try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+      try Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) }).check()
     }
     #expect(status?.code == .unauthenticated)
     #expect(status?.message.contains(path) == true)
@@ -196,7 +196,8 @@ struct CredentialTests {
   func secrecy() throws {
     let path = try serviceAccount()
     defer { try? FileManager.default.removeItem(atPath: path) }
-    let account = try Credentials.find(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    let account = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    try account.check()
     let line = Self.pem.split(separator: "\n")[1]
     for value in [Secret("hush-hush"), Credentials.fixed(Secret("hush-hush")), account] as [Any] {
       var dumped = ""

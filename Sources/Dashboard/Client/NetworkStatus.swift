@@ -28,18 +28,25 @@ package struct NetworkStatus: Hashable, Sendable {
     package var database: String
     /// `127.0.0.1:8080`; `nil` for the embedded backend.
     package var host: String?
+    /// Whether the way there is encrypted.
+    package var isTLS: Bool
     /// Who is signed in.
     package var user: String?
 
     package init(
-      _ kind: Kind, project: String, database: String = "(default)", host: String? = nil, user: String? = nil
+      _ kind: Kind, project: String, database: String = "(default)", host: String? = nil, isTLS: Bool = false,
+      user: String? = nil
     ) {
       self.kind = kind
       self.project = project
       self.database = database
       self.host = host
+      self.isTLS = isTLS
       self.user = user
     }
+
+    /// The host, and how it is spoken to where that is not the plain text of emulators.
+    package var address: String? { host.map { isTLS ? $0 + " TLS" : $0 } }
   }
 
   package var online: Online

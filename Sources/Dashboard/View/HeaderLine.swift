@@ -59,7 +59,7 @@ struct HeaderLine {
         line.add(gap, .header)
         line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
       }
-      if host, let address = backend.host { line.add(" " + address, .header) }
+      if host, let address = backend.address { line.add(" " + address, .header) }
       if user, let person = backend.user { line.add("\(gap)as \(person)", .header) }
       return line
     }

@@ -45,7 +45,7 @@ enum CallFailure {
     default:
       let text = "\(error)"
       if text.contains("UnableToParseFrame") || text.contains("BadPreface") { return notGRPC(endpoint) }
-      let isName = text.contains("resolve") || text.contains("DNS") || text.contains("getaddrinfo")
+      let isName = text.contains("resolve") || text.contains("DNS") || text.contains("Name or service")
       return isName ? "there is no host of this name. Check its spelling, and the network." : reason(error) + "."
     }
   }

@@ -25,7 +25,7 @@ struct AuthorizedUser: Sendable {
     self.file = file
   }
 
-  func fetchToken(at now: Int64, trustRoots: String?) async throws(RPCStatus) -> AccessToken {
+  func fetchToken(at now: Int64) async throws(RPCStatus) -> AccessToken {
     let form = [
       ("client_id", clientID), ("client_secret", clientSecret.revealed), ("grant_type", "refresh_token"),
       ("refresh_token", refreshToken.revealed),
@@ -33,7 +33,7 @@ struct AuthorizedUser: Sendable {
     let body = form.map { $0.0 + "=" + HTTPURL.formEncoded($0.1) }.joined(separator: "&")
     let response = try await HTTPRequest(
       method: .post, url: url, headers: [("content-type", "application/x-www-form-urlencoded")], body: body
-    ).perform(trustRoots: trustRoots)
+    ).perform()
     if response.status == 200 { return try TokenResponse.token(in: response, from: url, at: now) }
     let answer = try? JSONDecoder().decode(Refusal.self, from: Data(response.body))
     let reason = [answer?.error, answer?.error_description].compactMap { $0 }.joined(separator: ": ")

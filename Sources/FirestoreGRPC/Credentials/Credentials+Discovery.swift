@@ -4,18 +4,28 @@ import Foundation
 
 extension Credentials {
   /// The application's default credentials, as Google's clients find them: the file that is named, else that of
-  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's own, else the metadata server of the machine.
-  /// - Throws: `unauthenticated` with the file and what is wrong with it. The metadata server is not asked here.
-  package static func find(
+  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's own, else the metadata server of the machine. Looked for with the
+  /// first call, and again after they were refused.
+  package static func application(
     file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
-  ) throws(RPCStatus) -> Credentials {
-    if let file { return try read(file, now: now) }
-    if let file = environment["GOOGLE_APPLICATION_CREDENTIALS"], !file.isEmpty { return try read(file, now: now) }
-    if let file = gcloudFile(environment), FileManager.default.fileExists(atPath: file) {
-      return try read(file, now: now)
+  ) -> Credentials {
+    Credentials(now: now) { () throws(RPCStatus) in
+      if let file = keyFile(file, environment) { return try source(in: try read(file), named: file) }
+      let host = environment["GCE_METADATA_HOST"].flatMap { $0.isEmpty ? nil : $0 } ?? MetadataServer.host
+      return .metadataServer(try MetadataServer.url(host: host))
     }
-    let host = environment["GCE_METADATA_HOST"].flatMap { $0.isEmpty ? nil : $0 } ?? MetadataServer.host
-    return Credentials(.metadataServer(try MetadataServer.url(host: host)), now: now)
+  }
+
+  /// The project that a service account's key belongs to.
+  package static func project(file: String?, environment: [String: String]) -> String? {
+    guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else { return nil }
+    return (try? JSONDecoder().decode(CredentialsFile.self, from: data))?.project_id
+  }
+
+  private static func keyFile(_ named: String?, _ environment: [String: String]) -> String? {
+    if let named { return named }
+    if let file = environment["GOOGLE_APPLICATION_CREDENTIALS"], !file.isEmpty { return file }
+    return gcloudFile(environment).flatMap { FileManager.default.fileExists(atPath: $0) ? $0 : nil }
   }
 
   private static func gcloudFile(_ environment: [String: String]) -> String? {
@@ -23,16 +33,14 @@ extension Credentials {
     return folder.map { $0 + "/application_default_credentials.json" }
   }
 
-  /// A file of the kinds `service_account` and `authorized_user`.
-  package static func read(
-    _ file: String, trustRoots: String? = nil, now: @escaping @Sendable () -> Timestamp
-  ) throws(RPCStatus) -> Credentials {
+  private static func read(_ file: String) throws(RPCStatus) -> Data {
     guard let data = FileManager.default.contents(atPath: file) else {
       throw RPCStatus(.unauthenticated, "The credentials file \(file) cannot be read. Check its path and permissions.")
     }
-    return Credentials(try source(in: data, named: file), trustRoots: trustRoots, now: now)
+    return data
   }
 
+  /// What a file of the kinds `service_account` and `authorized_user` holds.
   private static func source(in data: Data, named file: String) throws(RPCStatus) -> Source {
     guard let fields = try? JSONDecoder().decode(CredentialsFile.self, from: data) else {
       throw RPCStatus(
@@ -70,6 +78,7 @@ extension Credentials {
 /// The fields as the file spells them.
 private struct CredentialsFile: Decodable {
   var type: String
+  var project_id: String?
   var client_email: String?
   var private_key_id: String?
   var private_key: String?

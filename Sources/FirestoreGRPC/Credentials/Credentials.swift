@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import Synchronization
 
 /// Who the client is to the backend. Hands out `authorization` headers and renews what they are made of in time.
@@ -11,15 +11,18 @@ package final class Credentials: Sendable {
     case metadataServer(HTTPURL)
   }
 
-  let source: Source
-  private let now: @Sendable () -> Timestamp
-  private let trustRoots: String?
-  private let token = Mutex<AccessToken?>(nil)
+  private struct State {
+    /// `nil` until it is found, and again after a refusal: the file may have been replaced.
+    var source: Source?
+    var token: AccessToken?
+  }
 
-  /// - Parameter trustRoots: a PEM file to trust instead of the system's certificates when a token is fetched.
-  init(_ source: Source, trustRoots: String? = nil, now: @escaping @Sendable () -> Timestamp) {
-    self.source = source
-    self.trustRoots = trustRoots
+  private let find: @Sendable () throws(RPCStatus) -> Source
+  private let now: @Sendable () -> Timestamp
+  private let state = Mutex(State())
+
+  init(now: @escaping @Sendable () -> Timestamp, find: @escaping @Sendable () throws(RPCStatus) -> Source) {
+    self.find = find
     self.now = now
   }
 
@@ -28,44 +31,56 @@ package final class Credentials: Sendable {
 
   /// A token from elsewhere, which nothing renews.
   package static func fixed(_ token: Secret) -> Credentials {
-    Credentials(.fixed(token), now: { Timestamp(seconds: 0) })
+    Credentials(now: { Timestamp(seconds: 0) }) { .fixed(token) }
   }
 
   /// Whether a refused token can be replaced by another one.
   var canRefresh: Bool {
-    if case .fixed = source { false } else { true }
+    if case .fixed? = state.withLock({ $0.source }) { false } else { true }
   }
 
   /// The next call gets a new token.
-  func forgetToken() { token.withLock { $0 = nil } }
+  func forgetToken() { state.withLock { $0 = State() } }
+
+  /// Finds the credentials now instead of with the first call.
+  /// - Throws: `unauthenticated` with the file and what is wrong with it.
+  package func check() throws(RPCStatus) { _ = try source() }
+
+  private func source() throws(RPCStatus) -> Source {
+    if let source = state.withLock({ $0.source }) { return source }
+    let source = try find()
+    state.withLock { $0.source = source }
+    return source
+  }
 
   /// The header's value: `Bearer …`. From the last token while that is good; two calls that find none may both fetch
   /// one, and either will do.
   func authorization() async throws(RPCStatus) -> String {
     let time = now().seconds
-    if let token = token.withLock({ $0 }), token.isUsable(at: time) { return "Bearer " + token.secret.revealed }
-    let fresh = try await fetch(at: time)
-    token.withLock { $0 = fresh }
+    if let token = state.withLock({ $0.token }), token.isUsable(at: time) { return "Bearer " + token.secret.revealed }
+    let fresh = try await fetch(from: source(), at: time)
+    state.withLock { $0.token = fresh }
     return "Bearer " + fresh.secret.revealed
   }
 
-  private func fetch(at time: Int64) async throws(RPCStatus) -> AccessToken {
+  private func fetch(from source: Source, at time: Int64) async throws(RPCStatus) -> AccessToken {
     switch source {
     case .fixed(let secret): AccessToken(secret: secret, expiry: nil)
     case .serviceAccount(let key): try key.token(at: time)
-    case .authorizedUser(let user): try await user.fetchToken(at: time, trustRoots: trustRoots)
+    case .authorizedUser(let user): try await user.fetchToken(at: time)
     case .metadataServer(let url): try await MetadataServer.fetchToken(from: url, at: time)
     }
   }
 
   /// What somebody whose token was refused may look at; ends a sentence.
   var remedy: String {
-    switch source {
+    switch state.withLock({ $0.source }) {
     case .fixed: "The token that was given is not accepted."
     case .serviceAccount(let key):
       "Check that the key of \(key.email) is active, and this machine's clock, which says \(now().rfc3339Text)."
     case .authorizedUser: "Run \"gcloud auth application-default login\" again, and check this machine's clock."
     case .metadataServer: "Check the service account of this machine."
+    case nil: "Check the credentials, and this machine's clock."
     }
   }
 }
@@ -73,11 +88,12 @@ package final class Credentials: Sendable {
 extension Credentials: CustomStringConvertible {
   /// The kind, and never what it is made of.
   package var description: String {
-    switch source {
+    switch state.withLock({ $0.source }) {
     case .fixed: "a fixed token"
     case .serviceAccount(let key): "the service account \(key.email)"
     case .authorizedUser: "a user's own credentials"
     case .metadataServer: "the metadata server"
+    case nil: "credentials that were not needed yet"
     }
   }
 }

@@ -54,9 +54,9 @@ struct HTTPRequest: Sendable {
   var body = ""
 
   /// - Throws: `unavailable`, naming the host, if there is no answer within ten seconds.
-  func perform(trustRoots: String?) async throws(RPCStatus) -> HTTPResponse {
+  func perform() async throws(RPCStatus) -> HTTPResponse {
     do {
-      let channel = try await connect(trustRoots: trustRoots)
+      let channel = try await connect()
       return try await channel.executeThenClose { inbound, outbound in
         try await outbound.write(.head(head))
         if !body.isEmpty { try await outbound.write(.body(.byteBuffer(ByteBuffer(string: body)))) }
@@ -83,12 +83,10 @@ struct HTTPRequest: Sendable {
 
   private typealias Exchange = NIOAsyncChannel<NIOHTTPClientResponseFull, HTTPClientRequestPart>
 
-  private func connect(trustRoots: String?) async throws -> Exchange {
+  private func connect() async throws -> Exchange {
     var tls: NIOSSLContext?
     if url.isTLS {
-      var configuration = TLSConfiguration.makeClientConfiguration()
-      if let trustRoots { configuration.trustRoots = .file(trustRoots) }
-      tls = try NIOSSLContext(configuration: configuration)
+      tls = try NIOSSLContext(configuration: .makeClientConfiguration())
     }
     return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connectTimeout(Self.timeout)
       .connect(host: url.host, port: url.port) { [tls] channel in

@@ -17,7 +17,7 @@ enum MetadataServer {
     let response: HTTPResponse
     do throws(RPCStatus) {
       response = try await HTTPRequest(method: .get, url: url, headers: [("Metadata-Flavor", "Google")])
-        .perform(trustRoots: nil)
+        .perform()
     } catch {
       throw RPCStatus(
         .unauthenticated,

@@ -5,11 +5,16 @@ package import FirestoreRemote
 import Synchronization
 
 extension Backend {
+  /// With the settings that a new `Firestore` has.
+  package func connect(to database: DatabaseID) -> any Datastore { connect(to: database, FirestoreSettings().values) }
+
   /// The way to one database of the backend, which is opened if it is not open yet. A backend that cannot be opened is
   /// one that cannot be reached: the client works offline and says why.
-  package func connect(to database: DatabaseID) -> any Datastore {
+  func connect(to database: DatabaseID, _ settings: FirestoreSettings.Storage) -> any Datastore {
     do throws(BackendError) {
+      if let emulator = settings.emulator { return remote(at: emulator, .emulatorOwner, to: database) }
       switch kind {
+      case .remote(let credentials): return remote(credentials, to: database, settings)
       case .datastore(let custom): return custom.datastore
       case .inMemory(name: nil):
         let backend = try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))

@@ -9,6 +9,7 @@ public struct Backend: Hashable, Sendable {
   enum Kind: Hashable {
     case embedded(directory: String)
     case inMemory(name: String?)
+    case remote(RemoteCredentials)
     case datastore(CustomDatastore)
   }
 

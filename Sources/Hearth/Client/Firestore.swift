@@ -119,7 +119,7 @@ public final class Firestore: Sendable {
     let store = LocalStoreConfiguration(
       location: plan.isDurable ? cacheLocation : .memory, policy: plan.policy, database: database)
     return Client(
-      SyncConfiguration(store: store), datastore: app.backend.connect(to: database), clock: app.backend.clock)
+      SyncConfiguration(store: store), datastore: app.backend.connect(to: database, settings), clock: app.backend.clock)
   }
 
   /// The cache of one database of the app; in memory if the app names no directory.

@@ -9,8 +9,11 @@ import Synchronization
 /// `Firestore.settings` copies it.
 public final class FirestoreSettings: Sendable {
   struct Storage {
-    var host = "firestore.googleapis.com"
+    /// `nil` for Cloud Firestore, or what the environment names.
+    var host: String?
     var isSSLEnabled = true
+    /// Takes the place of any backend.
+    var emulator: String?
     var dispatchQueue: DispatchQueue
     var cacheSettings: (any LocalCacheSettings)?
     var isPersistenceEnabled: Bool?
@@ -31,9 +34,12 @@ public final class FirestoreSettings: Sendable {
 
   var values: Storage { storage.withLock { $0 } }
 
-  /// The server's name. Only remote backends have one; an embedded one ignores it.
+  /// The server of a remote backend, `NAME` or `NAME:PORT`. Embedded backends ignore it.
+  ///
+  /// Until it is set: the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which is spoken to in
+  /// plain text, else Cloud Firestore.
   public var host: String {
-    get { values.host }
+    get { values.host ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
   }
 
@@ -42,6 +48,8 @@ public final class FirestoreSettings: Sendable {
     get { values.isSSLEnabled }
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
+
+  func setEmulator(_ address: String) { storage.withLock { $0.emulator = address } }
 
   /// Where listeners and completions are called, one after the other. Must be serial.
   public var dispatchQueue: DispatchQueue {
@@ -112,7 +120,7 @@ extension FirestoreSettings.Storage {
   /// Whether a client opened with these settings serves `other` as well.
   func isSatisfied(with other: Self) -> Bool {
     guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
-    return plan == otherPlan && host == other.host && isSSLEnabled == other.isSSLEnabled
+    return plan == otherPlan && host == other.host && emulator == other.emulator && isSSLEnabled == other.isSSLEnabled
       && dispatchQueue === other.dispatchQueue
   }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreBackend
+import FirestoreGRPC
 import FirestoreModel
 import FirestoreRemote
+import Foundation
 
 /// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
 struct Connection: Sendable {
@@ -24,6 +26,7 @@ struct Connection: Sendable {
       } catch {
         throw CommandFailure(opening: error)
       }
+    case .remote(let remote): return Connection(remote, database)
     }
   }
 
@@ -40,6 +43,7 @@ struct Connection: Sendable {
         problem = StorageProblem(backend: error)
       }
       return Connection(try openBackend(in: nil), database, problem: problem)
+    case .remote(let remote): return Connection(remote, database)
     }
   }
 
@@ -54,10 +58,28 @@ struct Connection: Sendable {
     self.problem = problem
   }
 
+  /// Nothing is opened here: what is wrong with address or credentials is the answer to the first call.
+  private init(_ remote: RemoteBackend, _ database: DatabaseID) {
+    let credentials: Credentials =
+      switch remote.identity {
+      case .owner: .emulatorOwner
+      case .application(let file):
+        .application(file: file, environment: ProcessInfo.processInfo.environment, now: { .now })
+      }
+    self.database = database
+    datastore = GRPCDatastore(remote.endpoint, database: database, credentials: credentials)
+    backend = Self.name(.remote(remote), database)
+    problem = nil
+  }
+
   /// Known before the backend is open, for the dashboard's first frame.
   static func name(_ choice: BackendChoice, _ database: DatabaseID) -> NetworkStatus.Backend {
     switch choice {
     case .embedded: NetworkStatus.Backend(.embedded, project: database.project, database: database.database)
+    case .remote(let remote):
+      NetworkStatus.Backend(
+        remote.identity == .owner ? .emulator : .cloud, project: database.project, database: database.database,
+        host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
     }
   }
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreRemote
+import Foundation
+
+extension Backend {
+  static let cloudHost = "firestore.googleapis.com"
+
+  /// Cloud Firestore, or another server of its protocol: an emulator, or `hearth serve`. `FirestoreSettings.host` and
+  /// `isSSLEnabled` say where it is; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
+  ///
+  /// An address that is none, or a server that cannot be reached, is no error: the client works offline and tries
+  /// again, and its requests to the server fail with the reason.
+  public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
+    Backend(kind: .remote(credentials))
+  }
+
+  func remote(
+    _ credentials: RemoteCredentials, to database: DatabaseID, _ settings: FirestoreSettings.Storage
+  ) -> any Datastore {
+    if settings.host == nil, let emulator = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"],
+      !emulator.isEmpty
+    {
+      return remote(at: emulator, .emulatorOwner, to: database)
+    }
+    return remote(at: settings.host ?? Self.cloudHost, credentials, isTLS: settings.isSSLEnabled, to: database)
+  }
+
+  func remote(
+    at address: String, _ credentials: RemoteCredentials, isTLS: Bool = false, to database: DatabaseID
+  ) -> any Datastore {
+    do throws(ModelError) {
+      let endpoint = try Endpoint(
+        address, defaultPort: isTLS ? 443 : 8080, security: isTLS ? .tls(trustRoots: nil) : .plaintext,
+        from: "The host")
+      return GRPCDatastore(endpoint, database: database, credentials: credentials.credentials)
+    } catch {
+      return UnavailableDatastore(because: error.message)
+    }
+  }
+}
+
+/// Who a client of a remote backend is.
+public struct RemoteCredentials: Hashable, Sendable {
+  private enum Kind: Hashable {
+    case application(file: String?)
+    case token(Secret)
+    case owner
+  }
+
+  private let kind: Kind
+
+  /// As Google's libraries find them: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, else what
+  /// `gcloud auth application-default login` left, else the service account of the machine, if it is one of Google's.
+  public static let applicationDefault = RemoteCredentials(kind: .application(file: nil))
+
+  /// The key file of a service account, or a file of the kind `authorized_user`. Read when first needed.
+  public static func file(_ path: String) -> RemoteCredentials { RemoteCredentials(kind: .application(file: path)) }
+
+  /// An access token from elsewhere. Nothing renews it.
+  public static func token(_ token: String) -> RemoteCredentials { RemoteCredentials(kind: .token(Secret(token))) }
+
+  /// Whom emulators take for an administrator.
+  public static let emulatorOwner = RemoteCredentials(kind: .owner)
+
+  fileprivate var credentials: Credentials {
+    switch kind {
+    case .application(let file):
+      .application(file: file, environment: ProcessInfo.processInfo.environment, now: FirestoreModel.Timestamp.now)
+    case .token(let token): .fixed(token)
+    case .owner: .emulatorOwner
+    }
+  }
+}
+
+extension Firestore {
+  /// Talks to an emulator, or to `hearth serve`, in plain text, whatever the app's backend is. Before the first use.
+  public func useEmulator(withHost host: String, port: Int) {
+    let settings = settings
+    settings.setEmulator("\(host.contains(":") ? "[\(host)]" : host):\(port)")
+    self.settings = settings
+  }
+}

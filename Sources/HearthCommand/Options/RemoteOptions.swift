@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreGRPC
+import FirestoreModel
+
+/// A backend outside of this process.
+struct RemoteOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Use the emulator or 'hearth serve' at this address, in plain text. Default: $FIRESTORE_EMULATOR_HOST.",
+      valueName: "host:port"))
+  var emulator: String?
+
+  @Flag(help: "Use Cloud Firestore, as the application's default credentials.")
+  var cloud = false
+
+  @Option(help: ArgumentHelp("Use Cloud Firestore as the account of this key file.", valueName: "file"))
+  var credentials: String?
+
+  @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
+  var host: String?
+
+  @Option(help: ArgumentHelp("Trust the certificates in this PEM file instead of the system's.", valueName: "file"))
+  var trust: String?
+
+  mutating func validate() throws {
+    if emulator != nil, cloud || credentials != nil || host != nil {
+      throw ValidationError("--emulator names a backend of its own; leave out --cloud, --credentials and --host.")
+    }
+    if trust != nil, emulator != nil || (host == nil && credentials == nil && !cloud) {
+      throw ValidationError("--trust is about TLS; give it with --host.")
+    }
+    do {
+      _ = try choice(environment: [:])
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+
+  /// The backend that the options name, or that `FIRESTORE_EMULATOR_HOST` names; `nil` for the embedded one.
+  /// - Throws: for an address that is none.
+  func choice(environment: [String: String]) throws(ModelError) -> RemoteBackend? {
+    if let emulator {
+      let endpoint = try Endpoint(emulator, defaultPort: 8080, security: .plaintext, from: "--emulator")
+      return RemoteBackend(endpoint: endpoint, identity: .owner)
+    }
+    if cloud || credentials != nil || host != nil {
+      var endpoint = Endpoint.cloudFirestore
+      endpoint.security = .tls(trustRoots: trust)
+      if let host { endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "--host") }
+      return RemoteBackend(endpoint: endpoint, identity: .application(file: credentials))
+    }
+    guard let address = environment[Self.emulatorVariable], !address.isEmpty else { return nil }
+    let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable)
+    return RemoteBackend(endpoint: endpoint, identity: .owner)
+  }
+
+  /// The project that the environment or the key file names.
+  func project(environment: [String: String]) -> String? {
+    for variable in ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"] {
+      if let project = environment[variable], !project.isEmpty, !project.contains("/") { return project }
+    }
+    return emulator == nil ? Credentials.project(file: credentials, environment: environment) : nil
+  }
+
+  static let emulatorVariable = "FIRESTORE_EMULATOR_HOST"
+}
