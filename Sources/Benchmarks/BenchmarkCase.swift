@@ -7,8 +7,8 @@ struct BenchmarkCase: Sendable {
   let run: @Sendable (Workbench) throws -> [Reading]
 
   static let all =
-    queryCases + indexCases + startCases + remoteCases + writeCases + fanoutCases + collectionCases + memoryCases
-    + scalingCases
+    queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + collectionCases
+    + memoryCases + scalingCases
 
   /// The name that takes the fewest edits to get from this one.
   static func nearestName(to name: String) -> String {

@@ -29,41 +29,41 @@ enum CallFailure {
   }
 
   private static func unreachable(_ endpoint: Endpoint, _ error: any Error) -> RPCStatus {
-    RPCStatus(.unavailable, "\(endpoint.text) cannot be reached: \(remedy(for: root(of: error), at: endpoint))")
+    RPCStatus(.unavailable, "\(endpoint.text) \(complaint(about: root(of: error), at: endpoint))")
   }
 
-  /// What the innermost cause means for somebody who chose the address.
-  private static func remedy(for error: any Error, at endpoint: Endpoint) -> String {
+  /// What the innermost cause means for somebody who chose the address. The beginning says it all: screens cut lines.
+  private static func complaint(about error: any Error, at endpoint: Endpoint) -> String {
     switch error {
     case let error as IOError where error.errnoCode == ECONNREFUSED:
-      return "the connection was refused. Check the port, and that a backend runs there."
+      return "refuses the connection. Check the port, and that a backend runs there."
     case let error as IOError where [ENETUNREACH, EHOSTUNREACH, ETIMEDOUT].contains(error.errnoCode):
-      return "\(reason(error)). Check the network of this machine."
-    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsRemedy("\(error)", endpoint)
+      return "cannot be reached: \(reason(error)). Check the network of this machine."
+    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsComplaint("\(error)", endpoint)
     case let error as RPCError where error.isAboutConnecting && !endpoint.isTLS: return notGRPC(endpoint)
-    case let error where "\(type(of: error))".contains("HTTP2") || error is any NIOHTTP2Error: return notGRPC(endpoint)
+    case is any NIOHTTP2Error: return notGRPC(endpoint)
     default:
       let text = "\(error)"
       if text.contains("UnableToParseFrame") || text.contains("BadPreface") { return notGRPC(endpoint) }
       let isName = text.contains("resolve") || text.contains("DNS") || text.contains("Name or service")
-      return isName ? "there is no host of this name. Check its spelling, and the network." : reason(error) + "."
+      if isName { return "is no host that is known. Check its spelling, and the network." }
+      return "cannot be reached: \(reason(error))."
     }
   }
 
   private static func notGRPC(_ endpoint: Endpoint) -> String {
     endpoint.isTLS
-      ? "it does not speak gRPC. Check the port."
-      : "it does not speak gRPC in plain text. Check the port; or it expects TLS."
+      ? "does not speak gRPC. Check the port." : "does not speak gRPC in plain text. Check the port; or it expects TLS."
   }
 
-  private static func tlsRemedy(_ text: String, _ endpoint: Endpoint) -> String {
-    if text.contains("WRONG_VERSION_NUMBER") || text.contains("wrong version") || text.contains("UNKNOWN_PROTOCOL") {
-      return "it does not speak TLS. An emulator or \"hearth serve\" without a certificate is reached in plain text."
+  private static func tlsComplaint(_ text: String, _ endpoint: Endpoint) -> String {
+    if text.contains("WRONG_VERSION_NUMBER") || text.contains("UNKNOWN_PROTOCOL") {
+      return "does not speak TLS. An emulator, or \"hearth serve\" without a certificate, is reached in plain text."
     }
     if text.uppercased().contains("CERTIFICATE") {
-      return "its TLS certificate is not accepted. Check the host name, this machine's clock, and its trusted roots."
+      return "has a TLS certificate that is not accepted. Check the host name, this machine's clock, and --trust."
     }
-    return "the TLS handshake failed (\(text)). Check that the port speaks TLS."
+    return "failed the TLS handshake (\(text)). Check that the port speaks TLS."
   }
 
   // MARK: Causes

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
 
 extension WireReader {
   /// The content of a `google.firestore.v1.ListenResponse`.
