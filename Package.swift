@@ -134,6 +134,12 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),
+    tests(
+      "RemoteTests",
+      [
+        "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ]),
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(
       "ConformanceTests",

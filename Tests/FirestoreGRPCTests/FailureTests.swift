@@ -68,6 +68,19 @@ struct FailureTests {
     try await channel.close()
   }
 
+  @Test("A server that accepts connections and says nothing is given up")
+  func silence() async throws {
+    let (channel, port) = try await listener { $0.eventLoop.makeSucceededVoidFuture() }
+    let endpoint = Endpoint(host: "127.0.0.1", port: port, security: .plaintext)
+    let datastore = GRPCDatastore(
+      endpoint, database: Samples.database, credentials: .emulatorOwner,
+      keepalive: (time: .seconds(30), timeout: .milliseconds(50)))
+    let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+    #expect(status?.code == .unavailable)
+    await datastore.close()
+    try await channel.close()
+  }
+
   @Test("A server that speaks something else is described")
   func notHTTP2() async throws {
     let (channel, port) = try await listener { channel in

@@ -2,6 +2,7 @@
 import FirestoreModel
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
+import NIOCore
 import Synchronization
 
 /// The HTTP/2 connection to one endpoint, made when it is first needed.
@@ -15,6 +16,7 @@ final class Connection: Sendable {
   struct Keepalive: Hashable, Sendable {
     /// Silence after which the peer is asked for a sign of life. Backends refuse less than 30 s.
     var time = Duration.seconds(30)
+    /// How long the peer may take to give it, or to say anything when a connection is new.
     var timeout = Duration.seconds(10)
   }
 
@@ -75,11 +77,19 @@ final class Connection: Sendable {
       target: target, transportSecurity: endpoint.transportSecurity,
       config: .defaults { config in
         config.connection.maxIdleTime = .seconds(60)
+        // The transport repeats its question before a longer timeout is over, which starts that anew; and once it has
+        // stopped asking for want of calls, it does not begin again with the next one.
         config.connection.keepalive = .init(
-          time: keepalive.time, timeout: keepalive.timeout, allowWithoutCalls: false)
+          time: keepalive.time, timeout: min(keepalive.timeout, keepalive.time), allowWithoutCalls: true)
         config.connection.flushCoalescing = nil
         config.backoff.initial = .milliseconds(500)
         config.backoff.max = .seconds(2)
+        let timeout = keepalive.timeout
+        config.channelDebuggingCallbacks.onCreateTCPConnection = { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(FirstAnswerHandler(timeout: timeout), position: .first)
+          }
+        }
       })
     return GRPCClient(transport: transport)
   }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreRemote
+import Foundation
+import Hearth
+import Testing
+
+/// A backend and the way that its clients take to it.
+final class World: Sendable {
+  enum Way: CaseIterable, Sendable, CustomTestStringConvertible {
+    case inProcess
+    /// To the server that `Server` says.
+    case gRPC
+    /// The same through a line that hands over a few bytes at a time.
+    case slowLine
+
+    var testDescription: String { "\(self)" }
+
+    static var available: [Way] { Server.address == nil ? [.inProcess] : allCases }
+  }
+
+  /// A project of the test's own: servers keep their data between tests.
+  let database = DatabaseID(project: "test-" + UUID().uuidString.lowercased())
+  private let makeDatastore: @Sendable (DatabaseID) -> any Datastore
+
+  init(_ makeDatastore: @escaping @Sendable (DatabaseID) -> any Datastore) { self.makeDatastore = makeDatastore }
+
+  /// A world of clients that reach a server at this address.
+  convenience init(
+    at endpoint: FirestoreGRPC.Endpoint, keepalive: (time: Duration, timeout: Duration)? = nil
+  ) {
+    self.init { database in
+      GRPCDatastore(endpoint, database: database, credentials: .emulatorOwner, keepalive: keepalive)
+    }
+  }
+
+  /// A new client with a cache of its own.
+  func client() -> Firestore { client(makeDatastore(database)) }
+
+  func client(_ datastore: any Datastore) -> Firestore {
+    .firestore(
+      app: FirestoreApp(
+        name: UUID().uuidString, projectID: database.project, backend: .datastore(datastore, clock: HastyClock())))
+  }
+
+  /// Runs a test with two clients.
+  static func run(
+    _ way: Way, _ test: @escaping @Sendable (_ db: Firestore, _ other: Firestore) async throws -> Void
+  ) async throws {
+    switch way {
+    case .inProcess:
+      let backend = try LocalBackend.inMemory()
+      try await World { InProcessDatastore(backend: backend, database: $0) }.run(test)
+    case .gRPC: try await World(at: try Server.endpoint()).run(test)
+    case .slowLine:
+      let line = try await Proxy(to: try Server.endpoint(), mostBytes: 7)
+      try await World(at: line.endpoint).run(test)
+      try await line.close()
+    }
+  }
+
+  func run(
+    _ test: @escaping @Sendable (_ db: Firestore, _ other: Firestore) async throws -> Void
+  ) async throws {
+    let (db, other) = (client(), client())
+    let result = await Result { try await test(db, other) }
+    try await db.terminate()
+    try await other.terminate()
+    try result.get()
+  }
+}
+
+extension LocalBackend {
+  static func inMemory() throws -> LocalBackend {
+    try LocalBackend(BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }))
+  }
+}
+
+extension FirestoreModel.Timestamp {
+  fileprivate static var ofTests: FirestoreModel.Timestamp {
+    FirestoreModel.Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+  }
+}
+
+extension Result where Failure == any Error {
+  init(_ body: nonisolated(nonsending) () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
