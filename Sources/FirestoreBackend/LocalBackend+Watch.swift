@@ -16,14 +16,17 @@ extension LocalBackend {
   }
 
   /// Adds or removes a target.
+  /// - Parameter isChecked: the query is known to be one that the service runs; SDKs refuse more than that.
   /// - Throws: for a request that is an error of the whole stream, such as a target id in use.
-  package func request(_ request: WatchRequest, on session: WatchSessionID) throws(RPCStatus) {
+  package func request(
+    _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false
+  ) throws(RPCStatus) {
     guard let database = sessions[session]?.database else { return }
     let state: DatabaseState
     do throws(BackendError) { state = try log.state(of: database) } catch { throw error.status }
     switch request {
     case .add(let target):
-      if try sessions[session]?.add(target) == true {
+      if try sessions[session]?.add(target, isChecked: isChecked) == true {
         matcher.add(TargetReference(session: session, target: target.id), for: target.target, in: state.id)
       }
     case .remove(let id):
@@ -34,13 +37,20 @@ extension LocalBackend {
     wake(session)
   }
 
+  /// Answers the request for a target that cannot be watched: it is added and at once removed with the cause.
+  package func refuse(_ id: TargetID, _ cause: RPCStatus, on session: WatchSessionID) throws(RPCStatus) {
+    try sessions[session]?.refuse(id, cause)
+    wake(session)
+  }
+
   /// What there is to send on a stream.
   /// - Throws: the status with which the stream ends.
   package func take(from session: WatchSessionID) throws(RPCStatus) -> WatchDelivery {
     if let failure = failures[session] { throw failure }
-    guard var watch = sessions.removeValue(forKey: session) else { return WatchDelivery(changes: [], hasMore: false) }
+    let nothing = WatchDelivery(changes: [], readTime: SnapshotVersion(microseconds: 0), hasMore: false)
+    guard var watch = sessions.removeValue(forKey: session) else { return nothing }
     defer { sessions[session] = watch }
-    guard watch.isReady else { return WatchDelivery(changes: [], hasMore: false) }
+    guard watch.isReady else { return nothing }
     let instance = log.instance
     do throws(BackendError) {
       return try log.read(watch.database) { reader throws(BackendError) in
@@ -61,10 +71,21 @@ extension LocalBackend {
     failures[session] = nil
   }
 
-  /// Sends every stream a new position, so that its client knows that it lives; every 30 to 60 s is usual.
+  /// Sends every stream a new position, so that its client knows that it lives; every 30 to 60 s is usual. Also drops
+  /// a slice of the history that is too old to be read.
   package func heartbeat() {
+    // What cannot be dropped now can be later.
+    try? log.pruneHistory()
     for id in sessions.keys {
       sessions[id]?.heartbeat()
+      wake(id)
+    }
+  }
+
+  /// Ends every watch stream with a status.
+  package func endWatches(_ status: RPCStatus) {
+    for id in sessions.keys {
+      failures[id] = status
       wake(id)
     }
   }

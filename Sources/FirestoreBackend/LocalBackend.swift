@@ -25,6 +25,7 @@ package actor LocalBackend {
   var signals: [WatchSessionID: AsyncStream<Void>.Continuation] = [:]
   var failures: [WatchSessionID: RPCStatus] = [:]
   var lastSession: Int64 = 0
+  var transactions: TransactionTable
 
   /// - Throws: `locked` when another process holds the directory, `notWritable`, `newerSchema`; a damaged database is
   ///   moved aside, not an error.
@@ -36,6 +37,7 @@ package actor LocalBackend {
   init(_ configuration: BackendConfiguration, keptChanges: Int) throws(BackendError) {
     let log = try CommitLog(configuration, keptChanges: keptChanges)
     movedAside = log.file.movedAside
+    transactions = TransactionTable(at: log.clock.microseconds)
     self.log = log
   }
 

@@ -37,6 +37,15 @@ extension Target {
     matches(.encoded(fields), of: key, .strict)
   }
 
+  /// As `matches`, for an existing document that is known to lie where it is asked for.
+  package func matchesContent(_ document: Document, equality: ElementEquality) -> Bool {
+    guard let data = document.data else { return false }
+    switch data.storage {
+    case .decoded(let fields): return matches(.decoded(fields), of: document.key, equality)
+    case .encoded(let bytes): return bytes.withView { matches(.encoded($0), of: document.key, equality) }
+    }
+  }
+
   private func matches(_ fields: StoredFields, of key: DocumentKey, _ equality: ElementEquality) -> Bool {
     filters.allSatisfy { $0.matches(fields, of: key, equality) }
       && orderBy.allSatisfy { $0.path.isDocumentID || fields.find($0.path) != nil }

@@ -23,7 +23,7 @@ import Testing
       (set("c/a", ["__x__": 1]), "field name __x__ is reserved"),
       (set("c/a", [String(repeating: "x", count: 1501): 1]), "The property.name is longer than 1500 bytes."),
       (set("c/a", ["a": ["": 1]]), "Property a contains an invalid nested entity."),
-      (set("c/a", ["a": nested(21)]), "Property a contains an invalid nested entity."),
+      (set("c/a", ["a": nested(22)]), "Property a contains an invalid nested entity."),
       (set("c/a", ["a": [[1]]]), "Cannot convert an array value in an array value."),
       (set("c/a", ["a": .geoPoint(GeoPoint(latitude: 91, longitude: 0))]), "Geo point latitude '91.0' outside"),
       (set("c/a", ["a": .vector([])]), "Cannot have a zero length vector."),
@@ -47,7 +47,7 @@ import Testing
     "What is unusual but legal is stored",
     arguments: [
       set("c/__id7__", [:]), set("c/__", [:]), set("c/____", [:]), set("c/a\u{0}b", ["a.b": 1, "`": 2]),
-      set("c/a", ["a": nested(20)]), set("c/a", ["a": .vector([1, 2])]),
+      set("c/a", ["a": nested(21)]), set("c/a", ["a": .vector([1, 2])]),
       set("c/e\u{301}", ["\u{e9}": 1, "e\u{301}": 2]),
     ])
   func accepted(_ mutation: Mutation) async throws {

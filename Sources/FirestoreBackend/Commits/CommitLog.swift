@@ -20,6 +20,8 @@ struct CommitLog: ~Copyable {
   private let keptChanges: Int
   private var databases: [DatabaseID: DatabaseState] = [:]
   private var collections: [CollectionName: Int64] = [:]
+  /// Versions put into the history since it was last pruned.
+  private var unprunedHistory = 0
 
   init(_ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges) throws(BackendError) {
     let file = try BackendFile(configuration.location)
@@ -66,16 +68,39 @@ struct CommitLog: ~Copyable {
     collections = writer.collections
     if outcome.response.commitTime.microseconds == version { state = writer.state }
     databases[database] = state
+    unprunedHistory += writer.historyRows
+    if unprunedHistory >= DocumentHistory.pruningSlice { try pruneHistory() }
     return outcome
   }
 
-  /// Reads at the version of the database's last commit.
+  /// The time that a commit or a read now happens at, but for the rule that versions never repeat.
+  var clock: Timestamp { now() }
+
+  /// Makes sure that no later commit gets a version up to this one, at which something was read.
+  mutating func advance(_ database: DatabaseID, to version: Int64) throws(BackendError) {
+    var state = try state(of: database)
+    state.version = max(state.version, version)
+    databases[database] = state
+  }
+
+  /// Drops one slice of versions that ended longer ago than reads may reach back.
+  mutating func pruneHistory() throws(BackendError) {
+    let cutoff = now().microseconds - DocumentHistory.kept
+    let rows = max(2 * unprunedHistory, DocumentHistory.pruningSlice)
+    unprunedHistory = 0
+    try file.transaction { connection throws(BackendError) in
+      try DocumentHistory(connection).prune(before: cutoff, rows: rows)
+    }
+  }
+
+  /// Reads at the version of the database's last commit, or at an earlier one.
   mutating func read<Result>(
-    _ database: DatabaseID, _ body: (DocumentReader) throws(BackendError) -> Result
+    _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(BackendError) -> Result
   ) throws(BackendError) -> Result {
     let state = try state(of: database)
+    let past = version.flatMap { $0 < state.version ? $0 : nil }
     return try file.access { connection throws(BackendError) in
-      try body(DocumentReader(connection: connection, database: database, state: state))
+      try body(DocumentReader(connection: connection, database: database, state: state, past: past))
     }
   }
 }

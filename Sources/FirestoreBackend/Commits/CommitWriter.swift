@@ -9,6 +9,8 @@ struct CommitWriter {
   let version: Int64
   private(set) var collections: [CollectionName: Int64]
   private var counts: [Int64: Int64] = [:]
+  /// How many earlier versions this commit has put into the history.
+  private(set) var historyRows = 0
 
   /// The memory of collection ids is dropped when it grows beyond this.
   private static let rememberedCollections = 4_096
@@ -52,6 +54,10 @@ struct CommitWriter {
       throw BackendError(.sqlite, "A collection could not be made.")
     }
     let name = DocumentName(change.key.documentID)
+    if let before = change.before {
+      try DocumentHistory(connection).record(before, in: collection, name, until: version)
+      historyRows += 1
+    }
     switch (change.before, change.after) {
     case (nil, let after?):
       try connection.run(

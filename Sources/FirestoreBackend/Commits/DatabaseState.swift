@@ -8,6 +8,8 @@ struct DatabaseState: Sendable {
   var version: Int64
   /// Changes up to this version are no longer on record.
   var pruned: Int64
+  /// Reads in the past reach no further back than this version.
+  var historyStart: Int64
   /// How many changes are on record.
   var changes: Int
 
@@ -16,10 +18,13 @@ struct DatabaseState: Sendable {
   ) throws(BackendError) -> DatabaseState {
     let name = Array(database.name.utf8)
     try connection.run(
-      "INSERT INTO databases (name, version, pruned) VALUES (?1, ?2, ?2) ON CONFLICT DO NOTHING",
+      "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, ?2) ON CONFLICT DO NOTHING",
       .bytes(name), .integer(time))
-    let state = try connection.first("SELECT id, version, pruned FROM databases WHERE name = ?", .bytes(name)) { row in
-      DatabaseState(id: row.integer(0), version: row.integer(1), pruned: row.integer(2), changes: 0)
+    let state = try connection.first(
+      "SELECT id, version, pruned, history_start FROM databases WHERE name = ?", .bytes(name)
+    ) { row in
+      DatabaseState(
+        id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0)
     }
     guard var state else { throw BackendError(.sqlite, "A database that was just made is gone.") }
     state.changes = try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(state.id)) { row in
@@ -30,7 +35,8 @@ struct DatabaseState: Sendable {
 
   func store(_ connection: Connection) throws(BackendError) {
     try connection.run(
-      "UPDATE databases SET version = ?, pruned = ? WHERE id = ?", .integer(version), .integer(pruned), .integer(id))
+      "UPDATE databases SET version = ?, pruned = ?, history_start = ? WHERE id = ?",
+      .integer(version), .integer(pruned), .integer(historyStart), .integer(id))
   }
 
   /// Forgets the oldest changes when there are more than `kept` and some; whole versions only.
@@ -52,7 +58,9 @@ struct DatabaseState: Sendable {
   /// The state after a change that is not recorded document by document; stored as well.
   func withoutHistory(at version: Int64, _ connection: Connection) throws(BackendError) -> DatabaseState {
     try connection.run("DELETE FROM changes WHERE database = ?", .integer(id))
-    let state = DatabaseState(id: id, version: version, pruned: version, changes: 0)
+    try connection.run(
+      "DELETE FROM history WHERE collection IN (SELECT id FROM collections WHERE database = ?)", .integer(id))
+    let state = DatabaseState(id: id, version: version, pruned: version, historyStart: version, changes: 0)
     try state.store(connection)
     return state
   }

@@ -7,10 +7,13 @@ struct ValueCheck {
   let property: String
 
   /// - Parameters:
-  ///   - depth: 1 for the property itself; a value at depth 21 is too deep.
+  ///   - depth: 1 for the property itself; a map or array at depth 21 is too deep.
   ///   - inArray: the value is an element, which must be neither an array nor a vector.
   func check(_ value: Value, depth: Int, inArray: Bool) throws(BackendError) {
-    if depth > 20 { throw nested }
+    switch value {
+    case .array, .map, .vector: if depth > 20 { throw nested }
+    default: break
+    }
     switch value {
     case .null, .boolean, .integer, .double, .timestamp, .reference: break
     case .serverTimestamp:
@@ -28,6 +31,8 @@ struct ValueCheck {
       if elements.isEmpty { throw WriteValidation.refused("Cannot have a zero length vector.") }
       if elements.count > 2048 { throw WriteValidation.refused("Vectors must be at most 2048 dimensions.") }
     case .map(let fields):
+      try checkVector(fields)
+      try checkRegularExpression(fields)
       for entry in fields.entries {
         if entry.name.isEmpty { throw nested }
         if entry.name.utf8.count > 1500 {
@@ -35,6 +40,24 @@ struct ValueCheck {
         }
         try check(entry.value, depth: depth + 1, inArray: false)
       }
+    }
+  }
+
+  /// A map that calls itself a vector but is none.
+  private func checkVector(_ fields: Fields) throws(BackendError) {
+    guard case .string(let type)? = fields["__type__"] else { return }
+    if type != "__vector__" { throw nested }
+    if fields.count > 2 { throw WriteValidation.refused("Vector Value map has extraneous entries.") }
+    throw WriteValidation.refused("Vector must only contain values of type 'double'")
+  }
+
+  /// The map that stands for a BSON regular expression, which newer clients write.
+  private func checkRegularExpression(_ fields: Fields) throws(BackendError) {
+    guard fields.count == 1, case .map(let expression)? = fields["__regex__"],
+      case .string(let options)? = expression["options"]
+    else { return }
+    if let option = options.first(where: { !"imsux".contains($0) }) {
+      throw WriteValidation.refused("Invalid regex option '\(option)'. The options are i, m, s, u and x.")
     }
   }
 

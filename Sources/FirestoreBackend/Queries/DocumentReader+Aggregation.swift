@@ -48,7 +48,7 @@ extension DocumentReader {
   /// How many documents match, limit aside. A whole collection's count is on record and reads no document.
   func countMatches(of target: Target) throws(BackendError) -> Int {
     if target.isDocumentTarget { return try document(DocumentKey(unchecked: target.path)).exists ? 1 : 0 }
-    if target.matchesWholeCollections {
+    if target.matchesWholeCollections, past == nil {
       return try collections(of: target).reduce(0) { $0 + $1.count }
     }
     var count = 0

@@ -20,6 +20,9 @@ extension Target {
 }
 
 extension DocumentReader {
+  /// A collection that is empty now may have held documents in the past.
+  var leastCount: Int64 { past == nil ? 1 : 0 }
+
   /// The collections of a query target, by id; empty ones are left out.
   func collections(of target: Target) throws(BackendError) -> [CollectionEntry] {
     var entries: [CollectionEntry] = []
@@ -30,12 +33,12 @@ extension DocumentReader {
     }
     if let group = target.collectionGroup {
       try connection.each(
-        "SELECT id, path, count FROM collections WHERE database = ? AND name = ? AND count > 0 ORDER BY id",
-        .integer(state.id), .bytes(Array(group.utf8)), visit: add)
+        "SELECT id, path, count FROM collections WHERE database = ? AND name = ? AND count >= ? ORDER BY id",
+        .integer(state.id), .bytes(Array(group.utf8)), .integer(leastCount), visit: add)
     } else {
       try connection.each(
-        "SELECT id, path, count FROM collections WHERE database = ? AND path = ? AND count > 0",
-        .integer(state.id), .bytes(Array(target.path.text.utf8)), visit: add)
+        "SELECT id, path, count FROM collections WHERE database = ? AND path = ? AND count >= ?",
+        .integer(state.id), .bytes(Array(target.path.text.utf8)), .integer(leastCount), visit: add)
     }
     return entries
   }
@@ -47,18 +50,23 @@ extension DocumentReader {
     _ visit: (DocumentName, Document) throws(BackendError) -> Bool
   ) throws(BackendError) {
     let sql =
-      direction == .ascending
-      ? """
-      SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?
-      ORDER BY name
-      """
-      : """
-      SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?
-      ORDER BY name DESC
-      """
+      if past != nil {
+        direction == .ascending ? DocumentHistory.scan : DocumentHistory.scanDescending
+      } else if direction == .ascending {
+        """
+        SELECT name, version, created, fields FROM documents WHERE collection = ?1 AND name >= ?2 AND name <= ?3
+        ORDER BY name
+        """
+      } else {
+        """
+        SELECT name, version, created, fields FROM documents WHERE collection = ?1 AND name >= ?2 AND name <= ?3
+        ORDER BY name DESC
+        """
+      }
     let prefix = collection.path.text + "/"
-    try connection.each(sql, .integer(collection.id), .bytes(first.bytes), .bytes(last.bytes)) {
-      row throws(BackendError) in
+    var arguments: [Argument] = [.integer(collection.id), .bytes(first.bytes), .bytes(last.bytes)]
+    if let past { arguments.append(.integer(past)) }
+    try connection.each(sql, arguments) { row throws(BackendError) in
       let name = DocumentName(stored: row.bytes(0))
       let stored = StoredDocument(
         key: DocumentKey(unchecked: ResourcePath(prefix + name.id)), version: row.integer(1), created: row.integer(2),
@@ -78,9 +86,23 @@ extension DocumentReader {
       try run(target, limit: nil).forEach(visit)
       return nil
     }
+    return try scan(try collections(of: target), range, after: position, rows: rows) { document in
+      if target.holds(document) { visit(document) }
+      return true
+    }
+  }
+
+  /// Visits the documents of several collections, ordered by id, in storage order, at most `rows` of them after a
+  /// position, or until `visit` returns false.
+  /// - Returns: where to go on; `nil` when everything has been visited or `visit` has had enough.
+  func scan(
+    _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
+    _ visit: (Document) -> Bool
+  ) throws(BackendError) -> DocumentPosition? {
     var remaining = rows
     var reached = position
-    for collection in try collections(of: target) {
+    var isEnough = false
+    for collection in collections {
       if let position, collection.id < position.collection { continue }
       guard let names = range.names(in: collection.path) else { continue }
       let resumes = position.map { $0.collection == collection.id } ?? false
@@ -89,9 +111,10 @@ extension DocumentReader {
       try scan(collection, from: first, through: names.last) { name, document throws(BackendError) in
         reached = DocumentPosition(collection: collection.id, name: name)
         remaining -= 1
-        if target.holds(document) { visit(document) }
-        return remaining > 0
+        isEnough = !visit(document)
+        return remaining > 0 && !isEnough
       }
+      if isEnough { return nil }
       if remaining == 0 { return reached }
     }
     return nil

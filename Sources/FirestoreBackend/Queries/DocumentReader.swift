@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Reads one database as of its last commit.
+/// Reads one database as of its last commit, or as of an earlier version from the history.
 struct DocumentReader {
   let connection: Connection
   let database: DatabaseID
   let state: DatabaseState
+  /// The version to read at, if it is older than the last commit.
+  let past: Int64?
 
-  var readTime: SnapshotVersion { SnapshotVersion(microseconds: state.version) }
+  var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
 
   /// The document, or `missing` at the read time.
   func document(_ key: DocumentKey) throws(BackendError) -> Document {
     let name = CollectionName(database: state.id, path: key.collection)
-    if let collection = try Self.collection(name, connection),
-      let stored = try Self.read(key, in: collection, connection)
-    {
+    if let collection = try Self.collection(name, connection), let stored = try read(key, in: collection) {
       return stored.document
     }
     return Document(key: key, version: readTime, state: .missing)
+  }
+
+  private func read(_ key: DocumentKey, in collection: Int64) throws(BackendError) -> StoredDocument? {
+    if let past { return try DocumentHistory(connection).read(key, in: collection, at: past) }
+    return try Self.read(key, in: collection, connection)
   }
 
   static func collection(_ name: CollectionName, _ connection: Connection) throws(BackendError) -> Int64? {
@@ -46,11 +51,15 @@ struct DocumentReader {
     var found: Set<[UInt8]> = []
     var lower = prefix
     while true {
-      let path = try connection.first(
-        "SELECT path FROM collections WHERE database = ? AND path >= ? AND count > 0 ORDER BY path LIMIT 1",
-        .integer(state.id), .bytes(lower)
-      ) { $0.bytes(0) }
-      guard let path, path.starts(with: prefix) else { break }
+      let row = try connection.first(
+        "SELECT path, id FROM collections WHERE database = ? AND path >= ? AND count >= ? ORDER BY path LIMIT 1",
+        .integer(state.id), .bytes(lower), .integer(leastCount)
+      ) { (path: $0.bytes(0), id: $0.integer(1)) }
+      guard let path = row?.path, path.starts(with: prefix) else { break }
+      if let past, let row, try !DocumentHistory(connection).isOccupied(row.id, at: past) {
+        lower = path + [0]
+        continue
+      }
       let id = Array(path.dropFirst(prefix.count).prefix { $0 != UInt8(ascii: "/") })
       found.insert(id)
       let isDirect = path.count == prefix.count + id.count

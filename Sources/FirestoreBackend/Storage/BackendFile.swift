@@ -7,6 +7,7 @@ import Glibc
 /// ```
 /// databases ─┬─< collections ─< documents
 ///            ├─< changes          what happened at which version, back to databases.pruned
+///            ├─< history          what documents held before they changed, for reads in the past
 ///            └─< applied_requests answers kept for clients that never saw them
 /// ```
 struct BackendFile: ~Copyable {
@@ -96,13 +97,14 @@ struct BackendFile: ~Copyable {
 
   private static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("1 documents and changes") { database in
+    migrator.registerMigration("2 documents, changes and history") { database in
       try database.execute(
         sql: """
           CREATE TABLE backend (instance BLOB NOT NULL);
           INSERT INTO backend VALUES (randomblob(8));
           CREATE TABLE databases (
-            id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, version INTEGER NOT NULL, pruned INTEGER NOT NULL
+            id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, version INTEGER NOT NULL, pruned INTEGER NOT NULL,
+            history_start INTEGER NOT NULL
           );
           CREATE TABLE collections (
             id INTEGER PRIMARY KEY, database INTEGER NOT NULL, path BLOB NOT NULL, name BLOB NOT NULL,
@@ -118,6 +120,11 @@ struct BackendFile: ~Copyable {
             database INTEGER NOT NULL, version INTEGER NOT NULL, collection INTEGER NOT NULL, name BLOB NOT NULL,
             deleted INTEGER NOT NULL, PRIMARY KEY (database, version, collection, name)
           ) WITHOUT ROWID;
+          CREATE TABLE history (
+            id INTEGER PRIMARY KEY, collection INTEGER NOT NULL, name BLOB NOT NULL, until INTEGER NOT NULL,
+            version INTEGER NOT NULL, created INTEGER NOT NULL, fields BLOB NOT NULL
+          );
+          CREATE UNIQUE INDEX history_by_name ON history (collection, name, until);
           CREATE TABLE applied_requests (
             database INTEGER NOT NULL, client BLOB NOT NULL, batch INTEGER NOT NULL,
             version INTEGER NOT NULL, results BLOB NOT NULL, PRIMARY KEY (database, client, batch)

@@ -18,6 +18,12 @@ struct Connection {
   func each(
     _ sql: String, _ arguments: Argument..., visit: (ResultRow) throws(BackendError) -> Bool
   ) throws(BackendError) {
+    try each(sql, arguments, visit: visit)
+  }
+
+  func each(
+    _ sql: String, _ arguments: [Argument], visit: (ResultRow) throws(BackendError) -> Bool
+  ) throws(BackendError) {
     let statement = try prepare(sql, arguments)
     defer { sqlite3_reset(statement) }
     while try step(statement) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import FirestoreQuery
 package import FirestoreRemote
 
@@ -11,6 +11,8 @@ package struct WatchSessionID: Hashable, Sendable {
 /// What a watch stream has to send now.
 package struct WatchDelivery: Sendable {
   package var changes: [WatchChange]
+  /// The version that the changes are complete up to once a snapshot says so.
+  package var readTime: SnapshotVersion
   /// There is more without waiting: a target is still being read.
   package var hasMore: Bool
 }
@@ -43,23 +45,33 @@ struct WatchSession {
   }
 
   /// - Returns: whether the target is watched from now on; an invalid query is answered and forgotten.
-  mutating func add(_ request: WatchTarget) throws(RPCStatus) -> Bool {
-    guard request.id.rawValue >= 0 else { throw RPCStatus(.invalidArgument, "Target id \(request.id) is negative.") }
-    guard targets[request.id] == nil else {
-      throw RPCStatus(.invalidArgument, "Target id \(request.id) is already in use on this stream.")
+  mutating func add(_ request: WatchTarget, isChecked: Bool = false) throws(RPCStatus) -> Bool {
+    try checkUnused(request.id)
+    do throws(QueryError) {
+      if !isChecked, !request.target.isDocumentTarget { try Query(request.target).validate() }
+    } catch {
+      try refuse(request.id, RPCStatus(error.code, error.message))
+      return false
     }
     failed.remove(request.id)
     acknowledgements.append(.added([request.id]))
-    do throws(QueryError) {
-      if !request.target.isDocumentTarget { try Query(request.target).validate() }
-    } catch {
-      acknowledgements.append(.removed([request.id], cause: RPCStatus(error.code, error.message)))
-      failed.insert(request.id)
-      return false
-    }
     targets[request.id] = SessionTarget(request)
     unfinished.append(request.id)
     return true
+  }
+
+  private func checkUnused(_ id: TargetID) throws(RPCStatus) {
+    guard id.rawValue >= 0 else { throw RPCStatus(.invalidArgument, "Target id \(id) is negative.") }
+    guard targets[id] == nil else {
+      throw RPCStatus(.invalidArgument, "Target id \(id) is already in use on this stream.")
+    }
+  }
+
+  /// Answers the request for a target that cannot be watched and forgets it.
+  mutating func refuse(_ id: TargetID, _ cause: RPCStatus) throws(RPCStatus) {
+    try checkUnused(id)
+    acknowledgements += [.added([id]), .removed([id], cause: cause)]
+    failed.insert(id)
   }
 
   /// - Returns: the target that is no longer watched.
@@ -116,7 +128,7 @@ struct WatchSession {
       owesSnapshot = false
       changes.append(.snapshot(reader.readTime, token))
     }
-    return WatchDelivery(changes: changes, hasMore: !unfinished.isEmpty)
+    return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: !unfinished.isEmpty)
   }
 }
 

@@ -78,7 +78,7 @@ extension WireReader {
       default: try skip(tag.type)
       }
     }
-    guard let result else { throw WireError("a value has no type") }
+    guard let result else { throw .untypedValue }
     return result
   }
 
@@ -101,7 +101,7 @@ extension WireReader {
 
   private mutating func reference() throws(WireError) -> Value {
     let name = try string()
-    guard let value = Value(referenceName: name) else { throw WireError("\"\(name)\" is not the name of a document") }
+    guard let value = Value(referenceName: name) else { throw WireError("\"\(name)\" is not the name of a document", referenceName: name) }
     return value
   }
 

@@ -3,7 +3,15 @@
 /// Bytes that are not well-formed protobuf, or not of the expected message.
 package struct WireError: Error, Hashable, Sendable {
   package var reason: String
-  package init(_ reason: String) { self.reason = reason }
+  /// The text that should name a document, where that is what is wrong.
+  package var referenceName: String?
+  package init(_ reason: String, referenceName: String? = nil) {
+    self.reason = reason
+    self.referenceName = referenceName
+  }
+
+  /// A `Value` without any of its types, which servers name in a way of their own.
+  package static let untypedValue = WireError("a value has no type")
 }
 
 /// Reads protobuf wire format in place. Never reads past its end, whatever the bytes.

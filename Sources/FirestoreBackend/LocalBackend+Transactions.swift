@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRemote
+
+extension LocalBackend {
+  /// - Throws: `invalid-argument` for a read time that cannot be read at or a retried transaction that never was.
+  package func beginTransaction(
+    _ options: TransactionOptions, in database: DatabaseID
+  ) throws(RPCStatus) -> TransactionID {
+    do throws(BackendError) {
+      let time = log.clock.microseconds
+      var transaction = OpenTransaction(database: database, isReadOnly: false, began: time, used: time)
+      switch options {
+      case .readOnly(let readTime):
+        transaction.isReadOnly = true
+        transaction.version = try version(of: readTime.map { .readTime($0) } ?? .latest, in: database)
+      case .readWrite(let retried?) where !transactions.isKnown(retried):
+        throw .refused(.invalidArgument, "Invalid transaction.")
+      case .readWrite: break
+      }
+      return try transactions.begin(transaction, at: time)
+    } catch { throw error.status }
+  }
+
+  /// Ends a transaction without writing. One that has ended already is no error.
+  package func rollback(_ id: [UInt8], in database: DatabaseID) throws(RPCStatus) {
+    guard transactions.isKnown(id), let id = TransactionID(id) else {
+      throw RPCStatus(.invalidArgument, "Invalid transaction.")
+    }
+    transactions.finish(id)
+  }
+
+  /// Applies mutations if nothing that the transaction read has changed; ends the transaction either way.
+  /// - Throws: `aborted` if something has changed.
+  package func commit(
+    _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8]
+  ) throws(RPCStatus) -> CommitResponse {
+    let id: TransactionID
+    do throws(BackendError) {
+      id = try transactions.use(transaction, in: database, at: log.clock.microseconds)
+    } catch { throw error.status }
+    guard let transaction = transactions[id] else { throw RPCStatus(.invalidArgument, "Invalid transaction.") }
+    if transaction.isReadOnly, !mutations.isEmpty {
+      throw RPCStatus(.invalidArgument, "Cannot modify entities in a read-only transaction.")
+    }
+    defer { transactions.finish(id) }
+    if !mutations.isEmpty {
+      do throws(BackendError) {
+        let isOutdated = try log.readAtBoth(database, transaction.version) { now, earlier throws(BackendError) in
+          try now.hasConflict(transaction, earlier: earlier)
+        }
+        if isOutdated {
+          throw .refused(.aborted, "Too much contention on these documents. Please try again.")
+        }
+      } catch { throw error.status }
+    }
+    return try commit(mutations, in: database)
+  }
+
+  /// Applies each mutation on its own: some may fail and others not.
+  package func commitEach(
+    _ mutations: [Mutation], in database: DatabaseID
+  ) throws(RPCStatus) -> [Result<MutationResult, RPCStatus>] {
+    var seen: Set<DocumentKey> = []
+    for mutation in mutations where !seen.insert(mutation.key).inserted {
+      throw RPCStatus(
+        .invalidArgument, "the same document cannot be written more than once in a single request")
+    }
+    return mutations.map { mutation in
+      do throws(RPCStatus) {
+        let response = try commit([mutation], in: database)
+        return .success(response.results[0])
+      } catch { return .failure(error) }
+    }
+  }
+}
+
+extension CommitLog {
+  /// Reads now and at an earlier version (now, if there is none) in one step.
+  mutating func readAtBoth<Result>(
+    _ database: DatabaseID, _ version: Int64?,
+    _ body: (DocumentReader, DocumentReader) throws(BackendError) -> Result
+  ) throws(BackendError) -> Result {
+    try read(database) { reader throws(BackendError) in
+      let earlier = DocumentReader(
+        connection: reader.connection, database: reader.database, state: reader.state, past: version)
+      return try body(reader, earlier)
+    }
+  }
+}

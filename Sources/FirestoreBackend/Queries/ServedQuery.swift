@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// A query as a server is asked it: a target, and what only one-time reads may ask for (PROTOCOL §3.7).
+package struct ServedQuery: Sendable {
+  package enum Scope: Hashable, Sendable {
+    /// Where the target looks: a collection or a collection group.
+    case target
+    /// Every collection directly below the target's path.
+    case children
+    /// Every collection at any depth below the target's path.
+    case descendants
+  }
+
+  /// The path is the parent where the scope is not `target`.
+  package var target: Target
+  package var scope: Scope
+  /// How many results are left out, after the cursors and before the limit.
+  package var offset: Int
+  /// The fields to return; `nil` for all, no paths for none.
+  package var projection: FieldMask?
+  package var nearest: NearestNeighbors?
+
+  package init(
+    _ target: Target, scope: Scope = .target, offset: Int = 0, projection: FieldMask? = nil,
+    nearest: NearestNeighbors? = nil
+  ) {
+    self.target = target
+    self.scope = scope
+    self.offset = offset
+    self.projection = projection
+    self.nearest = nearest
+  }
+
+  /// Offset and limit together: how many documents have to be found at most.
+  var needed: Int? {
+    guard let limit = target.limit else { return nil }
+    let (sum, isTooLarge) = limit.addingReportingOverflow(offset)
+    return isTooLarge ? .max : sum
+  }
+
+  func covers(_ collection: ResourcePath) -> Bool {
+    switch scope {
+    case .target: target.couldMatch(documentsIn: collection)
+    case .children: target.path.isParent(of: collection)
+    case .descendants: target.path.isPrefix(of: collection)
+    }
+  }
+
+  /// Whether an existing document matches, offset and limit aside.
+  func holds(_ document: Document) -> Bool {
+    if scope == .target { return target.holds(document) }
+    return covers(document.key.collection) && target.matchesContent(document, equality: .numeric)
+  }
+}
+
+extension DocumentReader {
+  func collections(of query: ServedQuery) throws(BackendError) -> [CollectionEntry] {
+    if query.scope == .target { return try collections(of: query.target) }
+    let prefix = query.target.path.isRoot ? [] : Array(query.target.path.text.utf8) + [UInt8(ascii: "/")]
+    var entries: [CollectionEntry] = []
+    try connection.each(
+      "SELECT id, path, count FROM collections WHERE database = ? AND path >= ? AND count >= ?",
+      .integer(state.id), .bytes(prefix), .integer(leastCount)
+    ) { row in
+      let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
+      // The rest sorts after the prefix, so the scan may end with the first path outside of it.
+      guard query.target.path.isPrefix(of: entry.path) else { return false }
+      if query.covers(entry.path) { entries.append(entry) }
+      return true
+    }
+    return entries.sorted { $0.id < $1.id }
+  }
+
+  /// One slice of a query's matches in storage order; as `scan`.
+  func scanMatches(
+    of query: ServedQuery, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Bool
+  ) throws(BackendError) -> DocumentPosition? {
+    let range = KeyRange(query.target)
+    if query.scope == .target, query.target.isDocumentTarget {
+      let document = try document(DocumentKey(unchecked: query.target.path))
+      if document.exists { _ = visit(document) }
+      return nil
+    }
+    if let keys = range.keys {
+      for key in keys {
+        let document = try document(key)
+        if query.holds(document), !visit(document) { return nil }
+      }
+      return nil
+    }
+    return try scan(try collections(of: query), range, after: position, rows: rows) { document in
+      let isMatch =
+        query.scope == .target
+        ? query.target.holds(document) : query.target.matchesContent(document, equality: .numeric)
+      return isMatch ? visit(document) : true
+    }
+  }
+
+  /// Whether storage order is the query's order, so that a scan may stop at the limit.
+  func isScannedInOrder(_ query: ServedQuery) throws(BackendError) -> Bool {
+    guard query.target.orderBy.count == 1, query.target.orderBy[0] == OrderBy(.documentID) else { return false }
+    return query.scope == .target && query.target.collectionGroup == nil
+  }
+}

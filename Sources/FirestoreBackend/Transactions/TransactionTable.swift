@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Names a transaction to clients: nine opaque bytes.
+package struct TransactionID: Hashable, Sendable {
+  let number: Int64
+
+  init(number: Int64) { self.number = number }
+
+  /// - Returns: `nil` for bytes that no backend of this kind made.
+  package init?(_ bytes: [UInt8]) {
+    guard bytes.count == 9, bytes[0] == 2 else { return nil }
+    number = bytes.dropFirst().reduce(0) { $0 << 8 | Int64($1) }
+  }
+
+  package var bytes: [UInt8] { [2] + withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) } }
+}
+
+package enum TransactionOptions: Sendable {
+  /// - Parameter readTime: instead of the time at which the transaction begins.
+  case readOnly(readTime: Timestamp?)
+  /// - Parameter retrying: an earlier attempt at the same work.
+  case readWrite(retrying: [UInt8]?)
+}
+
+/// One open transaction. Optimistic: it reads at the version of its first read and is checked when it commits, so that
+/// nobody ever waits for it (PROTOCOL §3.4).
+struct OpenTransaction {
+  var database: DatabaseID
+  var isReadOnly: Bool
+  /// The version of all its reads; `nil` before the first.
+  var version: Int64?
+  var keys: Set<DocumentKey> = []
+  var queries: [ServedQuery] = []
+  /// Microseconds since the epoch.
+  let began: Int64
+  var used: Int64
+}
+
+/// The transactions of all databases. They live in memory: a restart ends them all, as an expiry would.
+struct TransactionTable {
+  /// In microseconds: what real Firestore allows.
+  static let idleLimit: Int64 = 60_000_000
+  static let totalLimit: Int64 = 270_000_000
+  static let maximumOpen = 10_000
+
+  private var open: [TransactionID: OpenTransaction] = [:]
+  private var finished: Set<TransactionID> = []
+  /// Numbers begin at the time of the start, so that those of an earlier run are recognised as expired.
+  private var lastNumber: Int64
+
+  init(at time: Int64) { lastNumber = time }
+
+  mutating func begin(_ transaction: OpenTransaction, at time: Int64) throws(BackendError) -> TransactionID {
+    expire(at: time)
+    guard open.count < Self.maximumOpen else {
+      throw .refused(
+        .resourceExhausted, "\(Self.maximumOpen) transactions are open. Commit some or roll them back.")
+    }
+    lastNumber += 1
+    let id = TransactionID(number: lastNumber)
+    open[id] = transaction
+    return id
+  }
+
+  /// Whether the id was ever given out, so that a retry may name it.
+  func isKnown(_ bytes: [UInt8]) -> Bool {
+    guard let id = TransactionID(bytes) else { return false }
+    return id.number > 0 && id.number <= lastNumber
+  }
+
+  /// The open transaction, marked as used.
+  mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(BackendError) -> TransactionID {
+    expire(at: time)
+    guard isKnown(bytes), let id = TransactionID(bytes) else {
+      throw .refused(.invalidArgument, "Invalid transaction.")
+    }
+    guard let transaction = open[id] else {
+      throw .refused(
+        .invalidArgument,
+        finished.contains(id)
+          ? "Transaction is invalid or closed." : "The referenced transaction has expired or is no longer valid.")
+    }
+    guard transaction.database == database else { throw .refused(.invalidArgument, "Invalid transaction.") }
+    open[id]?.used = time
+    return id
+  }
+
+  subscript(id: TransactionID) -> OpenTransaction? {
+    get { open[id] }
+    set { open[id] = newValue }
+  }
+
+  /// Ends a transaction; one that has ended already stays so.
+  mutating func finish(_ id: TransactionID) {
+    guard open.removeValue(forKey: id) != nil else { return }
+    // Only the wording of an error depends on it.
+    if finished.count >= Self.maximumOpen { finished = [] }
+    finished.insert(id)
+  }
+
+  private mutating func expire(at time: Int64) {
+    for (id, transaction) in open
+    where time - transaction.used > Self.idleLimit || time - transaction.began > Self.totalLimit { open[id] = nil }
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Testing
+
+@testable import FirestoreBackend
+
+@Suite("Reads of the past")
+struct HistoryTests {
+  let clock = TestClock()
+
+  private func value(
+    _ path: String, at time: SnapshotVersion, _ backend: LocalBackend
+  ) async throws -> Value? {
+    try await backend.documents([key(path)], .readTime(time.timestamp), in: database).documents[0]["v"]
+  }
+
+  @Test("A document is read as it was at each version, also before it was made and after it was deleted")
+  func documentAtVersions() async throws {
+    let backend = try makeBackend(clock: clock)
+    let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    let second = try await backend.commit(set("c/a", ["v": 2])).commitTime
+    let third = try await backend.commit(delete("c/a")).commitTime
+    let fourth = try await backend.commit(set("c/a", ["v": 4])).commitTime
+
+    #expect(try await value("c/a", at: first, backend) == 1)
+    #expect(try await value("c/a", at: second, backend) == 2)
+    #expect(try await value("c/a", at: third, backend) == nil)
+    #expect(try await value("c/a", at: fourth, backend) == 4)
+    let before = SnapshotVersion(microseconds: first.microseconds - 1)
+    await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
+      _ = try await value("c/a", at: SnapshotVersion(microseconds: before.microseconds - 4_000_000_000), backend)
+    }
+  }
+
+  @Test("A query and its count see what was there at their time, in both directions of the key")
+  func queryAtVersion() async throws {
+    let backend = try makeBackend(clock: clock)
+    let time = try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]), set("c/c", ["v": 3])).commitTime
+    try await backend.commit(delete("c/b"), set("c/a", ["v": 10]), set("c/d", ["v": 4]))
+
+    let descending = query("c", orderBy: [OrderBy(.documentID, .descending)], limit: 2)
+    func paths(_ target: Target, _ consistency: ReadConsistency) async throws -> [String] {
+      try await backend.run(ServedQuery(target), consistency, in: database).documents.map(\.path)
+    }
+    #expect(try await paths(query("c"), .readTime(time.timestamp)) == ["c/a", "c/b", "c/c"])
+    #expect(try await paths(descending, .readTime(time.timestamp)) == ["c/c", "c/b"])
+    #expect(try await paths(query("c"), .latest) == ["c/a", "c/c", "c/d"])
+    let figures = try await backend.aggregate(
+      ServedQuery(query("c")),
+      [Aggregation(alias: "n", function: .count), Aggregation(alias: "s", function: .sum(FieldPath("v")))],
+      .readTime(time.timestamp), in: database)
+    #expect(figures.values == ["n": 3, "s": 6])
+  }
+
+  @Test("The ids of collections are those of their time")
+  func collectionIDsAtVersion() async throws {
+    let backend = try makeBackend(clock: clock)
+    let time = try await backend.commit(set("a/x", [:]), set("b/x/c/y", [:])).commitTime
+    try await backend.commit(delete("a/x"), set("d/x", [:]))
+
+    #expect(try await backend.collectionIDs(below: .root, .readTime(time.timestamp), in: database) == ["a", "b"])
+    #expect(try await backend.collectionIDs(below: .root, .latest, in: database) == ["b", "d"])
+  }
+
+  @Test("A later commit is newer than a time that was read at, even if the clock stands still")
+  func commitIsNewerThanRead() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("c/a", ["v": 1]))
+    clock.advance(500)
+    let now = clock.now()
+    _ = try await backend.documents([key("c/a")], .readTime(now), in: database)
+
+    let commit = try await backend.commit(set("c/a", ["v": 2])).commitTime
+
+    #expect(commit.timestamp > now)
+    #expect(try await value("c/a", at: SnapshotVersion(now), backend) == 1)
+  }
+
+  @Test("The future and parts of microseconds are refused")
+  func refusedTimes() async throws {
+    let backend = try makeBackend(clock: clock)
+    await #expect(throws: RPCStatus(.invalidArgument, "The requested 'read_time' cannot be in the future.")) {
+      _ = try await backend.documents([], .readTime(Timestamp(seconds: 9_000_000)), in: database)
+    }
+    await #expect(throws: RPCStatus(.invalidArgument, "timestamp cannot have more than microseconds precision")) {
+      _ = try await backend.documents([], .readTime(Timestamp(seconds: 1000, nanoseconds: 1)), in: database)
+    }
+  }
+
+  @Test("After an hour the past is too old, unless nothing has changed since")
+  func pastExpires() async throws {
+    let backend = try makeBackend(clock: clock)
+    let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    clock.advance(3_700_000_000)
+    #expect(try await value("c/a", at: first, backend) == 1)
+    try await backend.commit(set("c/a", ["v": 2]))
+    await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
+      _ = try await value("c/a", at: first, backend)
+    }
+  }
+
+  @Test("Pruning removes what is too old in slices and nothing else")
+  func pruning() async throws {
+    let backend = try makeBackend(clock: clock)
+    for number in 0..<20 { try await backend.commit(set("c/a", ["v": .integer(Int64(number))])) }
+    clock.advance(3_700_000_000)
+    try await backend.commit(set("c/a", ["v": 100]))
+    let recent = try await backend.commit(set("c/a", ["v": 101])).commitTime
+    try await backend.commit(set("c/a", ["v": 102]))
+    await backend.heartbeat()
+
+    #expect(try await value("c/a", at: recent, backend) == 101)
+    #expect(try await backend.historyRows() == 3)
+  }
+}
+
+extension LocalBackend {
+  fileprivate func historyRows() throws -> Int64 {
+    try log.file.access { connection throws(BackendError) in
+      try connection.first("SELECT count(*) FROM history") { $0.integer(0) } ?? -1
+    }
+  }
+}

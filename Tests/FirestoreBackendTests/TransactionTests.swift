@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import Testing
+
+@testable import FirestoreBackend
+
+@Suite("Transactions")
+struct TransactionTests {
+  let clock = TestClock()
+  private let contention = RPCStatus(.aborted, "Too much contention on these documents. Please try again.")
+
+  private func begin(_ backend: LocalBackend, retrying: [UInt8]? = nil) async throws -> [UInt8] {
+    try await backend.beginTransaction(.readWrite(retrying: retrying), in: database).bytes
+  }
+
+  private func read(_ paths: String..., in transaction: [UInt8], _ backend: LocalBackend) async throws -> [Value?] {
+    let keys = paths.map { key($0) }
+    return try await backend.documents(keys, .transaction(transaction), in: database).documents.map { $0["v"] }
+  }
+
+  @Test("A transaction whose documents did not change commits")
+  func commits() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("c/a", ["v": 1]))
+    let transaction = try await begin(backend)
+    #expect(try await read("c/a", "c/none", in: transaction, backend) == [1, nil])
+    try await backend.commit(set("c/other", ["v": 1]))
+
+    _ = try await backend.commit([set("c/a", ["v": 2])], in: database, transaction: transaction)
+
+    #expect(try await backend.read("c/a")["v"] == 2)
+  }
+
+  @Test("A document that changed, came or went since it was read aborts the commit", arguments: ["c/a", "c/none"])
+  func conflicts(path: String) async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("c/a", ["v": 1]))
+    let transaction = try await begin(backend)
+    _ = try await read("c/a", "c/none", in: transaction, backend)
+    try await backend.commit(path == "c/a" ? delete("c/a") : set(path, ["v": 5]))
+
+    await #expect(throws: contention) {
+      _ = try await backend.commit([set("c/b", ["v": 2])], in: database, transaction: transaction)
+    }
+    #expect(try await !backend.read("c/b").exists)
+  }
+
+  @Test("A query's result is guarded: what enters or leaves it aborts, what it never matched does not")
+  func queries() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]))
+    func attempt(_ change: Mutation) async throws {
+      let transaction = try await begin(backend)
+      let target = query("c", [field("v", .equal, 1)])
+      _ = try await backend.run(ServedQuery(target), .transaction(transaction), in: database)
+      try await backend.commit(change)
+      _ = try await backend.commit([set("d/x", ["v": 0])], in: database, transaction: transaction)
+    }
+    try await attempt(set("c/b", ["v": 3]))
+    await #expect(throws: contention) { try await attempt(set("c/b", ["v": 1])) }
+    await #expect(throws: contention) { try await attempt(set("c/b", ["v": 9])) }
+  }
+
+  @Test("All reads of a transaction see the version of its first")
+  func consistentReads() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 1]))
+    let transaction = try await begin(backend)
+    #expect(try await read("c/a", in: transaction, backend) == [1])
+    try await backend.commit(set("c/b", ["v": 2]))
+    #expect(try await read("c/b", in: transaction, backend) == [1])
+  }
+
+  @Test("A read-only transaction reads at its time and writes nothing")
+  func readOnly() async throws {
+    let backend = try makeBackend(clock: clock)
+    let time = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    try await backend.commit(set("c/a", ["v": 2]))
+    let id = try await backend.beginTransaction(.readOnly(readTime: time.timestamp), in: database).bytes
+    #expect(try await read("c/a", in: id, backend) == [1])
+    await #expect(throws: RPCStatus(.invalidArgument, "Cannot modify entities in a read-only transaction.")) {
+      _ = try await backend.commit([set("c/a", ["v": 3])], in: database, transaction: id)
+    }
+    _ = try await backend.commit([], in: database, transaction: id)
+  }
+
+  @Test("An ended transaction can be rolled back again but not used; one that never was is refused")
+  func endedTransactions() async throws {
+    let backend = try makeBackend(clock: clock)
+    let transaction = try await begin(backend)
+    try await backend.rollback(transaction, in: database)
+    try await backend.rollback(transaction, in: database)
+    await #expect(throws: RPCStatus(.invalidArgument, "Transaction is invalid or closed.")) {
+      _ = try await backend.commit([], in: database, transaction: transaction)
+    }
+    await #expect(throws: RPCStatus(.invalidArgument, "Invalid transaction.")) {
+      try await backend.rollback([1, 2, 3], in: database)
+    }
+    _ = try await begin(backend, retrying: transaction)
+    await #expect(throws: RPCStatus(.invalidArgument, "Invalid transaction.")) {
+      _ = try await begin(backend, retrying: [9])
+    }
+  }
+
+  @Test("A transaction expires after a minute of idleness and after four and a half in all")
+  func expiry() async throws {
+    let backend = try makeBackend(clock: clock)
+    let expired = RPCStatus(.invalidArgument, "The referenced transaction has expired or is no longer valid.")
+    let idle = try await begin(backend)
+    clock.advance(61_000_000)
+    await #expect(throws: expired) { _ = try await read("c/a", in: idle, backend) }
+
+    let busy = try await begin(backend)
+    for _ in 0..<5 {
+      clock.advance(50_000_000)
+      _ = try await read("c/a", in: busy, backend)
+    }
+    clock.advance(50_000_000)
+    await #expect(throws: expired) { _ = try await read("c/a", in: busy, backend) }
+  }
+
+  @Test("Batched writes succeed and fail one by one; a document may occur once")
+  func batchWrite() async throws {
+    let backend = try makeBackend(clock: clock)
+    let results = try await backend.commitEach(
+      [set("c/a", ["v": 1]), set("c/b", [:], .exists(true)), set("c/c", ["v": 3])], in: database)
+    #expect(results.map { if case .success = $0 { true } else { false } } == [true, false, true])
+    await #expect(throws: RPCStatus.self) {
+      _ = try await backend.commitEach([set("c/a", [:]), delete("c/a")], in: database)
+    }
+  }
+
+  @Test("The nearest vectors come first, within the threshold and with their distance")
+  func nearest() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(
+      set("c/a", ["e": .vector([1, 0])]), set("c/b", ["e": .vector([0, 3])]), set("c/c", ["e": .vector([2, 0])]),
+      set("c/d", ["e": .vector([1])]), set("c/e", ["e": 1]))
+    func search(_ measure: NearestNeighbors.Measure, threshold: Double? = nil) async throws -> [String] {
+      let nearest = NearestNeighbors(
+        path: FieldPath("e"), vector: [1, 0], measure: measure, limit: 2, resultField: FieldPath("d"),
+        threshold: threshold)
+      let found = try await backend.run(ServedQuery(query("c"), nearest: nearest), .latest, in: database)
+      return found.documents.map { "\($0.path) \($0["d"] ?? .null)" }
+    }
+    #expect(try await search(.euclidean) == ["c/a double(0.0)", "c/c double(1.0)"])
+    #expect(try await search(.dotProduct) == ["c/c double(2.0)", "c/a double(1.0)"])
+    #expect(try await search(.euclidean, threshold: 0.5) == ["c/a double(0.0)"])
+  }
+
+  @Test("Queries over every collection below a path find documents at the asked depth")
+  func kindless() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.commit(set("a/1", [:]), set("b/2", [:]), set("a/1/c/3", [:]), set("a/1/c/3/d/4", [:]))
+    func paths(_ scope: ServedQuery.Scope, below path: String) async throws -> [String] {
+      let target = Query(path: ResourcePath(path)).target
+      return try await backend.run(ServedQuery(target, scope: scope), .latest, in: database).documents.map(\.path)
+    }
+    #expect(try await paths(.children, below: "") == ["a/1", "b/2"])
+    #expect(try await paths(.descendants, below: "") == ["a/1", "a/1/c/3", "a/1/c/3/d/4", "b/2"])
+    #expect(try await paths(.children, below: "a/1") == ["a/1/c/3"])
+    #expect(try await paths(.descendants, below: "a/1") == ["a/1/c/3", "a/1/c/3/d/4"])
+  }
+
+  @Test("A long query reads one version, whatever is written between its slices")
+  func slicedQueryIsConsistent() async throws {
+    let backend = try makeBackend(clock: clock)
+    try await backend.seed((0..<5_000).map { (key("c/\($0)"), ["v": 1] as Fields) }, in: database)
+    async let sum = backend.aggregate(
+      ServedQuery(query("c")), [Aggregation(alias: "s", function: .sum(FieldPath("v")))], .latest, in: database)
+    for number in 0..<50 { try await backend.commit(set("c/\(number * 100)", ["v": 1_000_000])) }
+    let total = try await sum.values["s"]
+    // The read may have begun after some of the writes, but it saw each of them or not.
+    guard case .integer(let value)? = total else { return #expect(Bool(false), "no sum") }
+    #expect((value - 5_000) % 999_999 == 0)
+  }
+}
