@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreRemote
+
+extension FirestoreService {
+  func getDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    var (name, mask, consistency) = ("", FieldMask?.none, RequestedConsistency.latest)
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: name = try field.string() ?? name
+        case 2: mask = try field.mask() ?? mask
+        case 3: if let id = try field.bytes() { consistency = .transaction(id) }
+        case 5: if let time = try field.timestamp() { consistency = .readTime(time) }
+        default: break
+        }
+      }
+    }
+    let (database, key) = try ResourceName.document(name)
+    let (read, _) = try await begin(consistency, in: database)
+    let (documents, _) = try await backend.documents([key], read, in: database)
+    guard documents[0].exists else { throw RPCStatus(.notFound, "Document \"\(name)\" not found.") }
+    return message { $0.document(documents[0], in: database, mask: mask) }
+  }
+
+  func createDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    var (parent, collectionID, documentID) = ("", "", "")
+    var (document, mask) = (RequestedDocument(name: "", fields: Fields()), FieldMask?.none)
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: parent = try field.string() ?? parent
+        case 2: collectionID = try field.string() ?? collectionID
+        case 3: documentID = try field.string() ?? documentID
+        case 4: document = try field.document() ?? document
+        case 5: mask = try field.mask() ?? mask
+        default: break
+        }
+      }
+    }
+    if !document.name.isEmpty { throw RPCStatus(.invalidArgument, "document.name must not be set") }
+    let (database, path) = try ResourceName.parent(parent)
+    try ResourceName.checkCollectionID(collectionID)
+    if documentID.isEmpty { documentID = Self.makeDocumentID() } else { try ResourceName.checkDocumentID(documentID) }
+    let key = DocumentKey(unchecked: path.appending(collectionID).appending(documentID))
+    let mutation = Mutation(key: key, operation: .set(document.fields), precondition: .exists(false))
+    return try await write(mutation, in: database, mask)
+  }
+
+  func updateDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    var (document, mask) = (RequestedDocument(name: "", fields: Fields()), FieldMask?.none)
+    var (updateMask, precondition) = (FieldMask?.none, Precondition.none)
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: document = try field.document() ?? document
+        case 2: updateMask = try field.mask() ?? updateMask
+        case 3: mask = try field.mask() ?? mask
+        case 4: precondition = try field.precondition() ?? precondition
+        default: break
+        }
+      }
+    }
+    let (database, key) = try ResourceName.document(document.name)
+    let operation: Mutation.Operation = updateMask.map { .patch(document.fields, $0) } ?? .set(document.fields)
+    return try await write(Mutation(key: key, operation: operation, precondition: precondition), in: database, mask)
+  }
+
+  func deleteDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    var (name, precondition) = ("", Precondition.none)
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: name = try field.string() ?? name
+        case 2: precondition = try field.precondition() ?? precondition
+        default: break
+        }
+      }
+    }
+    let (database, key) = try ResourceName.document(name)
+    try await backend.commit([Mutation(key: key, operation: .delete, precondition: precondition)], in: database)
+    return []
+  }
+
+  /// Commits one write and answers with the document as that commit left it, whatever has happened to it since.
+  private func write(
+    _ mutation: Mutation, in database: DatabaseID, _ mask: FieldMask?
+  ) async throws(RPCStatus) -> [UInt8] {
+    let time = try await backend.commit([mutation], in: database).commitTime.timestamp
+    let (documents, _) = try await backend.documents([mutation.key], .readTime(time), in: database)
+    return message { $0.document(documents[0], in: database, mask: mask) }
+  }
+
+  /// Twenty letters and digits, as SDKs make them.
+  private static func makeDocumentID() -> String {
+    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+    return String((0..<20).map { _ in letters[Int.random(in: letters.indices)] })
+  }
+
+  func batchGetDocuments(_ bytes: [UInt8], to send: Send) async throws {
+    var (databaseName, names, mask) = ("", [String](), FieldMask?.none)
+    var consistency = RequestedConsistency.latest
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: databaseName = try field.string() ?? databaseName
+        case 2: if let name = try field.string() { names.append(name) }
+        case 3: mask = try field.mask() ?? mask
+        case 4: if let id = try field.bytes() { consistency = .transaction(id) }
+        case 5: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
+        case 7: if let time = try field.timestamp() { consistency = .readTime(time) }
+        default: break
+        }
+      }
+    }
+    let database = try ResourceName.database(databaseName)
+    var (seen, keys) = (Set<DocumentKey>(), [DocumentKey]())
+    for name in names {
+      let (other, key) = try ResourceName.document(name)
+      guard other == database else {
+        throw RPCStatus(
+          .invalidArgument,
+          "The request was for database '\(database.name)' but was attempting to access database '\(other.name)'")
+      }
+      if seen.insert(key).inserted { keys.append(key) }
+    }
+    let (read, new) = try await begin(consistency, in: database)
+    if let new { try await send(message { $0.field(3, bytes: new) }) }
+    let (documents, readTime) = try await backend.documents(keys, read, in: database)
+    // Found ones first, as the real service sends them.
+    for document in documents where document.exists {
+      try await send(
+        message { writer in
+          writer.field(1) { $0.document(document, in: database, mask: mask) }
+          writer.field(4, timestamp: readTime.timestamp)
+        })
+    }
+    for document in documents where !document.exists {
+      try await send(
+        message { writer in
+          writer.field(2, string: database.name(of: document.key))
+          writer.field(4, timestamp: readTime.timestamp)
+        })
+    }
+  }
+}

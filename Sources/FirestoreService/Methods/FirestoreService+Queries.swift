@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreQuery
+
+extension FirestoreService {
+  func runQuery(_ bytes: [UInt8], to send: Send) async throws {
+    var (parent, query) = ("", RequestedQuery?.none)
+    var consistency = RequestedConsistency.latest
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: parent = try field.string() ?? parent
+        case 2: query = try field.structuredQuery() ?? query
+        case 5: if let id = try field.bytes() { consistency = .transaction(id) }
+        case 6: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
+        case 7: if let time = try field.timestamp() { consistency = .readTime(time) }
+        default: break
+        }
+      }
+    }
+    let (database, path) = try ResourceName.parent(parent)
+    guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
+    let served = try query.served(below: path, in: database)
+    let (read, new) = try await begin(consistency, in: database)
+    if let new { try await send(message { $0.field(2, bytes: new) }) }
+    let (documents, skipped, readTime) = try await backend.run(served, read, in: database)
+    let mask = served.projection.map { projection in
+      // The distance is part of the result whatever is selected.
+      FieldMask(projection.paths.union(served.nearest?.resultField.map { [$0] } ?? []))
+    }
+    for (index, document) in documents.enumerated() {
+      try await send(
+        message { writer in
+          writer.field(1) { $0.document(document, in: database, mask: mask) }
+          writer.field(3, timestamp: readTime.timestamp)
+          if index == 0, skipped > 0 { writer.field(4, integer: Int64(skipped)) }
+          if index == documents.count - 1 { writer.field(6, boolean: true) }
+        })
+    }
+    if documents.isEmpty {
+      try await send(
+        message { writer in
+          writer.field(3, timestamp: readTime.timestamp)
+          if skipped > 0 { writer.field(4, integer: Int64(skipped)) }
+          writer.field(6, boolean: true)
+        })
+    }
+  }
+
+  func runAggregationQuery(_ bytes: [UInt8], to send: Send) async throws {
+    var (parent, request) = ("", RequestedAggregation?.none)
+    var consistency = RequestedConsistency.latest
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: parent = try field.string() ?? parent
+        case 2: request = try field.structuredAggregationQuery() ?? request
+        case 4: if let id = try field.bytes() { consistency = .transaction(id) }
+        case 5: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
+        case 6: if let time = try field.timestamp() { consistency = .readTime(time) }
+        default: break
+        }
+      }
+    }
+    let (database, path) = try ResourceName.parent(parent)
+    guard let request else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
+    let served = try (request.query ?? RequestedQuery()).served(below: path, in: database)
+    let (read, new) = try await begin(consistency, in: database)
+    if let new { try await send(message { $0.field(2, bytes: new) }) }
+    let (values, readTime) = try await backend.aggregate(served, request.aggregations, read, in: database)
+    var fields = Fields()
+    for (alias, value) in values {
+      if case .integer(let count) = value, let cap = request.caps[alias] {
+        fields[alias] = .integer(min(count, cap))
+      } else {
+        fields[alias] = value
+      }
+    }
+    try await send(
+      message { writer in
+        writer.field(1) { $0.entries(2, fields) }
+        writer.field(3, timestamp: readTime.timestamp)
+      })
+  }
+
+  /// Cursors that split a query's documents into parts of about the same size, none below the real service's 128
+  /// documents.
+  func partitionQuery(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    var (parent, query) = ("", RequestedQuery?.none)
+    var (count, pageSize, token) = (Int64(0), Int64(0), "")
+    var consistency = RequestedConsistency.latest
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: parent = try field.string() ?? parent
+        case 2: query = try field.structuredQuery() ?? query
+        case 3: count = try field.integer() ?? count
+        case 4: token = try field.string() ?? token
+        case 5: pageSize = try field.integer() ?? pageSize
+        case 6: if let time = try field.timestamp() { consistency = .readTime(time) }
+        default: break
+        }
+      }
+    }
+    let (database, path) = try ResourceName.parent(parent)
+    guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
+    guard count > 0 else { throw RPCStatus(.invalidArgument, "partition_count must be positive.") }
+    guard query.filter == nil, query.limit == nil, query.offset == 0, query.start == nil, query.end == nil,
+      query.orderBy.allSatisfy({ $0 == OrderBy(.documentID) })
+    else {
+      throw RPCStatus(
+        .invalidArgument,
+        "PartitionQuery needs a collection group query that is ordered by __name__ and has nothing else.")
+    }
+    let served = try query.served(below: path, in: database)
+    let (read, _) = try await begin(consistency, in: database)
+    let (documents, _, _) = try await backend.run(served, read, in: database)
+    let points = Self.splitPoints(of: documents.map(\.key), partitions: count)
+    let first = token.isEmpty ? 0 : Int(token) ?? -1
+    guard first >= 0, first <= points.count else { throw RPCStatus(.invalidArgument, "invalid page token") }
+    let page = points[first...].prefix(pageSize > 0 ? Int(clamping: pageSize) : .max)
+    return message { writer in
+      for key in page {
+        writer.field(1) { cursor in
+          cursor.field(1, value: .reference(database, key))
+          cursor.field(2, boolean: true)
+        }
+      }
+      if page.endIndex < points.count { writer.field(2, string: String(page.endIndex)) }
+    }
+  }
+
+  static func splitPoints(of keys: [DocumentKey], partitions: Int64) -> [DocumentKey] {
+    let smallestPart = 128
+    let parts = min(Int(clamping: partitions) &+ 1, keys.count / smallestPart)
+    guard parts > 1 else { return [] }
+    return (1..<parts).map { keys[$0 * keys.count / parts] }
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Reads the names in requests: `projects/P/databases/D`, `…/documents`, `…/documents/c/d`. The texts are those of the
+/// real service, which count characters (PROTOCOL §3.2).
+struct ResourceName {
+  private let kind: String
+  private let text: String
+  private let bytes: [UInt8]
+  private var position = 0
+
+  private init(_ kind: String, _ text: String) {
+    self.kind = kind
+    self.text = text
+    bytes = Array(text.utf8)
+  }
+
+  static func database(_ text: String) throws(RPCStatus) -> DatabaseID {
+    var name = ResourceName("Database name", text)
+    let database = try name.database()
+    guard name.isAtEnd else { throw name.fail("has more than a database at index \(name.position).") }
+    return database
+  }
+
+  /// - Parameter kind: what the text is called if it is no such name.
+  static func document(
+    _ text: String, _ kind: String = "Document name"
+  ) throws(RPCStatus) -> (DatabaseID, DocumentKey) {
+    var name = ResourceName(kind, text)
+    let database = try name.root()
+    try name.expect("/")
+    let path = try name.path()
+    guard let key = DocumentKey(path) else { throw name.fail("lacks \"/\" at index \(name.bytes.count).") }
+    return (database, key)
+  }
+
+  /// The root or a document.
+  static func parent(_ text: String) throws(RPCStatus) -> (DatabaseID, ResourcePath) {
+    var name = ResourceName("Document parent name", text)
+    let database = try name.root()
+    if name.isAtEnd { return (database, .root) }
+    try name.expect("/")
+    let path = try name.path()
+    guard path.isDocument else { throw name.fail("lacks \"/\" at index \(name.bytes.count).") }
+    return (database, path)
+  }
+
+  static func checkCollectionID(_ id: String) throws(RPCStatus) {
+    func fail(_ reason: String) -> RPCStatus {
+      RPCStatus(.invalidArgument, "Collection id \"\(id)\" is invalid because it \(reason).")
+    }
+    if id.isEmpty { throw fail("is empty") }
+    if id.utf8.contains(UInt8(ascii: "/")) { throw fail("contains \"/\"") }
+    if id == "." || id == ".." { throw fail("is \".\" or \"..\"") }
+    if id.isReservedName { throw fail("is reserved") }
+    if id.utf8.count > ResourcePath.segmentByteLimit {
+      throw RPCStatus(.invalidArgument, "The key path element name is longer than 1500 bytes.")
+    }
+  }
+
+  static func checkDocumentID(_ id: String) throws(RPCStatus) {
+    if let reason = ResourcePath.objection(to: id, isCollectionID: false) {
+      throw RPCStatus(.invalidArgument, "Document id \"\(id)\" is invalid: \(reason)")
+    }
+  }
+
+  private var isAtEnd: Bool { position == bytes.count }
+
+  private func fail(_ reason: String) -> RPCStatus {
+    RPCStatus(.invalidArgument, "\(kind) \"\(text)\" \(reason)")
+  }
+
+  private mutating func expect(_ literal: StaticString) throws(RPCStatus) {
+    let wanted = String(describing: literal).utf8
+    guard bytes[position...].starts(with: wanted) else { throw fail("lacks \"\(literal)\" at index \(position).") }
+    position += wanted.count
+  }
+
+  private mutating func segment(_ what: String) throws(RPCStatus) -> String {
+    let end = bytes[position...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.count
+    guard end > position else { throw fail("lacks a \(what) at index \(position).") }
+    defer { position = end }
+    return String(decoding: bytes[position..<end], as: UTF8.self)
+  }
+
+  private mutating func database() throws(RPCStatus) -> DatabaseID {
+    try expect("projects")
+    try expect("/")
+    let project = try segment("project id")
+    try expect("/")
+    try expect("databases")
+    try expect("/")
+    return DatabaseID(project: project, database: try segment("database id"))
+  }
+
+  private mutating func root() throws(RPCStatus) -> DatabaseID {
+    let database = try database()
+    try expect("/")
+    try expect("documents")
+    return database
+  }
+
+  /// What follows `documents/`.
+  private mutating func path() throws(RPCStatus) -> ResourcePath {
+    let start = position
+    if bytes.last == UInt8(ascii: "/") { throw fail("is invalid: Omit trailing \"/\".") }
+    var isCollectionID = true
+    while true {
+      let index = position
+      let kind = isCollectionID ? "collection id" : "resource id"
+      let id = try segment(kind)
+      if id == "." || id == ".." { throw fail("contains a \(kind) \"\(id)\" at index \(index).") }
+      if id.utf8.count > ResourcePath.segmentByteLimit {
+        throw RPCStatus(.invalidArgument, "The key path element name is longer than 1500 bytes.")
+      }
+      if id.isReservedName, isCollectionID || !id.isNumericID {
+        let kind = isCollectionID ? "Collection" : "Resource"
+        throw RPCStatus(.invalidArgument, "\(kind) id \"\(id)\" is invalid because it is reserved.")
+      }
+      isCollectionID.toggle()
+      if isAtEnd { break }
+      position += 1
+    }
+    if bytes.count - start > ResourcePath.pathByteLimit {
+      throw RPCStatus(.invalidArgument, "The document name is longer than \(ResourcePath.pathByteLimit) bytes.")
+    }
+    return ResourcePath(String(decoding: bytes[start...], as: UTF8.self))
+  }
+}

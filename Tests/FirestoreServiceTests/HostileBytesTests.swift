@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import Testing
+
+@testable import FirestoreService
+
+@Suite("Bytes that are no requests")
+struct HostileBytesTests {
+  /// SplitMix64.
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return z ^ (z >> 31)
+    }
+  }
+
+  /// Requests that are fine, to be cut and bent.
+  private var samples: [[UInt8]] {
+    [
+      bytes { writer in
+        writer.field(1, string: database)
+        writer.set("c/a", ["n": .array([.map(["k": .double(2)]), .timestamp(Timestamp(seconds: 1))])])
+        writer.field(3) { $0.field(1, string: "x") }
+      },
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.query(2, "c") { writer in
+          writer.field(3) { $0.field(3) { $0.field(1, varint: 2) } }
+          writer.field(5) { $0.field(1, varint: 3) }
+        }
+      },
+      bytes { writer in
+        writer.field(1, string: database)
+        writer.field(2) { writer in
+          writer.field(2) { writer in
+            writer.field(1, string: root)
+            writer.query(2, "c")
+          }
+          writer.field(5, varint: 2)
+        }
+      },
+    ]
+  }
+
+  private func mutated(_ generator: inout Generator) -> [UInt8] {
+    var bytes = samples.randomElement(using: &generator) ?? []
+    let position = Int.random(in: 0...bytes.count, using: &generator)
+    switch UInt8.random(in: 0..<4, using: &generator) {
+    case 0: bytes.removeLast(position)
+    case 1: bytes = (0..<position).map { _ in .random(in: 0...255, using: &generator) }
+    case 2: bytes.insert(.random(in: 0...255, using: &generator), at: position)
+    default:
+      for _ in 0..<3 {
+        bytes[Int.random(in: bytes.indices, using: &generator)] = .random(in: 0...255, using: &generator)
+      }
+    }
+    return bytes
+  }
+
+  @Test("Ten thousand bent, cut and random requests are answered or refused with a code")
+  func randomRequests() async throws {
+    let service = try makeService()
+    var generator = Generator(state: 7)
+    var refused = 0
+    for round in 0..<10_000 {
+      let request = mutated(&generator)
+      do {
+        switch round % 16 {
+        case let index where index < FirestoreService.UnaryMethod.allCases.count:
+          _ = try await service.answer(FirestoreService.UnaryMethod.allCases[index], request)
+        case 11, 12, 13:
+          try await service.stream(FirestoreService.StreamingMethod.allCases[round % 16 - 11], request) { _ in }
+        case 14: try await service.listen(Self.stream(request)) { _ in }
+        default: try await service.write(Self.stream(request)) { _ in }
+        }
+      } catch let status as RPCStatus {
+        #expect(status.code != .internal && status.code != .unknown, "round \(round): \(status)")
+        refused += 1
+      }
+    }
+    #expect(refused > 5_000)
+    #expect(await service.backend.watchCount == 0)
+  }
+
+  private static func stream(_ request: [UInt8]) -> AsyncStream<[UInt8]> {
+    AsyncStream { continuation in
+      continuation.yield(request)
+      continuation.finish()
+    }
+  }
+
+  @Test("Values and filters nested too deep are refused, not recursed into")
+  func nesting() async throws {
+    let service = try makeService()
+    var value = bytes { $0.field(2, varint: 1) }
+    for _ in 0..<2_000 { value = bytes { writer in writer.field(9) { $0.field(1, bytes: value) } } }
+    let deep = value
+    await #expect(throws: RPCStatus.self) {
+      _ = try await service.answer(
+        .commit,
+        bytes { writer in
+          writer.field(1, string: database)
+          writer.field(2) { writer in
+            writer.field(1) { writer in
+              writer.field(1, string: root + "/c/a")
+              writer.field(2) { entry in
+                entry.field(1, string: "v")
+                entry.field(2, bytes: deep)
+              }
+            }
+          }
+        })
+    }
+    var filter: [UInt8] = []
+    for _ in 0..<2_000 {
+      let inner = filter
+      filter = bytes { writer in
+        writer.field(1) { writer in
+          writer.field(1, varint: 1)
+          writer.field(2, bytes: inner)
+        }
+      }
+    }
+    let where_ = filter
+    await #expect(throws: RPCStatus(.invalidArgument, "Filters are nested more than 64 deep.")) {
+      _ = try await service.messages(
+        .runQuery,
+        bytes { writer in
+          writer.field(1, string: root)
+          writer.query(2, "c") { $0.field(3, bytes: where_) }
+        })
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Testing
+
+@testable import FirestoreService
+
+@Suite("Queries over the wire")
+struct QueryTests {
+  private func run(_ service: FirestoreService, _ query: (inout WireWriter) -> Void) async throws -> [Message] {
+    try await service.messages(
+      .runQuery,
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.query(2, "c", query)
+      })
+  }
+
+  private func filter(_ writer: inout WireWriter, _ field: String, _ op: UInt64, _ value: Value) {
+    writer.field(3) { writer in
+      writer.field(2) { writer in
+        writer.field(1) { $0.field(2, string: field) }
+        writer.field(2, varint: op)
+        writer.field(3) { $0.value(value) }
+      }
+    }
+  }
+
+  private func service() async throws -> FirestoreService {
+    let service = try makeService()
+    try await service.set("c/1", ["n": .integer(1)])
+    try await service.set("c/2", ["n": .double(1)])
+    try await service.set("c/3", ["n": .null])
+    try await service.set("c/4", ["n": .double(.nan)])
+    return service
+  }
+
+  @Test("One message per document, the last one says done; no documents are one message")
+  func messages() async throws {
+    let service = try await service()
+    let all = try await run(service) { _ in }
+    #expect(all.compactMap { $0[1]?.path } == ["c/1", "c/2", "c/3", "c/4"])
+    #expect(all.map { $0.integer(6) } == [nil, nil, nil, 1])
+    let none = try await run(service) { filter(&$0, "n", 5, .string("x")) }
+    #expect(none.count == 1 && none[0][1] == nil && none[0].integer(6) == 1)
+  }
+
+  @Test("Offset, limit and projection apply in this order")
+  func offsetAndLimit() async throws {
+    let found = try await run(service()) { writer in
+      writer.field(6, varint: 1)
+      writer.field(5) { $0.field(1, varint: 2) }
+      writer.field(1) { $0.field(2) { $0.field(2, string: "__name__") } }
+    }
+    #expect(found.compactMap { $0[1]?.path } == ["c/2", "c/3"])
+    #expect(found.allSatisfy { $0[1]?.fields.isEmpty == true })
+    #expect(found[0].integer(4) == 1)
+  }
+
+  @Test(
+    "Numbers compare by value; null and NaN match as unary filters only",
+    arguments: [
+      (5, Value.integer(1), ["c/1", "c/2"]), (5, .null, []), (5, .double(.nan), []), (4, .null, []), (6, .null, []),
+      (6, .double(.nan), ["c/4", "c/1", "c/2"]), (8, .array([.integer(1), .null, .double(.nan)]), ["c/1", "c/2"]),
+    ] as [(UInt64, Value, [String])])
+  func matching(op: UInt64, value: Value, expected: [String]) async throws {
+    let found = try await run(service()) { filter(&$0, "n", op, value) }
+    #expect(found.compactMap { $0[1]?.path } == expected)
+  }
+
+  @Test(
+    "Queries that the service does not run are refused in its words",
+    arguments: [
+      (8, Value.array([]), "'IN' requires an non-empty ArrayValue."),
+      (8, .integer(1), "'IN' requires an ArrayValue."),
+      (10, .array((0..<11).map { .integer($0) }), "'NOT_IN' supports up to 10 comparison values."),
+      (5, .string(String(repeating: "x", count: 1501)), "value for n is too large to be used in a query"),
+      (0, .integer(1), "Unknown FieldFilter operator."),
+    ] as [(UInt64, Value, String)])
+  func refused(op: UInt64, value: Value, message: String) async throws {
+    let service = try await service()
+    await #expect(throws: RPCStatus(.invalidArgument, message)) {
+      _ = try await run(service) { filter(&$0, "n", op, value) }
+    }
+  }
+
+  @Test("Unnamed figures are numbered, and a document without the summed field counts nowhere")
+  func aggregation() async throws {
+    let service = try await service()
+    try await service.set("c/5", ["other": .integer(1)])
+    let answer = try await service.messages(
+      .runAggregationQuery,
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.field(2) { writer in
+          writer.query(1, "c") { filter(&$0, "n", 5, .integer(1)) }
+          writer.field(3) { $0.field(1) { _ in } }
+          writer.field(3) { $0.field(2) { $0.field(1) { $0.field(2, string: "n") } } }
+          writer.field(3) { writer in
+            writer.field(1) { $0.field(1) { $0.field(1, varint: 1) } }
+            writer.field(7, string: "capped")
+          }
+        }
+      })
+    let values = answer[0][1]?.fields
+    #expect(values?["field_1"] == .integer(2))
+    #expect(values?["field_2"] == .double(2))
+    #expect(values?["capped"] == .integer(1))
+  }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import Synchronization
+
+@testable import FirestoreService
+
+let database = "projects/p/databases/(default)"
+let root = database + "/documents"
+
+/// A service over an empty backend in memory whose clock ticks once per question.
+func makeService() throws -> FirestoreService {
+  let ticks = Mutex<Int64>(1_000_000_000)
+  let configuration = BackendConfiguration(
+    location: .memory,
+    now: {
+      ticks.withLock {
+        $0 += 1
+        return Timestamp(microseconds: $0)
+      }
+    })
+  return FirestoreService(backend: try LocalBackend(configuration))
+}
+
+func bytes(_ write: (inout WireWriter) -> Void) -> [UInt8] {
+  var writer = WireWriter()
+  write(&writer)
+  return writer.bytes
+}
+
+extension WireWriter {
+  /// A `Write` that sets a document.
+  mutating func set(_ path: String, _ fields: Fields, as number: Int = 2) {
+    field(number) { $0.field(1) { $0.document(path, fields) } }
+  }
+
+  mutating func document(_ path: String, _ fields: Fields) {
+    field(1, string: root + "/" + path)
+    entries(2, fields)
+  }
+
+  /// A `StructuredQuery` on one collection.
+  mutating func query(_ number: Int, _ collection: String, _ more: (inout WireWriter) -> Void = { _ in }) {
+    field(number) { writer in
+      writer.field(2) { $0.field(2, string: collection) }
+      more(&writer)
+    }
+  }
+}
+
+extension FirestoreService {
+  func set(_ path: String, _ fields: Fields) async throws(RPCStatus) {
+    _ = try await answer(
+      .commit,
+      bytes { writer in
+        writer.field(1, string: database)
+        writer.set(path, fields)
+      })
+  }
+
+  /// All messages of a response stream.
+  func messages(_ method: StreamingMethod, _ request: [UInt8]) async throws -> [Message] {
+    let sent = Sent()
+    try await stream(method, request) { sent.append($0) }
+    return try sent.messages
+  }
+}
+
+/// What a service has sent, and a wait for more of it.
+final class Sent: Sendable {
+  private let all = Mutex<[[UInt8]]>([])
+  private let stream: AsyncStream<[UInt8]>
+  private let continuation: AsyncStream<[UInt8]>.Continuation
+
+  init() { (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self) }
+
+  func append(_ bytes: [UInt8]) {
+    all.withLock { $0.append(bytes) }
+    continuation.yield(bytes)
+  }
+
+  var messages: [Message] {
+    get throws { try all.withLock { $0 }.map { try Message($0) } }
+  }
+
+  /// The next message that was not waited for yet.
+  func next() async throws -> Message {
+    for await bytes in stream { return try Message(bytes) }
+    throw RPCStatus(.cancelled, "The stream ended.")
+  }
+}
+
+/// A message as its fields, whatever its type: what a test needs to look at an answer.
+struct Message {
+  private(set) var lengthDelimited: [Int: [[UInt8]]] = [:]
+  private(set) var integers: [Int: [Int64]] = [:]
+
+  init(_ bytes: [UInt8]) throws(RPCStatus) {
+    var (lengthDelimited, integers) = ([Int: [[UInt8]]](), [Int: [Int64]]())
+    try RequestReader.read(bytes) { reader throws(RPCStatus) in
+      try reader.fields { number, field throws(RPCStatus) in
+        if let bytes = try field.bytes() { lengthDelimited[number, default: []].append(bytes) }
+        if let integer = try field.integer() { integers[number, default: []].append(integer) }
+      }
+    }
+    self.lengthDelimited = lengthDelimited
+    self.integers = integers
+  }
+
+  subscript(number: Int) -> Message? { lengthDelimited[number]?.last.flatMap { try? Message($0) } }
+  func all(_ number: Int) -> [Message] { (lengthDelimited[number] ?? []).compactMap { try? Message($0) } }
+  func bytes(_ number: Int) -> [UInt8]? { lengthDelimited[number]?.last }
+  func text(_ number: Int) -> String? { bytes(number).map { String(decoding: $0, as: UTF8.self) } }
+  func texts(_ number: Int) -> [String] { (lengthDelimited[number] ?? []).map { String(decoding: $0, as: UTF8.self) } }
+  func integer(_ number: Int) -> Int64? { integers[number]?.last }
+  func has(_ number: Int) -> Bool { lengthDelimited[number] != nil || integers[number] != nil }
+}
+
+extension Message {
+  /// As a `Document`: its path and fields.
+  var path: String { String((text(1) ?? "").dropFirst(root.count + 1)) }
+  var fields: Fields {
+    Fields(
+      all(2).compactMap { entry in
+        guard let name = entry.text(1), let bytes = entry.bytes(2) else { return nil }
+        let value = try? RequestReader.read(bytes) { reader throws(RPCStatus) in try reader.value() }
+        return value.map { (name, $0) }
+      })
+  }
+}
