@@ -23,6 +23,7 @@ let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift"
 let grpc = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let grpcProtobuf = Target.Dependency.product(name: "GRPCProtobuf", package: "grpc-swift-protobuf")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 
 let package = Package(
@@ -69,6 +70,8 @@ let package = Package(
       ]),
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
+    module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+    module("FirestoreServer", ["FirestoreModel", "FirestoreBackend", "FirestoreService", grpc, http2, nio]),
     module(
       "Hearth",
       [
@@ -96,7 +99,7 @@ let package = Package(
       name: "HearthCommand",
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
-        "FirestoreGRPC", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard",
+        "FirestoreGRPC", "FirestoreServer", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -140,6 +143,7 @@ let package = Package(
         "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ]),
+    tests("FirestoreServiceTests", ["FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(
       "ConformanceTests",

@@ -17,7 +17,7 @@ struct HearthCommand: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
-      WatchCommand.self, ImportCommand.self, ExportCommand.self, RunCommand.self,
+      WatchCommand.self, ImportCommand.self, ExportCommand.self, RunCommand.self, ServeCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+import FirestoreModel
+import FirestoreService
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Glibc
+import NIOCore
+
+/// Serves the embedded backend on a port: google.firestore.v1 over gRPC, and a few plain HTTP requests.
+package struct FirestoreServer: Sendable {
+  package struct Configuration: Sendable {
+    package struct TLS: Sendable {
+      /// Paths of PEM files.
+      package var certificate: String
+      package var key: String
+
+      package init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+      }
+    }
+
+    package var host: String
+    /// 0 lets the system choose.
+    package var port: Int
+    package var tls: TLS?
+
+    package init(host: String = "127.0.0.1", port: Int, tls: TLS? = nil) {
+      self.host = host
+      self.port = port
+      self.tls = tls
+    }
+  }
+
+  /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
+  private static let heartbeatInterval = Duration.seconds(30)
+  /// Commits of 10 MiB are legal; the rest is room for what frames them.
+  private static let maximumRequestBytes = 12 << 20
+  /// Simultaneous calls of one connection.
+  private static let maximumStreams = 8_192
+
+  private let configuration: Configuration
+  private let backend: LocalBackend
+  private let server: GRPCServer<HTTP2ServerTransport.Posix>
+
+  package init(_ configuration: Configuration, backend: LocalBackend) {
+    self.configuration = configuration
+    self.backend = backend
+    let service = FirestoreService(backend: backend)
+    server = GRPCServer(
+      transport: HTTP2ServerTransport.Posix(
+        address: configuration.socketAddress, transportSecurity: configuration.security,
+        config: Self.transportConfiguration(service)),
+      services: [FirestoreGRPCService(service)])
+  }
+
+  /// Serves until `shutDown` or cancellation.
+  /// - Parameters:
+  ///   - clock: paces heartbeats.
+  ///   - ready: called with the bound port once connections are accepted.
+  /// - Throws: `RPCStatus` that says why the address cannot be listened on.
+  package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.serve() }
+      group.addTask { try await beat(clock) }
+      do {
+        let address = try await server.transport.listeningAddress
+        ready(address.ipv4?.port ?? address.ipv6?.port ?? configuration.port)
+        _ = try await group.next()
+        group.cancelAll()
+      } catch {
+        group.cancelAll()
+        // The transport only says that it is not listening; the reason comes from serving.
+        var reason: any Error = error
+        while let result = await group.nextResult() {
+          if case .failure(let failure) = result, !(failure is CancellationError) { reason = failure }
+        }
+        throw configuration.explain(reason)
+      }
+    }
+  }
+
+  /// Lets calls finish and ends streams, so that `run` returns.
+  package func shutDown() async {
+    server.beginGracefulShutdown()
+    await backend.endWatches(RPCStatus(.unavailable, "The server is shutting down."))
+  }
+
+  private func beat(_ clock: any Clock<Duration>) async throws {
+    while true {
+      try await clock.sleep(for: Self.heartbeatInterval)
+      await backend.heartbeat()
+    }
+  }
+
+  private static func transportConfiguration(_ service: FirestoreService) -> HTTP2ServerTransport.Posix.Config {
+    .defaults { config in
+      config.rpc.maxRequestPayloadSize = maximumRequestBytes
+      config.http2.maxConcurrentStreams = maximumStreams
+      config.http2.targetWindowSize = 1 << 20
+      // Requests wait for their answers one by one: what is ready goes out.
+      config.connection.flushCoalescing = nil
+      // SDKs ping every 30 s, with or without calls, and gRPC's core several times a second to measure bandwidth: a
+      // minimum would have their connections closed in the middle of calls.
+      config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .zero
+      config.connection.keepalive.clientBehavior.allowWithoutCalls = true
+      config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(PlainHTTPHandler(service), position: .first)
+        }
+      }
+    }
+  }
+}
+
+extension FirestoreServer.Configuration {
+  fileprivate var socketAddress: GRPCNIOTransportCore.SocketAddress {
+    if host.contains(":") { return .ipv6(host: host, port: port) }
+    return .ipv4(host: host == "localhost" ? "127.0.0.1" : host, port: port)
+  }
+
+  fileprivate var security: HTTP2ServerTransport.Posix.TransportSecurity {
+    guard let tls else { return .plaintext }
+    return .tls(
+      certificateChain: [.file(path: tls.certificate, format: .pem)],
+      privateKey: .file(path: tls.key, format: .pem))
+  }
+
+  fileprivate func explain(_ error: any Error) -> any Error {
+    if error is RPCStatus || error is CancellationError { return error }
+    var cause = error
+    if let error = error as? RuntimeError, let inner = error.cause { cause = inner }
+    guard let failure = cause as? IOError else {
+      if tls != nil {
+        return RPCStatus(.failedPrecondition, "The TLS certificate or key cannot be used: \(cause).")
+      }
+      return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(cause).")
+    }
+    switch failure.errnoCode {
+    case EADDRINUSE:
+      return RPCStatus(
+        .failedPrecondition, "Port \(port) of \(host) is in use. End what listens there, or choose another --port.")
+    case EACCES:
+      return RPCStatus(.permissionDenied, "Port \(port) may not be listened on. Choose one above 1023.")
+    case EADDRNOTAVAIL:
+      return RPCStatus(.invalidArgument, "\(host) is not an address of this machine.")
+    default: return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(failure).")
+    }
+  }
+}
