@@ -73,12 +73,3 @@ public struct RemoteCredentials: Hashable, Sendable {
     }
   }
 }
-
-extension Firestore {
-  /// Talks to an emulator, or to `hearth serve`, in plain text, whatever the app's backend is. Before the first use.
-  public func useEmulator(withHost host: String, port: Int) {
-    let settings = settings
-    settings.setEmulator("\(host.contains(":") ? "[\(host)]" : host):\(port)")
-    self.settings = settings
-  }
-}

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Firestore {
-  /// Speaks without TLS to an emulator, or to `hearth serve`, instead of the server. Only a remote backend does; an
-  /// embedded one needs no host.
+  /// Speaks without TLS to an emulator, or to `hearth serve`, whatever the app's backend is.
   ///
   /// Before the first use: later, or with a wrong host or port, nothing changes and every call fails with the reason,
   /// as for `settings`.
@@ -16,8 +15,7 @@ extension Firestore {
     }
     let settings = settings
     // An IPv6 address contains colons itself.
-    settings.host = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    settings.isSSLEnabled = false
+    settings.setEmulator(host.contains(":") && !host.hasPrefix("[") ? "[\(host)]:\(port)" : "\(host):\(port)")
     self.settings = settings
   }
 }
