@@ -140,7 +140,7 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC",
+        "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ]),
     tests("FirestoreServiceTests", ["FirestoreModel", "FirestoreBackend", "FirestoreService"]),

@@ -7,73 +7,79 @@ import Testing
 
 /// What happens to the connection must not be seen in what a listener is told, except that it is from the cache. A line
 /// that is cut and laid anew at the same port stands for a server that is killed and started again.
-@Suite(.timeLimit(.minutes(3)), .serialized, .enabled(if: Server.address != nil))
+@Suite(.timeLimit(.minutes(3)), .serialized)
 struct BrokenLineTests {
   @Test("A server that is killed and started again in the middle of a listen is followed from where it was")
   func restart() async throws {
-    let line = try await Proxy(to: try Server.endpoint())
-    let port = line.endpoint.port
-    let db = World(at: line.endpoint).client()
-    let events = Events<[String]>()
-    let registration = db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
-      let place = snapshot?.metadata.isFromCache == true ? "cache" : "server"
-      events.send([place] + (snapshot?.documents.map(\.documentID) ?? []))
+    try await Server.run { server in
+      let line = try await Proxy(to: server)
+      let port = line.endpoint.port
+      let db = World(at: line.endpoint).client()
+      let events = Events<[String]>()
+      let registration = db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
+        let place = snapshot?.metadata.isFromCache == true ? "cache" : "server"
+        events.send([place] + (snapshot?.documents.map(\.documentID) ?? []))
+      }
+      try await db.document("cities/LA").setData(["n": 1])
+      #expect(await events.first { $0 == ["server", "LA"] } != nil)
+      try await line.close()
+      #expect(await events.first { $0 == ["cache", "LA"] } != nil)
+      let answers = Events<Bool>()
+      db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
+      #expect(await events.first { $0 == ["cache", "LA", "SF"] } != nil)
+      let restored = try await Proxy(to: server, port: port)
+      #expect(await answers.next() == true)
+      #expect(await events.first { $0 == ["server", "LA", "SF"] } != nil)
+      registration.remove()
+      try await db.terminate()
+      try await restored.close()
     }
-    try await db.document("cities/LA").setData(["n": 1])
-    #expect(await events.first { $0 == ["server", "LA"] } != nil)
-    try await line.close()
-    #expect(await events.first { $0 == ["cache", "LA"] } != nil)
-    let answers = Events<Bool>()
-    db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
-    #expect(await events.first { $0 == ["cache", "LA", "SF"] } != nil)
-    let restored = try await Proxy(to: try Server.endpoint(), port: port)
-    #expect(await answers.next() == true)
-    #expect(await events.first { $0 == ["server", "LA", "SF"] } != nil)
-    registration.remove()
-    try await db.terminate()
-    try await restored.close()
   }
 
   @Test("A line that goes dead unnoticed is given up, and what came meanwhile arrives over the next one")
   func halfOpen() async throws {
-    let line = try await Proxy(to: try Server.endpoint())
-    let world = World(at: line.endpoint, keepalive: (time: .milliseconds(200), timeout: .milliseconds(500)))
-    let db = world.client()
-    let other = world.client(
-      GRPCDatastore(try Server.endpoint(), database: world.database, credentials: .emulatorOwner))
-    let events = Events<[String]>()
-    let registration = db.collection("cities").addSnapshotListener { snapshot, _ in
-      events.send(snapshot?.documents.map(\.documentID) ?? [])
+    try await Server.run { server in
+      let line = try await Proxy(to: server)
+      let world = World(at: line.endpoint, keepalive: (time: .milliseconds(200), timeout: .milliseconds(500)))
+      let db = world.client()
+      let other = world.client(
+        GRPCDatastore(server, database: world.database, credentials: .emulatorOwner))
+      let events = Events<[String]>()
+      let registration = db.collection("cities").addSnapshotListener { snapshot, _ in
+        events.send(snapshot?.documents.map(\.documentID) ?? [])
+      }
+      try await other.document("cities/LA").setData(["n": 1])
+      #expect(await events.first { $0 == ["LA"] } != nil)
+      line.goDead()
+      try await other.document("cities/SF").setData(["n": 1])
+      line.revive()
+      #expect(await events.first { $0 == ["LA", "SF"] } != nil)
+      registration.remove()
+      try await db.terminate()
+      try await other.terminate()
+      try await line.close()
     }
-    try await other.document("cities/LA").setData(["n": 1])
-    #expect(await events.first { $0 == ["LA"] } != nil)
-    line.goDead()
-    try await other.document("cities/SF").setData(["n": 1])
-    line.revive()
-    #expect(await events.first { $0 == ["LA", "SF"] } != nil)
-    registration.remove()
-    try await db.terminate()
-    try await other.terminate()
-    try await line.close()
   }
 
   @Test("A client of a server that is not there answers from its cache, and sends what was written once it is")
   func lateServer() async throws {
-    let first = try await Proxy(to: try Server.endpoint())
-    let address = first.endpoint
-    try await first.close()
-    let db = World(at: address).client()
-    let events = Events<[String]>()
-    let registration = db.collection("cities").addSnapshotListener { snapshot, _ in
-      events.send(snapshot?.documents.map(\.documentID) ?? [])
+    try await Server.run { server in
+      let first = try await Proxy(to: server)
+      let address = first.endpoint
+      try await first.close()
+      let db = World(at: address).client()
+      let events = Events<[String]>()
+      let registration = db.collection("cities").addSnapshotListener { snapshot, _ in
+        events.send(snapshot?.documents.map(\.documentID) ?? [])
+      }
+      let answers = Events<Bool>()
+      db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
+      #expect(await events.first { $0 == ["SF"] } != nil)
+      let line = try await Proxy(to: server, port: address.port)
+      #expect(await answers.next() == true)
+      registration.remove()
+      try await db.terminate()
+      try await line.close()
     }
-    let answers = Events<Bool>()
-    db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
-    #expect(await events.first { $0 == ["SF"] } != nil)
-    let line = try await Proxy(to: try Server.endpoint(), port: address.port)
-    #expect(await answers.next() == true)
-    registration.remove()
-    try await db.terminate()
-    try await line.close()
   }
 }

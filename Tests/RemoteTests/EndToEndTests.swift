@@ -6,7 +6,7 @@ import Testing
 /// The same behaviour, whichever way leads to the backend.
 @Suite(.timeLimit(.minutes(3)), .serialized)
 struct EndToEndTests {
-  @Test("What one client writes another one's listener sees, and what is deleted leaves", arguments: World.Way.available)
+  @Test("What one client writes another one's listener sees, and what is deleted leaves", arguments: World.Way.allCases)
   func twoClients(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       let events = Events<[String]>()
@@ -24,7 +24,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Every type of value comes back as it was written", arguments: World.Way.available)
+  @Test("Every type of value comes back as it was written", arguments: World.Way.allCases)
   func values(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       try await db.document("all/types").setData([
@@ -50,7 +50,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Writes made offline are shown at once, sent in order on return, and seen by others", arguments: World.Way.available)
+  @Test("Writes made offline are shown at once, sent in order on return, and seen by others", arguments: World.Way.allCases)
   func offlineWrites(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       let seen = Events<Int?>()
@@ -74,7 +74,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("A write that the backend refuses is undone and says why", arguments: World.Way.available)
+  @Test("A write that the backend refuses is undone and says why", arguments: World.Way.allCases)
   func rejection(_ way: World.Way) async throws {
     try await World.run(way) { db, _ in
       let error = await #expect(throws: FirestoreError.self) {
@@ -86,7 +86,7 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Queries, aggregations and transactions answer the same", arguments: World.Way.available)
+  @Test("Queries, aggregations and transactions answer the same", arguments: World.Way.allCases)
   func reads(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       for number in 0..<25 {

@@ -1,13 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
 import FirestoreGRPC
+import FirestoreServer
 import Foundation
 
-/// The server that tests of the remote backend run against: whatever listens at `HEARTH_TEST_EMULATOR` (`HOST:PORT`),
-/// such as Google's emulator. Without it these tests are left out.
+/// The server that tests of the remote backend run against: `hearth serve` in this process, on a port of the loopback
+/// device; or whatever listens at `HEARTH_TEST_EMULATOR` (`HOST:PORT`), such as Google's emulator.
 enum Server {
-  static let address = ProcessInfo.processInfo.environment["HEARTH_TEST_EMULATOR"]
+  private static let address = ProcessInfo.processInfo.environment["HEARTH_TEST_EMULATOR"]
 
-  static func endpoint() throws -> FirestoreGRPC.Endpoint {
-    try FirestoreGRPC.Endpoint(address ?? "", security: .plaintext, from: "HEARTH_TEST_EMULATOR")
+  /// Serves while `body` runs.
+  static func run(
+    _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
+  ) async throws {
+    if let address {
+      return try await body(FirestoreGRPC.Endpoint(address, security: .plaintext, from: "HEARTH_TEST_EMULATOR"))
+    }
+    let server = FirestoreServer(FirestoreServer.Configuration(port: 0), backend: try LocalBackend.inMemory())
+    let (ports, continuation) = AsyncStream<Int>.makeStream()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        defer { continuation.finish() }
+        try await server.run { continuation.yield($0) }
+      }
+      for await port in ports {
+        try await body(FirestoreGRPC.Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+        break
+      }
+      group.cancelAll()
+      // It was cut off, and says so.
+      try? await group.waitForAll()
+    }
   }
 }

@@ -11,14 +11,12 @@ import Testing
 final class World: Sendable {
   enum Way: CaseIterable, Sendable, CustomTestStringConvertible {
     case inProcess
-    /// To the server that `Server` says.
+    /// To a server.
     case gRPC
     /// The same through a line that hands over a few bytes at a time.
     case slowLine
 
     var testDescription: String { "\(self)" }
-
-    static var available: [Way] { Server.address == nil ? [.inProcess] : allCases }
   }
 
   /// A project of the test's own: servers keep their data between tests.
@@ -53,11 +51,13 @@ final class World: Sendable {
     case .inProcess:
       let backend = try LocalBackend.inMemory()
       try await World { InProcessDatastore(backend: backend, database: $0) }.run(test)
-    case .gRPC: try await World(at: try Server.endpoint()).run(test)
+    case .gRPC: try await Server.run { try await World(at: $0).run(test) }
     case .slowLine:
-      let line = try await Proxy(to: try Server.endpoint(), mostBytes: 7)
-      try await World(at: line.endpoint).run(test)
-      try await line.close()
+      try await Server.run { server in
+        let line = try await Proxy(to: server, mostBytes: 7)
+        try await World(at: line.endpoint).run(test)
+        try await line.close()
+      }
     }
   }
 
