@@ -21,14 +21,14 @@ struct SettingsTests {
     db.useEmulator(withHost: "localhost", port: 8080)
     #expect(db.settings.host == "localhost:8080")
     #expect(!db.settings.isSSLEnabled)
-    try await db.document("a/b").setData([:])
+    try await db.document("a/b").enqueueData([:]).local
 
     db.useEmulator(withHost: "localhost", port: 9090)
     #expect(db.settings.host == "localhost:8080")
-    await #expect { try await db.document("a/b").setData([:]) } throws: { code(of: $0) == .failedPrecondition }
+    await #expect { try await db.document("a/b").enqueueData([:]).local } throws: { code(of: $0) == .failedPrecondition }
     // The settings in force take the mistake back.
     db.useEmulator(withHost: "localhost", port: 8080)
-    try await db.document("a/b").setData([:])
+    try await db.document("a/b").enqueueData([:]).local
     try await db.terminate()
   }
 
@@ -38,9 +38,9 @@ struct SettingsTests {
   func wrongEmulator(host: String, port: Int) async throws {
     let db = database()
     db.useEmulator(withHost: host, port: port)
-    await #expect { try await db.document("a/b").setData([:]) } throws: { code(of: $0) == .invalidArgument }
+    await #expect { try await db.document("a/b").enqueueData([:]).local } throws: { code(of: $0) == .invalidArgument }
     db.useEmulator(withHost: "localhost", port: 8080)
-    try await db.document("a/b").setData([:])
+    try await db.document("a/b").enqueueData([:]).local
     try await db.terminate()
   }
 

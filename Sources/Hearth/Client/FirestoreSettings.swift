@@ -39,16 +39,17 @@ public final class FirestoreSettings: Sendable {
   /// Until it is set: the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which is spoken to in
   /// plain text, else Cloud Firestore.
   public var host: String {
-    get { values.host ?? Backend.cloudHost }
+    get { values.emulator ?? values.host ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
   }
 
   /// Whether a remote backend is spoken to over TLS.
   public var isSSLEnabled: Bool {
-    get { values.isSSLEnabled }
+    get { values.emulator == nil && values.isSSLEnabled }
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
+  /// Takes the place of host and backend.
   func setEmulator(_ address: String) { storage.withLock { $0.emulator = address } }
 
   /// Where listeners and completions are called, one after the other. Must be serial.

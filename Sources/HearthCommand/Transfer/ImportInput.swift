@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CoreFoundation
 import FirestoreJSON
 import Foundation
 import Glibc
@@ -36,14 +35,16 @@ struct ImportInput {
     }
     name = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    var status = stat()
-    guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+    guard descriptor >= 0 else {
       throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
     }
-    guard status.st_mode & S_IFMT != S_IFDIR else { throw CommandFailure(.noInput, "\(path) is a directory.") }
-    let isFile = status.st_mode & S_IFMT == S_IFREG
-    size = isFile ? Int(status.st_size) : nil
-    modified = isFile ? Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9 : nil
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(filePath: path).resolvingSymlinksInPath().path)
+    let type = attributes?[.type] as? FileAttributeType
+    if type == .typeDirectory { throw CommandFailure(.noInput, "\(path) is a directory.") }
+    let isFile = type == .typeRegular
+    size = isFile ? attributes?[.size] as? Int : nil
+    modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
   }
 
   /// Goes on after a document.

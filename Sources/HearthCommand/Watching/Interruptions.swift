@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CDispatch
 import Dispatch
 import Glibc
 
@@ -32,10 +31,9 @@ final class Interruptions {
     continuation.finish()
   }
 
-  /// A pipe's writing end has an error when nobody can read any more. One thread waits for it until the process ends.
+  /// A pipe's writing end has an error when nobody can read any more; a file never has one. One thread waits for it until
+  /// the process ends.
   private func watchOutput() {
-    var status = stat()
-    guard fstat(STDOUT_FILENO, &status) == 0, [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT) else { return }
     DispatchQueue(label: "hearth.output").async { [continuation] in
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
       while poll(&state, 1, -1) < 0, errno == EINTR {}
