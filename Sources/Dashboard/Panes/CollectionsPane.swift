@@ -132,7 +132,8 @@ struct CollectionsPane {
       line.skip(2)
       let isLast = index == values.count - 1
       let width = min(preview.widths[index], room - line.width)
-      guard width >= 4 else { return }
+      // A value may be short; a column may not be cut down to nothing.
+      guard width > 0, width >= min(4, preview.widths[index]) else { return }
       if isLast, case .string = value {
         line.add(SafeText.truncated(ValueText.bare(value), to: room - line.width, ellipsis: glyphs.ellipsis))
       } else {
