@@ -44,7 +44,8 @@ struct CrashClient {
   private mutating func step(_ number: Int) async throws {
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<82:
-      var total = Mutation(key: key("counters/total"), operation: .patch(Fields(), FieldMask([])))
+      // Many counters: what is pending for a document is applied again at each acknowledgement of one of its writes.
+      var total = Mutation(key: key("counters/\(number % 64)"), operation: .patch(Fields(), FieldMask([])))
       total.transforms = [FieldTransform(path: FieldPath("n"), operation: .increment(.integer(1)))]
       let write = Mutation(key: key("writes/\(number)"), operation: .set(["n": .integer(Int64(number))]))
       try await report("w", number, [write, total])
