@@ -26,6 +26,14 @@ let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 
+/// `HEARTH_CORE=1` leaves out everything that needs gRPC: the cache, the core, the backend and the screen then build in
+/// a third of the time, which is what the sanitizers and `hearth-bench` are run with.
+let coreOnly = Context.environment["HEARTH_CORE"] == "1"
+let needGRPC: Set<String> = [
+  "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "FirestoreWireTests",
+  "FirestoreGRPCTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests", "CrashClient", "EndToEndTests",
+]
+
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
@@ -164,3 +172,12 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if coreOnly {
+  package.targets.removeAll { needGRPC.contains($0.name) }
+  package.products.removeAll { ["Hearth", "hearth"].contains($0.name) }
+  package.dependencies.removeAll { dependency in
+    guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
+    return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto"].contains { location.contains($0) }
+  }
+}
