@@ -87,7 +87,7 @@ final class Workbench {
       resumeToken: ResumeToken([1]), isCurrent: true, added: Set(hits.map(\.key)))
     _ = try store.apply(event)
     try store.notifyLocalViewChanges(
-      [LocalViewChanges(targetID: data.id, isFromCache: false, added: Set(hits.map(\.key)), removed: [])])
+      [LocalViewChanges(targetID: data.id, isFromCache: false, added: hits.map(\.key), removed: [])])
     try store.releaseTarget(data.id)
   }
 

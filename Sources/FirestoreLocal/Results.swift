@@ -9,8 +9,9 @@ package struct LocalWriteResult: Sendable {
 }
 
 package struct QueryResult: Sendable {
-  /// Local views that match. For a limit query at least the first `limit` of them, perhaps more.
-  package var documents: [DocumentKey: Document]
+  /// Local views that match, each once and in no order. For a limit query at least the first `limit` of them, perhaps
+  /// more.
+  package var matches: [Document]
   /// What the backend last said belongs to the query's target.
   package var remoteKeys: Set<DocumentKey>
   /// How the documents were found.
@@ -21,16 +22,28 @@ package struct QueryResult: Sendable {
   package var entriesRead = 0
   /// With the plan `index`, what each of them did.
   package var indexes: [IndexUse] = []
+
+  /// The matches; none are left here, so that they can be sorted where they are.
+  package mutating func takeMatches() -> [Document] {
+    var taken: [Document] = []
+    swap(&taken, &matches)
+    return taken
+  }
+
+  /// The matches by key; O(matches) each time.
+  package var documents: [DocumentKey: Document] {
+    Dictionary(uniqueKeysWithValues: matches.lazy.map { ($0.key, $0) })
+  }
 }
 
 /// What changed in one view when it raised a snapshot.
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
-  package var added: Set<DocumentKey>
+  package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
 
-  package init(targetID: TargetID, isFromCache: Bool, added: Set<DocumentKey>, removed: Set<DocumentKey>) {
+  package init(targetID: TargetID, isFromCache: Bool, added: [DocumentKey], removed: Set<DocumentKey>) {
     self.targetID = targetID
     self.isFromCache = isFromCache
     self.added = added

@@ -26,27 +26,33 @@ package struct DocumentSet: Sendable {
 
   /// - Parameter documents: in any order; the last of several with one key counts.
   package init(comparing query: Query, documents: some Sequence<Document>) {
+    var last: [DocumentKey: Document] = [:]
+    for document in documents { last[document.key] = document }
+    self.init(comparing: query, distinct: Array(last.values))
+  }
+
+  /// - Parameter documents: in any order, no two with the same key. If nothing else holds the array, its documents are
+  ///   moved.
+  package init(comparing query: Query, distinct documents: consuming [Document]) {
     self.init(comparing: query)
-    let sorted: [Document]
-    if isOrderedByKey {
-      sorted = Self.lastOfEach(orderBy.sorted(documents))
-    } else {
-      for document in documents { byKey[document.key] = document }
-      sorted = orderBy.sorted(byKey.values)
+    count = documents.count
+    if !isOrderedByKey {
+      for index in documents.indices { byKey[documents[index].key] = documents[index] }
     }
-    count = sorted.count
+    orderBy.sort(&documents)
     let size = Self.chunkCapacity(count) / 2
-    chunks.reserveCapacity(count / size + 1)
-    for start in stride(from: 0, to: count, by: size) {
-      chunks.append(Array(sorted[start..<Swift.min(start + size, count)]))
+    chunks = Array(repeating: [], count: (count + size - 1) / size)
+    for chunk in chunks.indices.reversed() {
+      chunks[chunk] = Self.removeLast(documents.count - chunk * size, from: &documents)
     }
   }
 
-  private static func lastOfEach(_ sorted: [Document]) -> [Document] {
-    let repeated = sorted.indices.dropLast().filter { sorted[$0].key == sorted[$0 + 1].key }
-    if repeated.isEmpty { return sorted }
-    let dropped = Set(repeated)
-    return sorted.indices.filter { !dropped.contains($0) }.map { sorted[$0] }
+  /// Moved, since copying a document touches what it refers to.
+  private static func removeLast(_ count: Int, from documents: inout [Document]) -> [Document] {
+    [Document](unsafeUninitializedCapacity: count) { buffer, initialized in
+      for index in (0..<count).reversed() { buffer.initializeElement(at: index, to: documents.removeLast()) }
+      initialized = count
+    }
   }
 
   package var isEmpty: Bool { count == 0 }
@@ -175,7 +181,16 @@ extension DocumentSet: Sequence {
   package func makeIterator() -> Iterator { Iterator(chunks: chunks) }
   package var underestimatedCount: Int { count }
   package var documents: [Document] { Array(self) }
-  package var keys: [DocumentKey] { map(\.key) }
+  package var keys: [DocumentKey] { keys { _ in true } }
+
+  /// The keys of the documents that satisfy the predicate, in query order.
+  package func keys(where predicate: (Document) -> Bool) -> [DocumentKey] {
+    var keys: [DocumentKey] = []
+    for chunk in chunks {
+      for document in chunk where predicate(document) { keys.append(document.key) }
+    }
+    return keys
+  }
 }
 
 extension DocumentSet: Equatable {

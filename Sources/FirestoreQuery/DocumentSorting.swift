@@ -7,7 +7,29 @@ extension [OrderBy] {
   /// What is sorted are small places, not documents: moving a document costs several reference counts. Each place
   /// carries the first bits of what it is ordered by, so that most comparisons are of two numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
-    let documents = Array<Document>(documents)
+    var sorted = Array<Document>(documents)
+    sort(&sorted)
+    return sorted
+  }
+
+  /// As `sorted`; nothing is copied if nothing else holds the array.
+  func sort(_ documents: inout [Document]) {
+    var places = places(of: documents)
+    // Along each cycle of the permutation every document is swapped to its place.
+    for start in places.indices {
+      var current = start
+      while places[current].index != start {
+        let source = places[current].index
+        documents.swapAt(current, source)
+        places[current].index = current
+        current = source
+      }
+      places[current].index = current
+    }
+  }
+
+  /// Where the first document in this order is, then the second, and so on.
+  private func places(of documents: [Document]) -> [Place] {
     let fields = filter { !$0.path.isDocumentID }
     // `__name__` ends every complete list of orderings.
     let isKeyDescending = last?.direction == .descending
@@ -30,7 +52,7 @@ extension [OrderBy] {
       if ordering == .equal { return left.index < right.index }
       return ordering == (isKeyDescending ? .descending : .ascending)
     }
-    return places.map { documents[$0.index] }
+    return places
   }
 
   /// Places by the first bytes of the documents' ids, if the documents are neighbours in one collection, whose order
@@ -56,7 +78,7 @@ extension [OrderBy] {
 private struct Place {
   /// What is smaller comes first; what is equal must be compared in full.
   let hint: UInt64
-  let index: Int
+  var index: Int
 
   init(hint: UInt64, index: Int, descending: Bool) {
     self.hint = descending ? ~hint : hint

@@ -34,9 +34,9 @@ extension SyncCore {
   private mutating func open(_ query: Query, _ effects: inout [SyncEffect]) throws(LocalStoreError) -> ViewID {
     let data = try store.allocateTarget(query.target)
     do throws(LocalStoreError) {
-      let result = try store.execute(query, usingPreviousResults: true)
+      var result = try store.execute(query, usingPreviousResults: true)
       let view = View(
-        query: query, documents: Array(result.documents.values), syncedKeys: result.remoteKeys,
+        query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys,
         hasCachedResults: data.resumeToken != nil, readTime: data.snapshotVersion)
       let isMirrorSynced = views.ids(of: data.id).contains { views[$0]?.view.isSynced ?? false }
       let id = views.insert(view, target: data.id)
@@ -57,7 +57,7 @@ extension SyncCore {
   private mutating func pin(_ view: View, for target: TargetID) {
     guard !view.documents.isEmpty else { return }
     let shown = LocalViewChanges(
-      targetID: target, isFromCache: true, added: Set(view.documents.keys), removed: [])
+      targetID: target, isFromCache: true, added: view.documents.keys, removed: [])
     // What is shown is noted even if the store fails, and nothing has to be stored.
     try? store.notifyLocalViewChanges([shown])
   }

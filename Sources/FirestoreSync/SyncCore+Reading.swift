@@ -10,9 +10,9 @@ extension SyncCore {
   }
 
   /// The result in the query's order, the limit observed.
-  func documents(of query: Query, in result: QueryResult) -> DocumentSet {
+  func documents(of query: Query, in result: consuming QueryResult) -> DocumentSet {
     let view = View(
-      query: query, documents: Array(result.documents.values), syncedKeys: result.remoteKeys, hasCachedResults: false,
+      query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys, hasCachedResults: false,
       readTime: nil)
     return view.snapshot(causes: []).documents
   }

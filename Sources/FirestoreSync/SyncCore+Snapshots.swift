@@ -36,7 +36,7 @@ extension SyncCore {
     guard let view = views[id]?.view else { return }
     do throws(LocalStoreError) {
       let result = try store.execute(view.query, usingPreviousResults: false)
-      step = view.step(result.documents.values, after: step)
+      step = view.step(result.matches, after: step)
     } catch {
       failed.views.insert(id)
       failed.error = error
@@ -49,7 +49,7 @@ extension SyncCore {
     for id in ids.sorted() {
       guard let entry = views[id] else { continue }
       let result = try store.execute(entry.view.query, usingPreviousResults: false)
-      let step = entry.view.step(result.documents.values)
+      let step = entry.view.step(result.matches)
       if let snapshot = take(step, in: id, entry.target, nil, [.cacheRecovered], &effects) {
         snapshots.append((id, entry.target, snapshot))
       }
@@ -85,7 +85,7 @@ extension SyncCore {
       let others = views.ids(of: target).filter { $0 != id }.compactMap { views[$0]?.view.documents }
       return LocalViewChanges(
         targetID: target, isFromCache: snapshot.isFromCache, added: snapshot.keys(.added),
-        removed: snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } })
+        removed: Set(snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } }))
     }
     // Only the order of later collections depends on it, and the snapshots are already right.
     try? store.notifyLocalViewChanges(local)
@@ -121,7 +121,7 @@ extension SyncCore {
 }
 
 extension ViewSnapshot {
-  fileprivate func keys(_ kind: DocumentChange.Kind) -> Set<DocumentKey> {
-    Set(changes.lazy.filter { $0.kind == kind }.map(\.document.key))
+  fileprivate func keys(_ kind: DocumentChange.Kind) -> [DocumentKey] {
+    changes.lazy.filter { $0.kind == kind }.map(\.document.key)
   }
 }

@@ -48,9 +48,9 @@ struct View: Sendable {
 
   /// A view of what the cache holds.
   /// - Parameters:
-  ///   - result: documents that match, whether or not they fit into the limit.
+  ///   - result: documents that match, each once, whether or not they fit into the limit.
   ///   - readTime: of the cached result, if the target was ever in sync.
-  init(query: Query, documents result: [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
+  init(query: Query, documents result: consuming [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
        readTime: SnapshotVersion?) {
     self.query = query
     target = query.target
@@ -58,12 +58,12 @@ struct View: Sendable {
     self.syncedKeys = syncedKeys
     self.hasCachedResults = hasCachedResults
     self.readTime = readTime
-    documents = DocumentSet(comparing: query, documents: result)
+    documents = DocumentSet(comparing: query, distinct: result)
     while let limit = query.limit, documents.count > limit {
       guard let outside = query.limitType == .first ? documents.last : documents.first else { break }
       documents.remove(outside.key)
     }
-    mutatedKeys = Set(documents.documents.lazy.filter(\.hasLocalMutations).map(\.key))
+    mutatedKeys = Set(documents.keys(where: \.hasLocalMutations))
   }
 
   /// The present state; as changes it lists none.

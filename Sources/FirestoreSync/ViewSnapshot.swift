@@ -41,7 +41,7 @@ package struct ViewSnapshot: Sendable {
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
-    initial.changes = documents.documents.map { DocumentChange(kind: .added, document: $0) }
+    initial.changes = documents.map { DocumentChange(kind: .added, document: $0) }
     initial.syncStateChanged = true
     initial.excludesMetadataChanges = false
     return initial

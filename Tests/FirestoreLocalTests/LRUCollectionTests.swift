@@ -76,6 +76,30 @@ struct LRUCollectionTests {
     #expect(plain == nil)
   }
 
+  @Test("What a view shows stays, however it came into the view, and what left it goes")
+  func shown() throws {
+    let place = Place(.memory)
+    var store = try place.open()
+    let names = ["a", "b", "c", "d", "e"]
+    let id = try store.allocateTarget(collection("rooms").target).id
+    _ = try store.apply(event(at: 1, names.map { doc("rooms/\($0)", at: 1) }))
+    func show(_ added: [String], without removed: [String] = []) throws {
+      let change = LocalViewChanges(
+        targetID: id, isFromCache: true, added: added.map { key("rooms/\($0)") },
+        removed: Set(removed.map { key("rooms/\($0)") }))
+      try store.notifyLocalViewChanges([change])
+    }
+
+    try show(["a", "b"])
+    try show(["c"])
+    try show(["d"], without: ["a"])
+    try show(["a"], without: ["b", "d"])
+    _ = try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000)
+
+    let kept = try names.filter { name throws in try store.remoteDocument(key("rooms/\(name)")) != nil }
+    #expect(kept == ["a", "c"])
+  }
+
   @Test("A document that leaves a view was used last")
   func recency() throws {
     let place = Place(.memory)

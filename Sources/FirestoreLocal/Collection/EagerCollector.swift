@@ -5,7 +5,8 @@ import FirestoreRemote
 /// Forgets documents as soon as nothing refers to them: no target, no view, no look-up and nobody's pending write.
 struct EagerCollector {
   let database: CacheDatabase
-  let pins: [TargetID: Set<DocumentKey>]
+  /// Settled.
+  let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
   /// Documents that lost a reference before this transaction.
   let unreferenced: Set<DocumentKey>
@@ -48,7 +49,7 @@ struct EagerCollector {
   }
 
   private func isPinned(_ key: DocumentKey) -> Bool {
-    pins.values.contains { $0.contains(key) } || limboReferences.values.contains { $0.contains(key) }
+    pins.values.contains { $0.keys.contains(key) } || limboReferences.values.contains { $0.contains(key) }
   }
 }
 

@@ -6,7 +6,8 @@ import FirestoreRemote
 struct LRUCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  let pins: [TargetID: Set<DocumentKey>]
+  /// Settled.
+  let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
 
   /// - Precondition: inside a transaction, except for the phase `compact`.
@@ -133,7 +134,7 @@ struct LRUCollector {
   }
 
   private func references() throws(LocalStoreError) -> References {
-    let shown = [pins, limboReferences].flatMap(\.values).filter { !$0.isEmpty }
+    let shown = (pins.values.map(\.keys) + limboReferences.values).filter { !$0.isEmpty }
     return References(database: database, shown: shown, hasBatches: try database.mutations.hasAny())
   }
 

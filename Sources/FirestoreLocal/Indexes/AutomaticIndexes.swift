@@ -17,7 +17,7 @@ struct AutomaticIndexes {
   /// Makes the indexes that the query lacks, if its scan cost more than they would have.
   func consider(_ query: Query, _ result: QueryResult) throws(LocalStoreError) {
     guard result.plan == .scan, result.documentsScanned >= Self.minimumScan else { return }
-    let returned = min(result.documents.count, query.limit ?? .max)
+    let returned = min(result.matches.count, query.limit ?? .max)
     guard result.documentsScanned > Self.relativeCost * returned else { return }
     let known = try database.indexes.indexes
     let wanted = Self.definitions(for: query.target).filter { definition in

@@ -92,7 +92,7 @@ extension QueryEngine {
     remoteKeys.formUnion(try resolve(RemoteKeys(unknown)))
     let uses = candidates.map { IndexUse($0, servesOrder: true) }
     return QueryResult(
-      documents: hits.finish().documents, remoteKeys: remoteKeys, plan: .index, documentsScanned: read.count,
+      matches: hits.finish().documents, remoteKeys: remoteKeys, plan: .index, documentsScanned: read.count,
       entriesRead: entries, indexes: uses.unique)
   }
 
@@ -126,7 +126,7 @@ extension QueryEngine {
     }
     let (documents, remote) = hits.finish()
     return QueryResult(
-      documents: documents, remoteKeys: try resolve(remote), plan: .index, documentsScanned: scanned,
+      matches: documents, remoteKeys: try resolve(remote), plan: .index, documentsScanned: scanned,
       entriesRead: found.entries, indexes: found.uses.unique)
   }
 

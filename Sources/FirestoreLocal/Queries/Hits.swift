@@ -12,7 +12,7 @@ final class Hits {
   private var nearest: [Candidate] = []
   /// The last of a full set; what comes after it is dropped at once.
   private var last: Candidate?
-  private var unlimited: [DocumentKey: Document] = [:]
+  private var unlimited: [Document] = []
   private var remote: RemoteKeys
   /// How many rows were compared with the query.
   private(set) var scanned = 0
@@ -38,10 +38,12 @@ final class Hits {
     if matcher.matchesEverything, limit == nil { unlimited.reserveCapacity(min(count, 100_000)) }
   }
 
-  /// The documents, and the members whose keys are known now.
-  func finish() -> (documents: [DocumentKey: Document], remote: RemoteKeys) {
-    for candidate in best { unlimited[candidate.document.key] = candidate.document }
-    return (unlimited, remote)
+  /// The documents, each once if no key was given twice, and the members whose keys are known now. Nothing is left here.
+  func finish() -> (documents: [Document], remote: RemoteKeys) {
+    var documents: [Document] = []
+    swap(&documents, &unlimited)
+    for candidate in best { documents.append(candidate.document) }
+    return (documents, remote)
   }
 
   /// Whether a row with these fields matches and may be within the limit; `nil` where it takes the key to tell, or
@@ -64,7 +66,7 @@ final class Hits {
     guard isAdmitted || matcher.matches(row, in: collection) else { return }
     let key = row.key(in: collection)
     guard let limit else {
-      unlimited[key] = try row.document(key)
+      if let document = try row.document(key) { unlimited.append(document) }
       remote.note(key, row.number)
       return
     }
@@ -81,7 +83,7 @@ final class Hits {
 
   /// Adds a document if it matches, whatever the limit.
   func insert(_ document: Document) {
-    if target.matches(document) { unlimited[document.key] = document }
+    if target.matches(document) { unlimited.append(document) }
   }
 
   // MARK: Order

@@ -33,9 +33,10 @@ struct QueryEngine {
 
   private func documentQuery(_ query: Query, _ target: TargetData?) throws(LocalStoreError) -> QueryResult {
     let key = DocumentKey(unchecked: query.path)
-    var documents: [DocumentKey: Document] = [:]
-    if let document = try local.document(key), document.exists { documents[key] = document }
-    return QueryResult(documents: documents, remoteKeys: try resolve(try members(of: target)), plan: .document)
+    let document = try local.document(key)
+    return QueryResult(
+      matches: document.map { $0.exists ? [$0] : [] } ?? [], remoteKeys: try resolve(try members(of: target)),
+      plan: .document)
   }
 
   private func scanning(_ query: Query, _ target: TargetData?) throws(LocalStoreError) -> QueryResult {
@@ -52,7 +53,7 @@ struct QueryEngine {
     }
     let (documents, remote) = hits.finish()
     return QueryResult(
-      documents: documents, remoteKeys: try resolve(remote), plan: .scan, documentsScanned: hits.scanned)
+      matches: documents, remoteKeys: try resolve(remote), plan: .scan, documentsScanned: hits.scanned)
   }
 
   func members(of target: TargetData?) throws(LocalStoreError) -> RemoteKeys {
@@ -74,7 +75,7 @@ struct QueryEngine {
   private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(LocalStoreError) -> QueryResult? {
     guard !query.matchesAllDocuments, let limboFree = target.lastLimboFreeSnapshotVersion else { return nil }
     let matcher = query.target
-    var documents: [DocumentKey: Document] = [:]
+    var documents: [Document] = []
     var remoteKeys: Set<DocumentKey> = []
     var scanned = 0
     try database.documents.scan(target: Int64(target.id.rawValue)) { row throws(LocalStoreError) in
@@ -85,10 +86,11 @@ struct QueryEngine {
       let view =
         local.hasBatches
         ? LocalDocuments.view(of: key, over: remote, try local.overlay(of: key)) : remote
-      if let view, matcher.matches(view) { documents[key] = view }
+      if let view, matcher.matches(view) { documents.append(view) }
     }
-    if needsRefill(query, documents.values, remoteKeys.count, limboFree) { return nil }
+    if needsRefill(query, documents, remoteKeys.count, limboFree) { return nil }
 
+    var changed: [Document] = []
     for collection in try collections(of: query) {
       let hits = Hits(query)
       let overlaid = try considerOverlaid(collection, hits)
@@ -98,10 +100,15 @@ struct QueryEngine {
         try hits.consider(row, in: path, isAdmitted: false)
       }
       scanned += hits.scanned
-      documents.merge(hits.finish().documents) { _, newer in newer }
+      changed += hits.finish().documents
+    }
+    if !changed.isEmpty {
+      let keys = Set(changed.lazy.map(\.key))
+      documents.removeAll { keys.contains($0.key) }
+      documents += changed
     }
     return QueryResult(
-      documents: documents, remoteKeys: remoteKeys, plan: .syncedResult, documentsScanned: scanned)
+      matches: documents, remoteKeys: remoteKeys, plan: .syncedResult, documentsScanned: scanned)
   }
 
   /// Whether a document outside of the previous result may now be within the limit (SDK: needsRefill).

@@ -31,6 +31,7 @@ extension LocalStore {
       if try !database.compact(unlessBelow: run.thresholdBytes) { run.phase = .done }
       return
     }
+    for id in pins.keys { pins[id]?.settle() }
     let collector = LRUCollector(
       database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
     var next = run

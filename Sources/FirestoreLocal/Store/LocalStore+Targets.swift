@@ -24,8 +24,11 @@ extension LocalStore {
   package mutating func releaseTarget(_ id: TargetID) throws(LocalStoreError) {
     guard let active = activeTargets.removeValue(forKey: id) else { return }
     activeIDs[active.data.target] = nil
-    let shown = pins.removeValue(forKey: id) ?? []
+    var shown = pins.removeValue(forKey: id) ?? PinnedKeys()
     try check(.releaseTarget)
+    // Practically all documents of a large view belong to its target, and need no place of their own.
+    let isFew = shown.maximumCount <= Self.individuallyTouched
+    let shownKeys = policy == .eager || isFew ? shown.settled() : []
     let database = database
     let collector = eagerCollector
     try database.transaction { () throws(LocalStoreError) in
@@ -33,16 +36,14 @@ extension LocalStore {
       if let collector {
         let members = try database.targets.members(of: id)
         try database.targets.remove(id)
-        try collector.collect(shown)
+        try collector.collect(shownKeys)
         try collector.collect(members)
         return
       }
       var data = active.data
       data.sequenceNumber = sequenceNumber
       try database.targets.set(data)
-      // Practically all documents of a large view belong to its target, and need no place of their own.
-      guard shown.count <= Self.individuallyTouched else { return }
-      for key in shown { try Self.touchIfOrphaned(key, sequenceNumber, database) }
+      for key in shownKeys { try Self.touchIfOrphaned(key, sequenceNumber, database) }
     }
     unreferenced = []
   }
@@ -107,12 +108,10 @@ extension LocalStore {
   }
 
   private mutating func pin(_ change: LocalViewChanges) {
-    if pins[change.targetID] == nil {
-      pins[change.targetID] = change.added
-    } else {
-      pins[change.targetID]?.formUnion(change.added)
-    }
-    if !change.removed.isEmpty { pins[change.targetID]?.subtract(change.removed) }
+    pins[change.targetID, default: PinnedKeys()].add(change.added)
+    pins[change.targetID]?.remove(change.removed)
+    // This collector asks in nearly every transaction.
+    if policy == .eager { pins[change.targetID]?.settle() }
   }
 
   private static var individuallyTouched: Int { 1000 }

@@ -41,7 +41,7 @@ package struct LocalStore: ~Copyable {
   var activeTargets: [TargetID: ActiveTarget] = [:]
   var activeIDs: [Target: TargetID] = [:]
   /// The documents shown by each active target's view.
-  var pins: [TargetID: Set<DocumentKey>] = [:]
+  var pins: [TargetID: PinnedKeys] = [:]
   var limboReferences: [TargetID: Set<DocumentKey>] = [:]
   /// Documents that lost a reference outside of a transaction; the eager collector looks at them in the next one.
   var unreferenced: Set<DocumentKey> = []
