@@ -28,6 +28,9 @@ struct HearthBench: ParsableCommand {
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
+  @Option(help: "How often each case runs, where it is not bound to a number (default: 5 to 9 times).")
+  var repetitions: Int?
+
   @Option(help: .hidden)
   var residentProbe: String?
 
@@ -42,6 +45,9 @@ struct HearthBench: ParsableCommand {
     if let count = documents.first(where: { !(100...10_000_000).contains($0) }) {
       throw ValidationError("--documents \(count): give a number from 100 to 10000000.")
     }
+    if let repetitions, !(1...1_000_000).contains(repetitions) {
+      throw ValidationError("--repetitions \(repetitions): give a number from 1 to 1000000.")
+    }
   }
 
   func run() throws {
@@ -51,7 +57,7 @@ struct HearthBench: ParsableCommand {
     var progress = Progress(total: chosen.count * sizes.count)
     if !json { print(ReportLine.tableHeader) }
     for size in sizes {
-      let workbench = try Workbench(documents: size)
+      let workbench = try Workbench(documents: size, repetitions: repetitions)
       for benchmark in chosen {
         progress.begin("\(benchmark.name), \(size) documents")
         let readings = try benchmark.run(workbench)

@@ -9,22 +9,22 @@ import Foundation
 final class Workbench {
   let size: Int
   let documents: [Document]
+  let repetitions: Int
   private let directory: String
   private var template: String?
   private var floors: [Bool: SQLiteFloor] = [:]
   private var copies = 0
 
-  init(documents size: Int) throws {
+  /// - Parameter repetitions: `nil` for some, more where they are short.
+  init(documents size: Int, repetitions: Int? = nil) throws {
     self.size = size
+    self.repetitions = repetitions ?? (size > 20_000 ? 5 : 9)
     documents = SampleData.documents(size)
     directory = NSTemporaryDirectory() + "hearth-bench-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
   }
 
   deinit { try? FileManager.default.removeItem(atPath: directory) }
-
-  /// More repetitions where they are short.
-  var repetitions: Int { size > 20_000 ? 5 : 9 }
 
   /// The state whose query has been in sync before.
   static let syncedState = 7

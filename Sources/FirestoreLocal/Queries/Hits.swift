@@ -9,6 +9,7 @@ final class Hits {
   private let target: Target
   private let limit: Int?
   private let matcher: StoredMatcher
+  private let conditions: [CodeRange]
   private var nearest: [Candidate] = []
   /// The last of a full set; what comes after it is dropped at once.
   private var last: Candidate?
@@ -28,6 +29,7 @@ final class Hits {
     target = query.target
     limit = query.limit
     matcher = StoredMatcher(target)
+    conditions = CodeRange.all(of: target)
     self.remote = remote
     if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
   }
@@ -73,8 +75,34 @@ final class Hits {
     let fields = EncodedFieldsView(row.fieldBytes)
     let values = target.orderBy.map { $0.path.isDocumentID ? nil : fields[$0.path] }
     if let last, compare(values, key, last) != .ascending { return }
-    guard let document = try row.document(key) else { return }
-    nearest.append(Candidate(values: values, document: document))
+    if let document = try row.document(key) { keep(Candidate(values: values, document: document), limit) }
+  }
+
+  /// Adds a stored document if it matches and is within the limit; does not count it as scanned.
+  /// - Parameter number: higher than those of all documents before.
+  func consider(_ document: Document, _ number: DocumentTable.Number) {
+    guard matcher.matchesEverything || target.matchesContent(document, equality: .strict) else { return }
+    guard let limit else {
+      unlimited.append(document)
+      remote.note(document.key, number)
+      return
+    }
+    let values = target.orderBy.map { $0.path.isDocumentID ? nil : document[$0.path] }
+    if let last, compare(values, document.key, last) != .ascending { return }
+    keep(Candidate(values: values, document: document), limit)
+  }
+
+  /// Notes rows that were compared with the query elsewhere.
+  func count(scanned rows: Int) { scanned += rows }
+
+  /// What the documents that are still wanted have in common.
+  var ranges: [CodeRange] {
+    guard let last, let order = target.orderBy.first, let value = last.values[0] else { return conditions }
+    return [CodeRange(notAfter: value, order)] + conditions
+  }
+
+  private func keep(_ candidate: Candidate, _ limit: Int) {
+    nearest.append(candidate)
     if nearest.count >= max(2 * limit, 64) {
       nearest = best
       last = nearest.last

@@ -43,6 +43,14 @@ struct QueryEngine {
     let hits = Hits(query, try members(of: target))
     for collection in try collections(of: query) {
       let overlaid = try considerOverlaid(collection, hits)
+      if let mirror = try database.documents.mirror(of: collection) {
+        hits.count(scanned: mirror.count)
+        mirror.scan({ hits.ranges }) { index, document in
+          let number = collection << 32 | DocumentTable.Number(index)
+          if !overlaid.contains(number) { hits.consider(document, number) }
+        }
+        continue
+      }
       let path = try database.collections.path(of: collection)
       let filter = hits.filter
       if filter == nil { hits.expect(try database.documents.extent(of: collection)) }

@@ -21,7 +21,7 @@ final class DocumentTable {
   /// The next free number of a collection, once asked for.
   private var nextNumbers: [CollectionTable.Number: Number] = [:]
   /// Of collections that have been scanned; for a database in memory only.
-  private var arenas: [CollectionTable.Number: FieldArena] = [:]
+  private var mirrors: [CollectionTable.Number: CollectionMirror] = [:]
   private let findHeader: Statement
   private let findByName: Statement
   private let findByNumber: Statement
@@ -123,7 +123,6 @@ final class DocumentTable {
     _ collection: CollectionTable.Number, where admits: RowFilter.Admits?,
     _ body: (Row) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
-    if let admits, connection.isInMemory { return try scanArena(collection, where: admits, body) }
     let statement = admits == nil ? inCollection : inCollectionFiltered
     statement.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
     try rowFilter.with(admits ?? { _ in true }) { () throws(LocalStoreError) in
@@ -131,33 +130,34 @@ final class DocumentTable {
     }
   }
 
-  private func scanArena(
-    _ collection: CollectionTable.Number, where admits: RowFilter.Admits, _ body: (Row) throws(LocalStoreError) -> Void
-  ) throws(LocalStoreError) {
-    let arena = if let known = arenas[collection] { known } else { try makeArena(collection) }
-    try arena.forEach { index, bytes throws(LocalStoreError) in
-      if admits(bytes) { try read(Self.first(collection) + Number(index), body) }
+  /// What a scan reads instead of the rows; `nil` for a database on disk.
+  func mirror(of collection: CollectionTable.Number) throws(LocalStoreError) -> CollectionMirror? {
+    guard connection.isInMemory else { return nil }
+    if let known = mirrors[collection] { return known }
+    let mirror = CollectionMirror()
+    let path = try collections.path(of: collection)
+    try scan(collection, where: nil) { row throws(LocalStoreError) in
+      if row.isFound { mirror.set(Self.index(row.number), try row.document(row.key(in: path))) }
     }
+    mirrors[collection] = mirror
+    return mirror
   }
 
-  private func makeArena(_ collection: CollectionTable.Number) throws(LocalStoreError) -> FieldArena {
-    let arena = FieldArena()
-    try scan(collection, where: nil) { row in
-      if row.isFound { arena.set(Int(row.number - Self.first(collection)), row.fieldBytes) }
+  /// Keeps what scans read in step with the table.
+  /// - Parameter encoded: the document's fields, if it has any.
+  private func note(_ number: Number, _ document: Document?, _ encoded: EncodedFields?) {
+    if mirrors.isEmpty { return }
+    var stored = document
+    if let encoded {
+      stored?.state = .found(DocumentData(encoded: encoded))
+      stored?.pending = document?.hasCommittedMutations == true ? .committed : .none
+    } else {
+      stored = nil
     }
-    arenas[collection] = arena
-    return arena
+    mirrors[number >> 32]?.set(Self.index(number), stored)
   }
 
-  /// Keeps the copy that scans read in step with the table.
-  private func note(_ number: Number, _ fields: [UInt8]?) {
-    if arenas.isEmpty { return }
-    let collection = number >> 32
-    guard let arena = arenas[collection] else { return }
-    let index = Int(number - Self.first(collection))
-    if let fields { fields.withUnsafeBytes { arena.set(index, $0) } } else { arena.remove(index) }
-    if arena.isWorn { arenas[collection] = nil }
-  }
+  private static func index(_ number: Number) -> Int { Int(number & 0xffff_ffff) }
 
   /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
   func scan(
@@ -210,7 +210,7 @@ final class DocumentTable {
     statement.bind(number, at: 8)
     if header == nil { statement.bind(collection, at: 9).bind(document.key.documentID, at: 10) }
     try statement.run()
-    note(number, encoded?.bytes)
+    note(number, document, encoded)
     if isIndexed, header?.state.isFound != true { try indexes.update(number, from: nil, to: encoded) }
     return number
   }
@@ -229,7 +229,7 @@ final class DocumentTable {
       nextNumbers[collection] = number
       return nil
     }
-    note(number, encoded?.bytes)
+    note(number, document, encoded)
     if try !indexes.indexes(of: collection).isEmpty { try indexes.update(number, from: nil, to: encoded) }
     return number
   }
@@ -259,7 +259,7 @@ final class DocumentTable {
     try updateEntries(of: number, to: nil)
     bindPlaceholder(update, number, sequenceNumber)
     try update.run()
-    note(number, nil)
+    note(number, nil, nil)
   }
 
   private func bindPlaceholder(_ statement: Statement, _ number: Number, _ sequenceNumber: Int64) {
@@ -281,7 +281,7 @@ final class DocumentTable {
   func remove(_ number: Number) throws(LocalStoreError) {
     try updateEntries(of: number, to: nil)
     try delete.bind(number, at: 1).run()
-    note(number, nil)
+    note(number, nil, nil)
   }
 
   /// Brings the index entries of a stored document in line with the fields it is about to have.
@@ -302,7 +302,7 @@ final class DocumentTable {
   /// Drops what is remembered, because the transaction that changed it may have been undone.
   func forget() {
     nextNumbers = [:]
-    arenas = [:]
+    mirrors = [:]
   }
 
   // MARK: Numbers

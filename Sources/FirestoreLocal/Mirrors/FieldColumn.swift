@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The values of one field in all documents of a collection, cut to sixteen bytes that are ordered as the values are:
+/// enough to pass over most documents that a condition excludes without looking at them.
+struct FieldColumn {
+  /// The first bytes of a value's `OrderedCode`. Of two values the lesser never has the greater code; different values
+  /// may have the same.
+  struct Code: Comparable {
+    private let high: UInt64
+    private let low: UInt64
+
+    /// Below the code of every value: there is no such field.
+    static let absent = Code(high: 0, low: 0)
+    static let least = Code(high: 0, low: 1)
+    static let greatest = Code(high: .max, low: .max)
+
+    private init(high: UInt64, low: UInt64) {
+      self.high = high
+      self.low = low
+    }
+
+    init(_ bytes: [UInt8]) {
+      var words: (UInt64, UInt64) = (0, 0)
+      for index in 0..<16 {
+        let byte: UInt64 = index < bytes.count ? UInt64(bytes[index]) : 0
+        if index < 8 { words.0 = words.0 << 8 | byte } else { words.1 = words.1 << 8 | byte }
+      }
+      self.init(high: words.0, low: words.1)
+    }
+
+    @inline(__always)
+    static func < (left: Code, right: Code) -> Bool {
+      left.high != right.high ? left.high < right.high : left.low < right.low
+    }
+
+    /// Below all other codes of values of this one's type.
+    var leastOfType: Code { Code(high: high & 0xff << 56, low: 0) }
+    /// Above all other codes of values of this one's type.
+    var greatestOfType: Code { Code(high: high | .max >> 8, low: .max) }
+  }
+
+  let path: FieldPath
+  /// By the documents' numbers within the collection.
+  private var codes: [Code] = []
+  private var writer = OrderedCode()
+
+  init(_ path: FieldPath) { self.path = path }
+
+  /// - Parameter fields: `nil` for a document that does not exist.
+  mutating func set(_ index: Int, _ fields: EncodedFields?) {
+    if index >= codes.count { codes.append(contentsOf: repeatElement(.absent, count: index - codes.count + 1)) }
+    codes[index] = fields?.withView { code(of: $0) } ?? .absent
+  }
+
+  private mutating func code(of fields: EncodedFieldsView) -> Code {
+    guard let value = fields.find(path) else { return .absent }
+    writer.cut(to: 0)
+    return writer.append(value) ? Code(writer.bytes) : .absent
+  }
+
+  static func code(of value: Value) -> Code {
+    var writer = OrderedCode()
+    writer.append(value)
+    return Code(writer.bytes)
+  }
+
+  /// Those of the documents whose codes are in a range.
+  func documents(in range: Range<Int>, between lower: Code, and upper: Code) -> [Int] {
+    codes.withUnsafeBufferPointer { codes in
+      var found: [Int] = []
+      for index in range.clamped(to: 0..<codes.count) where codes[index] >= lower && codes[index] <= upper {
+        found.append(index)
+      }
+      return found
+    }
+  }
+
+  func contains(_ index: Int, between lower: Code, and upper: Code) -> Bool {
+    index < codes.count && codes[index] >= lower && codes[index] <= upper
+  }
+}
