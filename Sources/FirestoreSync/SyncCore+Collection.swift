@@ -7,7 +7,9 @@ extension SyncCore {
   mutating func collectGarbage(_ effects: inout [SyncEffect]) {
     guard let threshold = configuration.collectionThreshold else { return }
     do throws(LocalStoreError) {
-      if collection == nil { collection = try store.beginCollection(thresholdBytes: threshold) }
+      if collection == nil {
+        collection = try store.beginCollection(thresholdBytes: threshold, pacer: configuration.slicePacer)
+      }
       if var run = collection {
         try store.continueCollection(&run)
         collection = run.isFinished ? nil : run

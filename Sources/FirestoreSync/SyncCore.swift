@@ -25,6 +25,8 @@ package struct SyncCore: ~Copyable {
     package var isNetworkEnabled = true
     /// Above how many bytes the cache is collected in the background; `nil` for never.
     package var collectionThreshold: Int64?
+    /// Keeps the slices of that short.
+    package var slicePacer = SlicePacer.continuous
 
     package init(database: DatabaseID) { self.database = database }
   }

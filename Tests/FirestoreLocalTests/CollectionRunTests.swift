@@ -28,10 +28,11 @@ struct CollectionRunTests {
     return copy
   }
 
+  /// A run whose slices do a few pieces of work each.
   private func begin(_ store: borrowing LocalStore, _ percentile: Int, dry: Bool = false) throws -> CollectionRun {
     try #require(
       try store.beginCollection(
-        thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: 1000, isDryRun: dry))
+        thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: 1000, isDryRun: dry, pacer: .pieces(4)))
   }
 
   private func count(_ store: borrowing LocalStore, _ name: String) throws -> Int {

@@ -14,6 +14,7 @@ struct CollectionTests {
         location: .memory, policy: .leastRecentlyUsed(thresholdBytes: thresholdBytes), database: database))
     var configuration = SyncCore.Configuration(database: database)
     configuration.collectionThreshold = thresholdBytes
+    configuration.slicePacer = .pieces(1)
     var core = SyncCore(store, configuration: configuration, random: CountingGenerator())
     try core.start(user: nil, &effects)
     return core

@@ -96,6 +96,8 @@ final class ModelClient {
     var configuration = SyncCore.Configuration(database: database)
     configuration.maximumLimboLookups = setup.maximumLimboLookups
     if case .leastRecentlyUsed = setup.policy { configuration.collectionThreshold = 0 }
+    // A run is repeated from its seed.
+    configuration.slicePacer = .pieces(1)
     let storage = LocalStoreConfiguration(
       location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: database)
     starts += 1

@@ -5,11 +5,12 @@ import FirestoreRemote
 /// One run of the least-recently-used collection (SDK: LruGarbageCollector), in slices between which the cache may be
 /// used and changed.
 ///
-///     members ─► ages ─► choose ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
-///                                └── no target goes ────┘
+///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
+///                                          └── no target goes ────┘
 ///
 /// Every slice is one transaction and leaves a consistent cache: a run that ends anywhere, also with the process, has
 /// merely collected less. What earlier slices found out is only trusted as long as nothing else changes the cache.
+/// A slice works off pieces until its time is over, whichever phases they belong to.
 package struct CollectionRun: Sendable {
   enum Phase: Sendable {
     /// Which documents belong to targets.
@@ -17,25 +18,28 @@ package struct CollectionRun: Sendable {
     /// How old the others are.
     case ages(after: DocumentTable.Age?)
     case choose
+    /// Makes targets that go unknown.
+    case retire(after: TargetID?)
     /// Deletes the membership of targets that go.
     case forget(index: Int)
     /// Which documents are old enough.
     case candidates(after: DocumentTable.Age?)
-    case remove(index: Int)
+    case remove(after: DocumentTable.Number?)
     /// Gives free pages back.
     case compact
+    /// Shortens the file by them.
+    case writeBack
     case done
   }
 
-  /// How much one slice does; each is chosen to take a few milliseconds.
-  enum Slice {
-    static let rowsRead = 8_000
-    static let membersForgotten = 3_000
-    static let documentsRemoved = 800
-    static let documentsMeasured = 3_000
-    static let pagesMoved = 200
-    /// A log of this size is written back to the database before the next slice, so that no commit has to.
-    static let logBytes: Int64 = 4 << 20
+  /// How much is done between two looks at the clock; each takes about half a millisecond.
+  enum Piece {
+    static let rowsRead = 1_000
+    static let targetsRetired = 10
+    static let membersForgotten = 200
+    static let documentsRemoved = 64
+    static let documentsMeasured = 200
+    static let pagesMoved = 64
   }
 
   let thresholdBytes: Int64
@@ -46,15 +50,15 @@ package struct CollectionRun: Sendable {
   var phase = Phase.members(after: nil)
   /// What belongs to a target that stays.
   var members = NumberSet()
-  /// Documents that belong to no target, by their sequence numbers.
-  var ages: [Int64: Int] = [:]
+  /// The sequence numbers of documents that belong to no target.
+  var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
-  var candidates: [DocumentTable.Number] = []
+  var candidates = NumberSet()
   /// What SQLite counted after the last slice. Any other number later means that somebody else made changes.
   var changeCount: Int64?
   var isUndisturbed = true
-  /// The last slice emptied the log.
-  var hasWrittenLogBack = false
+  var pacer: SlicePacer
+  var log = LogPacer()
 
   package internal(set) var plan = CollectionPlan()
   package internal(set) var targetsRemoved = 0
@@ -63,7 +67,12 @@ package struct CollectionRun: Sendable {
   package var isFinished: Bool { if case .done = phase { true } else { false } }
 
   /// All is removed, and only free pages are left to be given back.
-  package var isCompacting: Bool { if case .compact = phase { true } else { false } }
+  package var isCompacting: Bool {
+    switch phase {
+    case .compact, .writeBack: true
+    default: false
+    }
+  }
 
   package var result: CollectionResult {
     CollectionResult(
@@ -74,21 +83,13 @@ package struct CollectionRun: Sendable {
   /// Finds the sequence number up to which things go. All documents and targets are equal in this.
   /// - Parameter targets: the targets' sequence numbers.
   mutating func setBound(targets: [Int64]) {
-    var counts = ages
-    for number in targets { counts[number, default: 0] += 1 }
-    ages = [:]
-    plan.sequenceNumbers = counts.values.reduce(0, +)
+    for number in targets { ages.add(number) }
+    plan.sequenceNumbers = ages.total
     let (tenths, overflow) = plan.sequenceNumbers.multipliedReportingOverflow(by: max(0, min(percentile, 100)))
     let collected = min(overflow ? plan.sequenceNumbers : tenths / 100, maximum)
-    guard collected > 0 else { return }
-    var seen = 0
-    for (number, count) in counts.sorted(by: { $0.key < $1.key }) {
-      seen += count
-      if seen >= collected {
-        plan.bound = number
-        plan.sequenceNumbersCollected = collected
-        return
-      }
-    }
+    defer { ages = SequenceNumberCounts() }
+    guard collected > 0, let bound = ages.number(at: collected) else { return }
+    plan.bound = bound
+    plan.sequenceNumbersCollected = collected
   }
 }

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreRemote
 
-/// Performs the slices of a `CollectionRun` on the tables.
+/// Performs the pieces of a `CollectionRun` on the tables.
 struct LRUCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
@@ -10,16 +10,29 @@ struct LRUCollector {
   let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
 
-  /// - Precondition: inside a transaction, except for the phase `compact`.
-  func perform(_ run: inout CollectionRun) throws(LocalStoreError) {
+  /// Works until the slice's time is over or the run is.
+  /// - Precondition: inside a transaction, except for a dry run.
+  func performSlice(_ run: inout CollectionRun) throws(LocalStoreError) {
+    var isLast = false
+    repeat {
+      try performPiece(&run)
+      if case .writeBack = run.phase { isLast = true }
+    } while !isLast && !run.isFinished && !run.pacer.isOver()
+  }
+
+  private func performPiece(_ run: inout CollectionRun) throws(LocalStoreError) {
     switch run.phase {
     case .members(let position): try readMembers(&run, after: position)
     case .ages(let position): try readAges(&run, after: position)
     case .choose: try choose(&run)
+    case .retire(let id): try retire(&run, after: id)
     case .forget(let index): try forgetMembers(&run, index)
     case .candidates(let position): try findCandidates(&run, after: position)
-    case .remove(let index): run.isDryRun ? try measure(&run, index) : try removeCandidates(&run, index)
-    case .compact, .done: break
+    case .remove(let last): run.isDryRun ? try measure(&run, after: last) : try removeCandidates(&run, after: last)
+    case .compact:
+      let isMore = try database.compact(unlessBelow: run.thresholdBytes, pages: CollectionRun.Piece.pagesMoved)
+      if !isMore { run.phase = .writeBack }
+    case .writeBack, .done: break
     }
   }
 
@@ -31,12 +44,12 @@ struct LRUCollector {
     let leaving = Set(run.leaving)
     var last: TargetCache.Membership?
     var count = 0
-    try database.targets.scanMembership(after: position, limit: CollectionRun.Slice.rowsRead) { membership in
+    try database.targets.scanMembership(after: position, limit: CollectionRun.Piece.rowsRead) { membership in
       if !leaving.contains(membership.target) { run.members.insert(membership.document) }
       last = membership
       count += 1
     }
-    let isComplete = count < CollectionRun.Slice.rowsRead
+    let isComplete = count < CollectionRun.Piece.rowsRead
     if !isComplete {
       run.phase = .members(after: last)
     } else {
@@ -45,19 +58,28 @@ struct LRUCollector {
   }
 
   private func readAges(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
-    let limit = CollectionRun.Slice.rowsRead
+    let limit = CollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: .max, limit: limit) { age in
-      if !run.members.contains(age.number) { run.ages[age.sequenceNumber, default: 0] += 1 }
+      if !run.members.contains(age.number) { run.ages.add(age.sequenceNumber) }
     }
     run.phase = last.map { .ages(after: $0) } ?? .choose
   }
 
-  /// Decides, and makes the targets that go unknown at once: from here on they only hold their documents until these
-  /// have been forgotten in slices.
   private func choose(_ run: inout CollectionRun) throws(LocalStoreError) {
     run.setBound(targets: try database.targets.sequenceNumbers())
-    guard let bound = run.plan.bound else { return run.phase = run.isDryRun ? .done : .compact }
-    for data in try database.targets.all(upToSequenceNumber: bound) where !activeTargets.contains(data.id) {
+    if run.plan.bound == nil {
+      run.phase = run.isDryRun ? .done : .compact
+    } else {
+      run.phase = .retire(after: nil)
+    }
+  }
+
+  /// Makes targets that go unknown: from here on they only hold their documents until these have been forgotten.
+  private func retire(_ run: inout CollectionRun, after position: TargetID?) throws(LocalStoreError) {
+    guard let bound = run.plan.bound else { return run.phase = .done }
+    let limit = CollectionRun.Piece.targetsRetired
+    let old = try database.targets.all(upToSequenceNumber: bound, after: position, limit: limit)
+    for data in old where !activeTargets.contains(data.id) {
       run.leaving.append(data.id)
       run.plan.targets.append(
         CollectionPlan.LeavingTarget(
@@ -66,7 +88,9 @@ struct LRUCollector {
       if !run.isDryRun { try database.targets.makeUnknown(data.id) }
     }
     run.targetsRemoved = run.leaving.count
-    if run.leaving.isEmpty {
+    if old.count == limit {
+      run.phase = .retire(after: old.last?.id)
+    } else if run.leaving.isEmpty {
       run.phase = .candidates(after: nil)
     } else if run.isDryRun {
       run.members = NumberSet()
@@ -78,7 +102,7 @@ struct LRUCollector {
 
   private func forgetMembers(_ run: inout CollectionRun, _ index: Int) throws(LocalStoreError) {
     var index = index
-    var budget = CollectionRun.Slice.membersForgotten
+    var budget = CollectionRun.Piece.membersForgotten
     while index < run.leaving.count, budget > 0 {
       let removed = try database.targets.removeMembers(of: run.leaving[index], limit: budget)
       budget -= max(removed, 1)
@@ -94,38 +118,39 @@ struct LRUCollector {
 
   private func findCandidates(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
     guard let bound = run.plan.bound else { return run.phase = .done }
-    let limit = CollectionRun.Slice.rowsRead
+    let limit = CollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: bound, limit: limit) { age in
-      if !run.members.contains(age.number) { run.candidates.append(age.number) }
+      if !run.members.contains(age.number) { run.candidates.insert(age.number) }
     }
     if let last { return run.phase = .candidates(after: last) }
-    // Neighbours share pages.
-    run.candidates.sort()
-    run.phase = .remove(index: 0)
+    run.phase = .remove(after: nil)
   }
 
   // MARK: Removing
 
-  private func removeCandidates(_ run: inout CollectionRun, _ start: Int) throws(LocalStoreError) {
-    let end = min(start + CollectionRun.Slice.documentsRemoved, run.candidates.count)
+  /// Ascending: neighbours share pages.
+  private func removeCandidates(
+    _ run: inout CollectionRun, after last: DocumentTable.Number?
+  ) throws(LocalStoreError) {
+    let numbers = run.candidates.numbers(above: last, limit: CollectionRun.Piece.documentsRemoved)
     let references = try references()
-    for number in run.candidates[start..<end] {
+    for number in numbers {
       if !run.isUndisturbed, try !isStillOrphan(number, upTo: run.plan.bound) { continue }
       if try references.contains(number) { continue }
       try database.documents.remove(number)
       run.documentsRemoved += 1
     }
-    run.phase = end < run.candidates.count ? .remove(index: end) : .compact
+    run.phase = numbers.count == CollectionRun.Piece.documentsRemoved ? .remove(after: numbers.last) : .compact
   }
 
-  private func measure(_ run: inout CollectionRun, _ start: Int) throws(LocalStoreError) {
-    let end = min(start + CollectionRun.Slice.documentsMeasured, run.candidates.count)
+  private func measure(_ run: inout CollectionRun, after last: DocumentTable.Number?) throws(LocalStoreError) {
+    let numbers = run.candidates.numbers(above: last, limit: CollectionRun.Piece.documentsMeasured)
     let references = try references()
-    for number in run.candidates[start..<end] where try !references.contains(number) {
+    for number in numbers where try !references.contains(number) {
       run.plan.documents += 1
       run.plan.bytes += try database.documents.byteCount(number)
     }
-    run.phase = end < run.candidates.count ? .remove(index: end) : .done
+    run.phase = numbers.count == CollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
   }
 
   private func isStillOrphan(_ number: DocumentTable.Number, upTo bound: Int64?) throws(LocalStoreError) -> Bool {

@@ -7,15 +7,44 @@ struct NumberSet {
   private static let wordsPerBlock = 1 << 15 / 64
 
   private var blocks: [Int64: [UInt64]] = [:]
+  private(set) var count = 0
 
   mutating func insert(_ number: DocumentTable.Number) {
     let (word, bit) = Self.place(number)
-    blocks[number >> Self.blockBits, default: Array(repeating: 0, count: Self.wordsPerBlock)][word] |= bit
+    let block = number >> Self.blockBits
+    if Self.set(bit, in: &blocks[block, default: Array(repeating: 0, count: Self.wordsPerBlock)][word]) { count += 1 }
+  }
+
+  /// - Returns: whether it was not set before.
+  private static func set(_ bit: UInt64, in word: inout UInt64) -> Bool {
+    defer { word |= bit }
+    return word & bit == 0
   }
 
   func contains(_ number: DocumentTable.Number) -> Bool {
     let (word, bit) = Self.place(number)
     return blocks[number >> Self.blockBits].map { $0[word] & bit != 0 } ?? false
+  }
+
+  /// The lowest numbers above `bound`, ascending; at most `limit` of them.
+  func numbers(above bound: DocumentTable.Number?, limit: Int) -> [DocumentTable.Number] {
+    var found: [DocumentTable.Number] = []
+    let first = bound.map { $0 + 1 } ?? .min
+    for block in blocks.keys.filter({ $0 >= first >> Self.blockBits }).sorted() {
+      guard let words = blocks[block] else { continue }
+      let start = block << Self.blockBits
+      let (firstWord, firstBit) = first > start ? Self.place(first) : (0, 1)
+      for index in firstWord..<Self.wordsPerBlock {
+        var word = words[index]
+        if index == firstWord { word &= ~(firstBit - 1) }
+        while word != 0 {
+          if found.count == limit { return found }
+          found.append(start + Int64(index * 64 + word.trailingZeroBitCount))
+          word &= word - 1
+        }
+      }
+    }
+    return found
   }
 
   private static func place(_ number: DocumentTable.Number) -> (word: Int, bit: UInt64) {

@@ -10,12 +10,15 @@ extension LocalStore {
   ///   - percentile: how many of a hundred sequence numbers to collect (SDK: 10).
   ///   - maximumSequenceNumbers: the most to collect in one run (SDK: 1000).
   ///   - isDryRun: only fills in the run's plan; then the threshold and the policy do not matter.
+  ///   - pacer: keeps slices short.
   /// - Returns: `nil` if the cache is smaller, or its policy is not `leastRecentlyUsed`.
   package func beginCollection(
-    thresholdBytes: Int64, percentile: Int = 10, maximumSequenceNumbers: Int = 1000, isDryRun: Bool = false
+    thresholdBytes: Int64, percentile: Int = 10, maximumSequenceNumbers: Int = 1000, isDryRun: Bool = false,
+    pacer: SlicePacer = .continuous
   ) throws(LocalStoreError) -> CollectionRun? {
     let run = CollectionRun(
-      thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun)
+      thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun,
+      pacer: pacer)
     if isDryRun { return run }
     guard case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return nil }
     return run
@@ -24,25 +27,47 @@ extension LocalStore {
   /// Does the next slice of a run: some milliseconds of work, in one transaction.
   package mutating func continueCollection(_ run: inout CollectionRun) throws(LocalStoreError) {
     let database = database
-    run.hasWrittenLogBack =
-      !run.isDryRun && !run.hasWrittenLogBack && database.logByteSize >= CollectionRun.Slice.logBytes
-    if run.hasWrittenLogBack { return try database.read { () throws(LocalStoreError) in try database.writeLogBack() } }
-    if case .compact = run.phase {
-      if try !database.compact(unlessBelow: run.thresholdBytes) { run.phase = .done }
+    var next = run
+    next.pacer.begin()
+    if try writeLogBackIfDue(&next) {
+      run = next
       return
     }
     for id in pins.keys { pins[id]?.settle() }
     let collector = LRUCollector(
       database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
-    var next = run
     if let count = run.changeCount, count != database.connection.changeCount { next.isUndisturbed = false }
     if run.isDryRun {
-      try database.read { () throws(LocalStoreError) in try collector.perform(&next) }
+      try database.read { () throws(LocalStoreError) in try collector.performSlice(&next) }
     } else {
-      try database.transaction { () throws(LocalStoreError) in try collector.perform(&next) }
+      try database.transaction { () throws(LocalStoreError) in
+        try collector.performSlice(&next)
+        next.pacer.endWork()
+      }
+      next.pacer.end()
     }
     next.changeCount = database.connection.changeCount
     run = next
+  }
+
+  /// - Returns: whether that was the slice.
+  private func writeLogBackIfDue(_ run: inout CollectionRun) throws(LocalStoreError) -> Bool {
+    let database = database
+    let bytes = run.isDryRun ? 0 : database.logByteSize
+    if case .writeBack = run.phase {
+      // Only now does the file itself become shorter.
+      if bytes > 0 { try database.read { () throws(LocalStoreError) in try database.writeLogBack() } }
+      run.phase = .done
+      return true
+    }
+    guard bytes >= run.log.dueBytes, !run.log.wasLast else {
+      run.log.wasLast = false
+      return false
+    }
+    try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
+    run.log.took(run.pacer.elapsed, for: bytes)
+    run.log.wasLast = true
+    return true
   }
 
   /// All slices of a run at once.

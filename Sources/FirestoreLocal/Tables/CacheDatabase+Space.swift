@@ -33,20 +33,15 @@ extension CacheDatabase {
 
   /// Gives some free pages back, if the database is at least this large or an eighth of it is free: moving a page costs
   /// as much as removing several documents, and a few free pages will be used again soon.
+  /// - Precondition: inside a transaction.
   /// - Returns: whether there is more to do.
-  func compact(unlessBelow threshold: Int64) throws(LocalStoreError) -> Bool {
-    try read { () throws(LocalStoreError) in
-      let free = try connection.integer("PRAGMA freelist_count")
-      let pages = try connection.integer("PRAGMA page_count")
-      let size = try byteSize()
-      if free > 0, free > pages / 8 || size >= threshold {
-        try connection.execute("PRAGMA incremental_vacuum(\(CollectionRun.Slice.pagesMoved))")
-        return try connection.integer("PRAGMA page_count") < pages
-      }
-      // Only now does the file itself become shorter.
-      if logByteSize > 0 { try writeLogBack() }
-      return false
-    }
+  func compact(unlessBelow threshold: Int64, pages moved: Int) throws(LocalStoreError) -> Bool {
+    let free = try connection.integer("PRAGMA freelist_count")
+    let pages = try connection.integer("PRAGMA page_count")
+    let size = try byteSize()
+    guard free > 0, free > pages / 8 || size >= threshold else { return false }
+    try connection.execute("PRAGMA incremental_vacuum(\(moved))")
+    return try connection.integer("PRAGMA page_count") < pages
   }
 
   /// Brings everything from the log into the database file, which ends with its last page then, and empties the log.

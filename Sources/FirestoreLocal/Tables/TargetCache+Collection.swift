@@ -25,16 +25,20 @@ extension TargetCache {
     }
   }
 
-  /// The targets that were last used then or before, by id.
-  func all(upToSequenceNumber bound: Int64) throws(LocalStoreError) -> [TargetData] {
+  /// The next targets by id that were last used then or before.
+  func all(
+    upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
+  ) throws(LocalStoreError) -> [TargetData] {
     var found: [TargetData] = []
-    try connection.prepareOnce("SELECT id, target, sequence_number FROM targets WHERE sequence_number <= ? ORDER BY id")
-      .bind(bound, at: 1).forEachRow { row throws(LocalStoreError) in
-        found.append(
-          TargetData(
-            id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: try Self.decode(row.blob(1)),
-            sequenceNumber: row.integer(2)))
-      }
+    let statement = try connection.prepareOnce(
+      "SELECT id, target, sequence_number FROM targets WHERE sequence_number <= ? AND id > ? ORDER BY id LIMIT ?")
+    statement.bind(bound, at: 1).bind(id.map { Int64($0.rawValue) } ?? .min, at: 2)
+    try statement.bind(Int64(limit), at: 3).forEachRow { row throws(LocalStoreError) in
+      found.append(
+        TargetData(
+          id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: try Self.decode(row.blob(1)),
+          sequenceNumber: row.integer(2)))
+    }
     return found
   }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides how much work fits into one slice of long work, on whatever machine and disk: a slice works until its time is
+/// over and keeps the rest for what comes at its end, the commit, whose share it learns from the slices before.
+package struct SlicePacer: Sendable {
+  /// What a slice aims to take altogether; the rest of the ten milliseconds that anything else may have to wait is for
+  /// the last piece of work before the clock is looked at.
+  static let aim = Duration.milliseconds(6)
+  private static let shortest = Duration.milliseconds(1)
+
+  /// The time since some fixed point, by a clock that never goes back.
+  private let now: @Sendable () -> Duration
+  /// How long a slice may work before its end.
+  private(set) var workingTime = Duration.milliseconds(2)
+  private var start = Duration.zero
+  private var workEnd: Duration?
+  /// Instead of a time.
+  private var piecesPerSlice: Int?
+  private var pieces = 0
+
+  package init(now: @escaping @Sendable () -> Duration) { self.now = now }
+
+  /// By the machine's clock.
+  package static var continuous: SlicePacer {
+    let clock = ContinuousClock()
+    let origin = clock.now
+    return SlicePacer { origin.duration(to: clock.now) }
+  }
+
+  /// Slices of this many pieces of work however long they take, for runs that have to be repeatable.
+  package static func pieces(_ count: Int) -> SlicePacer {
+    var pacer = SlicePacer { .zero }
+    pacer.piecesPerSlice = count
+    return pacer
+  }
+
+  mutating func begin() {
+    pieces = 0
+    start = now()
+    workEnd = nil
+  }
+
+  /// A piece of work is done.
+  /// - Returns: whether the work of this slice has taken its time.
+  mutating func isOver() -> Bool {
+    pieces += 1
+    if let piecesPerSlice { return pieces >= piecesPerSlice }
+    return now() - start >= workingTime
+  }
+
+  /// How long the slice has taken so far.
+  var elapsed: Duration { now() - start }
+
+  /// Only the end of the slice is left to do.
+  mutating func endWork() { workEnd = now() }
+
+  /// The slice is over. Its time tells how long the next may work.
+  mutating func end() {
+    guard let workEnd else { return }
+    let work = max(workEnd - start, .microseconds(100))
+    let share = work / max(now() - start, work)
+    let fitting = min(max(Self.aim * share, Self.shortest), Self.aim)
+    // One slice alone is not believed: another process may have had the processor meanwhile.
+    workingTime = min(max(fitting, workingTime / 2), workingTime * 1.5)
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Synchronization
+import Testing
+
+@testable import FirestoreLocal
+
+@Suite("Slices of long work")
+struct SliceTests {
+  /// A clock that somebody sets.
+  private final class SetClock: Sendable {
+    private let time = Mutex(Duration.zero)
+    var now: Duration { time.withLock { $0 } }
+    func advance(by duration: Duration) { time.withLock { $0 += duration } }
+  }
+
+  @Test("However the cost of a commit changes, slices soon take what they aim at and no more")
+  func pacing() {
+    let clock = SetClock()
+    var pacer = SlicePacer { clock.now }
+    for commitShare in [0.2, 3.0, 0.0, 4.0] {
+      var last = Duration.zero
+      for _ in 0..<12 {
+        pacer.begin()
+        let start = clock.now
+        while !pacer.isOver() { clock.advance(by: .microseconds(100)) }
+        pacer.endWork()
+        clock.advance(by: (clock.now - start) * commitShare)
+        pacer.end()
+        last = clock.now - start
+      }
+      #expect(last <= SlicePacer.aim + .milliseconds(1), "commits of \(commitShare)")
+      #expect(last >= SlicePacer.aim / 3, "commits of \(commitShare)")
+    }
+  }
+
+  @Test("The log is brought back so often that it takes no longer than a slice", arguments: [1, 4] as [Int64])
+  func log(_ nanosecondsPerByte: Int64) {
+    var log = LogPacer()
+    var took = Duration.zero
+    for _ in 0..<10 {
+      took = .nanoseconds(log.dueBytes * nanosecondsPerByte)
+      log.took(took, for: log.dueBytes)
+    }
+    #expect(took <= SlicePacer.aim * 2)
+    #expect(log.dueBytes >= 1 << 20 && log.dueBytes <= 8 << 20)
+  }
+
+  @Test("A slower machine collects the same in more slices", arguments: Storage.allCases)
+  func slower(_ storage: Storage) throws {
+    var slices: [Int] = []
+    for step in [Duration.microseconds(1), .milliseconds(5)] {
+      let place = Place(storage)
+      var store = try place.open()
+      _ = try store.apply(event(at: 1, (0..<3000).map { doc("rooms/d\($0)", at: 1, ["n": .integer(1)]) }))
+      let begun = try store.beginCollection(
+        thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: .max, pacer: .impatient(step: step))
+      var run = try #require(begun)
+      var count = 0
+      while !run.isFinished {
+        try store.continueCollection(&run)
+        count += 1
+      }
+      #expect(run.documentsRemoved == 3000)
+      slices.append(count)
+    }
+    #expect(slices[0] <= 12 && slices[1] > 50, "\(slices)")
+  }
+
+  @Test("Numbers come back in order, from any place on")
+  func numberSet() {
+    var random = SplitMix(1)
+    var set = NumberSet()
+    var expected: Set<Int64> = []
+    for _ in 0..<5000 {
+      let number = Int64.random(in: 1...3, using: &random) << 32 + Int64.random(in: 0..<70_000, using: &random)
+      set.insert(number)
+      expected.insert(number)
+    }
+    #expect(set.count == expected.count)
+    var found: [Int64] = []
+    while case let next = set.numbers(above: found.last, limit: 37), !next.isEmpty { found += next }
+    #expect(found == expected.sorted())
+  }
+
+  @Test("The n-th lowest sequence number is that of all numbers sorted")
+  func counts() {
+    var random = SplitMix(2)
+    var counts = SequenceNumberCounts()
+    let numbers = (0..<3000).map { _ in Int64.random(in: 0..<2000, using: &random) }
+    for number in numbers { counts.add(number) }
+    let sorted = numbers.sorted()
+    for place in [1, 2, 17, 1500, 2999, 3000] { #expect(counts.number(at: place) == sorted[place - 1]) }
+    #expect(counts.number(at: 3001) == nil)
+  }
+}
