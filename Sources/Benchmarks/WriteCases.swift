@@ -17,6 +17,7 @@ extension BenchmarkCase {
     },
     BenchmarkCase(name: "acknowledge", summary: "the backend's answer to a write until its snapshot") { bench in
       try [200, 10_000].map { try acknowledge(bench, pending: $0) }
+        + [1_000, 10_000].map { try acknowledge(bench, pending: $0, ofOneDocument: true) }
     },
   ]
 
@@ -69,14 +70,20 @@ extension BenchmarkCase {
     return reading
   }
 
-  private static func acknowledge(_ bench: Workbench, pending: Int) throws -> Reading {
-    var reading = Reading(variant: "\(pending) pending", unit: .microseconds, goal: 45, samples: [])
+  private static func acknowledge(
+    _ bench: Workbench, pending: Int, ofOneDocument: Bool = false
+  ) throws -> Reading {
+    var reading = Reading(
+      variant: "\(pending) pending\(ofOneDocument ? " of one document" : "")", unit: .microseconds, goal: 45,
+      samples: [])
     let path = try bench.copyOfFilledCache()
     defer { bench.remove(path) }
     var client = try BenchClient(path, isOnline: true)
     let query = Workbench.equalityQuery(Workbench.syncedState)
     let hits = bench.documents.filter { query.matches($0) }
-    for number in 0..<pending { try client.write([patch(hits[number % hits.count], number)]) }
+    for number in 0..<pending {
+      try client.write([patch(ofOneDocument ? hits[0] : hits[number % hits.count], number)])
+    }
     _ = client.listen(query)
     let epoch = client.openWriteStream()
     let floor = try SQLiteFloor(bench.newPath())

@@ -255,4 +255,23 @@ struct WriteTests {
     let violations = try store.checkInvariants()
     #expect(violations.isEmpty)
   }
+
+  @Test("No number is used twice, whichever write leaves the queue last", arguments: Storage.allCases)
+  func numbers(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try place.open()
+    let ids = try (0..<3).map { number throws in try store.write([set("rooms/\(number)", [:])], at: now).batchID }
+    _ = try store.reject(ids[2])
+    _ = try store.acknowledge(ids[0], commit(at: 5))
+    _ = try store.acknowledge(ids[1], commit(at: 6))
+
+    let next = try store.write([set("rooms/r", [:])], at: now).batchID
+    #expect(next > ids[2])
+    _ = try store.reject(next)
+    guard storage == .durable else { return }
+    store.close()
+    store = try place.open()
+    let afterStart = try store.write([set("rooms/r", [:])], at: now).batchID
+    #expect(afterStart > next)
+  }
 }

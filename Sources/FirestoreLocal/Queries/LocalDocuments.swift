@@ -44,25 +44,62 @@ struct LocalDocuments {
 
   // MARK: Computing overlays
 
+  /// A document as it becomes while mutations are applied to it in order.
+  struct Progress {
+    var view: Document
+    /// The fields that pending mutations changed.
+    var mask = LocalDocuments.nothingChanged
+    var origin: OverlayOrigin? = OverlayOrigin()
+    let hasRemote: Bool
+
+    /// Before any mutation.
+    init(_ key: DocumentKey, over remote: Document?) {
+      view = remote ?? LocalDocuments.nothing(key)
+      hasRemote = remote != nil
+    }
+
+    mutating func apply(_ batch: MutationBatch) {
+      let key = view.key
+      for mutation in batch.baseMutations where mutation.key == key { apply(mutation, of: batch) }
+      for mutation in batch.mutations where mutation.key == key { apply(mutation, of: batch) }
+    }
+
+    private mutating func apply(_ mutation: Mutation, of batch: MutationBatch) {
+      origin = OverlayOrigin.adding(mutation, of: batch.id, to: origin, over: view)
+      mask = mutation.applyLocally(to: &view, previousMask: mask, at: batch.localWriteTime)
+    }
+  }
+
+  /// A document with all pending writes so far applied.
+  func progress(_ key: DocumentKey) throws(LocalStoreError) -> Progress {
+    guard let collection = try database.collections.number(of: key.collection) else { return Progress(key, over: nil) }
+    let remote = try database.documents.document(key, in: collection)
+    var progress = Progress(key, over: remote)
+    guard hasBatches, let entry = try database.overlays.entry(collection, key.documentID, of: user) else {
+      // Batches that leave no overlay are not known by the document.
+      if hasBatches, try database.mutations.affects(collection, key.documentID, of: user) { progress.origin = nil }
+      return progress
+    }
+    progress.view = Self.view(of: key, over: remote, entry.mutation)
+    progress.mask = entry.mutation.mutatedFields
+    progress.origin = entry.origin
+    return progress
+  }
+
   /// Adds a new batch to the overlays of its documents.
-  /// - Parameter views: the local views before the batch.
+  /// - Parameter documents: as they were before the batch.
   /// - Returns: the views with the batch.
   func add(
-    _ batch: MutationBatch, to views: [DocumentKey: Document], withoutRemote: Set<DocumentKey>
+    _ batch: MutationBatch, to documents: [DocumentKey: Progress]
   ) throws(LocalStoreError) -> [DocumentKey: Document] {
-    var result: [DocumentKey: Document] = [:]
-    for (key, view) in views {
-      let collection = try database.collections.numberAdding(key.collection)
-      var mask = Self.nothingChanged
-      if let overlay = try database.overlays.overlay(collection, key.documentID, of: user) {
-        mask = overlay.mutatedFields
-      }
-      var view = view
-      apply(batch, to: &view, &mask)
-      try save(view, mask, hasRemote: !withoutRemote.contains(key), batch.id, collection)
-      result[key] = view
+    var views: [DocumentKey: Document] = [:]
+    for (key, before) in documents {
+      var progress = before
+      progress.apply(batch)
+      try save(progress, batch.id, try database.collections.numberAdding(key.collection))
+      views[key] = progress.view
     }
-    return result
+    return views
   }
 
   /// Computes the overlay of a document anew from all batches that wait, and stores it.
@@ -71,45 +108,65 @@ struct LocalDocuments {
   func recompute(_ key: DocumentKey, over remote: Document?) throws(LocalStoreError) -> Document {
     let collection = try database.collections.numberAdding(key.collection)
     let batches = try database.mutations.batches(affecting: collection, key.documentID, of: user)
-    let (view, mask) = fold(batches, key, over: remote)
-    guard let last = batches.last else {
+    let progress = fold(batches, key, over: remote)
+    if let last = batches.last {
+      try save(progress, last.id, collection)
+    } else {
       try database.overlays.remove(collection, key.documentID, of: user)
-      return view
     }
-    try save(view, mask, hasRemote: remote != nil, last.id, collection)
-    return view
+    return progress.view
   }
 
-  /// The local view and the changed fields that result from applying all batches in order; stores nothing.
-  func fold(_ batches: [MutationBatch], _ key: DocumentKey, over remote: Document?) -> (Document, MutatedFields) {
-    var view = remote ?? Self.nothing(key)
-    var mask = Self.nothingChanged
-    for batch in batches { apply(batch, to: &view, &mask) }
-    return (view, mask)
-  }
-
-  private func apply(_ batch: MutationBatch, to document: inout Document, _ mask: inout MutatedFields) {
-    let key = document.key
-    for mutation in batch.baseMutations where mutation.key == key {
-      mask = mutation.applyLocally(to: &document, previousMask: mask, at: batch.localWriteTime)
-    }
-    for mutation in batch.mutations where mutation.key == key {
-      mask = mutation.applyLocally(to: &document, previousMask: mask, at: batch.localWriteTime)
-    }
+  /// What results from applying all batches in order; stores nothing.
+  func fold(_ batches: [MutationBatch], _ key: DocumentKey, over remote: Document?) -> Progress {
+    var progress = Progress(key, over: remote)
+    for batch in batches { progress.apply(batch) }
+    return progress
   }
 
   private func save(
-    _ view: Document, _ mask: MutatedFields, hasRemote: Bool, _ batch: BatchID, _ collection: CollectionTable.Number
+    _ progress: Progress, _ batch: BatchID, _ collection: CollectionTable.Number
   ) throws(LocalStoreError) {
-    var overlay: Mutation?
-    if view.hasLocalMutations {
-      // Without a remote document there is nothing to patch: the overlay is the whole document, or its deletion.
-      overlay =
-        Mutation.overlay(of: view, changing: hasRemote ? mask : .all)
-        // A write that changes no field is still pending, and shown so until it is acknowledged.
-        ?? Mutation(key: view.key, operation: .patch(Fields(), FieldMask([])))
+    let view = progress.view
+    guard view.hasLocalMutations else {
+      return try database.overlays.remove(collection, view.key.documentID, of: user)
     }
-    try database.overlays.set(overlay, largestBatch: batch, collection, view.key.documentID, of: user)
+    let overlay =
+      // Without a remote document there is nothing to patch: the overlay is the whole document, or its deletion.
+      Mutation.overlay(of: view, changing: progress.hasRemote ? progress.mask : .all)
+      // A write that changes no field is still pending, and shown so until it is acknowledged.
+      ?? Mutation(key: view.key, operation: .patch(Fields(), FieldMask([])))
+    let entry = OverlayCache.Entry(mutation: overlay, origin: progress.origin, largestBatch: batch)
+    try database.overlays.set(entry, collection, view.key.documentID, of: user)
+  }
+
+  // MARK: Keeping overlays
+
+  /// The local view of a document whose remote version changed, while a batch waits for it.
+  func view(
+    of key: DocumentKey, overChanged remote: Document?, _ collection: CollectionTable.Number, _ name: String
+  ) throws(LocalStoreError) -> Document {
+    if let entry = try database.overlays.entry(collection, name, of: user), entry.origin?.holds(over: remote) == true {
+      return Self.view(of: key, over: remote, entry.mutation)
+    }
+    return try recompute(key, over: remote)
+  }
+
+  /// The local view of a document after its oldest batch has left the queue, while another one waits for it.
+  /// - Returns: `nil` if the overlay has to be computed anew.
+  func view(
+    of key: DocumentKey, over remote: Document?, without oldest: BatchID, _ collection: CollectionTable.Number,
+    _ name: String
+  ) throws(LocalStoreError) -> Document? {
+    guard var entry = try database.overlays.entry(collection, name, of: user),
+      let rest = entry.origin?.removing(oldest, from: entry.mutation), rest.origin.holds(over: remote)
+    else { return nil }
+    if rest.origin != entry.origin {
+      entry.mutation = rest.overlay
+      entry.origin = rest.origin
+      try database.overlays.set(entry, collection, name, of: user)
+    }
+    return Self.view(of: key, over: remote, rest.overlay)
   }
 }
 

@@ -6,7 +6,7 @@
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
   static func check(_ found: Int64) throws(LocalStoreError) {
@@ -85,6 +85,7 @@ enum Schema {
       name TEXT NOT NULL,
       largest_batch INTEGER NOT NULL,
       mutation BLOB NOT NULL,
+      origin BLOB,                -- OverlayOrigin; NULL: none
       PRIMARY KEY (user, collection, name)
     ) STRICT, WITHOUT ROWID;
 

@@ -11,7 +11,7 @@ extension LocalStore {
       let remote = try database.documents.document(key)
       let collection = try database.collections.numberAdding(key.collection)
       let batches = try database.mutations.batches(affecting: collection, key.documentID, of: user)
-      let (expected, _) = documents.fold(batches, key, over: remote)
+      let expected = documents.fold(batches, key, over: remote).view
       let stored = try documents.view(of: key)
       if stored != expected { violations.append("S9: the overlay of \(key) gives \(stored), its batches \(expected)") }
     }

@@ -15,19 +15,15 @@ extension LocalStore {
     let documents = localDocuments
     let result = try database.transaction { () throws(LocalStoreError) in
       if let rejected { _ = try database.rejectedWrites.remove(rejected, of: user) }
-      var views: [DocumentKey: Document] = [:]
-      var withoutRemote: Set<DocumentKey> = []
-      for mutation in mutations where views[mutation.key] == nil {
-        let key = mutation.key
-        let remote = try database.documents.document(key)
-        if remote == nil { withoutRemote.insert(key) }
-        views[key] = LocalDocuments.view(of: key, over: remote, try documents.overlay(of: key))
+      var before: [DocumentKey: LocalDocuments.Progress] = [:]
+      for mutation in mutations where before[mutation.key] == nil {
+        before[mutation.key] = try documents.progress(mutation.key)
       }
       let base = mutations.compactMap { mutation in
-        views[mutation.key].flatMap { mutation.baseMutation(for: $0) }
+        before[mutation.key].flatMap { mutation.baseMutation(for: $0.view) }
       }
       let batch = try database.mutations.add(mutations, base: base, at: localWriteTime, for: user)
-      let changes = try documents.add(batch, to: views, withoutRemote: withoutRemote)
+      let changes = try documents.add(batch, to: before)
       return LocalWriteResult(batchID: batch.id, changes: changes)
     }
     batchCount += 1

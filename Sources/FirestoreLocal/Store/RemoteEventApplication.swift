@@ -95,7 +95,7 @@ struct RemoteEventApplication {
     _ name: String
   ) throws(LocalStoreError) -> Document {
     if local.hasBatches, try database.mutations.affects(collection, name, of: local.user) {
-      return try local.recompute(key, over: remote)
+      return try local.view(of: key, overChanged: remote, collection, name)
     }
     return document
   }
@@ -126,12 +126,12 @@ struct RemoteEventApplication {
       // What the cache believed about the target is wrong: it starts again from what this event says.
       unreferenced += collector == nil ? [] : try database.targets.members(of: id)
       try database.targets.removeMembers(of: id)
-      for key in change.modified { try database.targets.add(try memberNumber(key), to: id) }
+      try add(change.modified, to: id)
     }
     for key in change.removed { try removeMember(key, from: id) }
     // Of what moves up into the limit, the members tell nothing.
     if target.data.target.limit != nil, !change.removed.isEmpty { target.data.lastLimboFreeSnapshotVersion = nil }
-    for key in change.added { try database.targets.add(try memberNumber(key), to: id) }
+    try add(change.added, to: id)
 
     let hadToken = target.data.resumeToken != nil
     target.data.sequenceNumber = sequenceNumber
@@ -148,6 +148,15 @@ struct RemoteEventApplication {
       target = try target.storing(in: database)
     }
     targets[id] = target
+  }
+
+  /// Ascending: neighbours share pages.
+  private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(LocalStoreError) {
+    var members: [DocumentTable.Number] = []
+    members.reserveCapacity(keys.count)
+    for key in keys { members.append(try memberNumber(key)) }
+    members.sort()
+    for number in members { try database.targets.add(number, to: id) }
   }
 
   private mutating func memberNumber(_ key: DocumentKey) throws(LocalStoreError) -> DocumentTable.Number {

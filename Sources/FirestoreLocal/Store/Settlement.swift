@@ -35,14 +35,18 @@ struct Settlement {
       try database.documents.renew(
         header.number, readTime: readTime, sequenceNumber: try database.sequenceNumbers.next())
     }
-    guard let next = try database.mutations.firstBatch(affecting: collection, name, of: documents.user) else {
+    guard let next = try database.mutations.firstID(affecting: collection, name, of: documents.user) else {
       try database.overlays.remove(collection, name, of: documents.user)
       return LocalDocuments.view(of: key, over: remote, nil)
+    }
+    if next > batch.id, let view = try documents.view(of: key, over: remote, without: batch.id, collection, name) {
+      return view
     }
     // If the commit did what the local view already showed, the overlay still holds: the later batches see the same
     // document as before. This keeps acknowledging independent of the length of the queue. If the next batch might do
     // nothing, though, the document may not be changed locally any more.
-    if wasApplied, changes(next), !hasTransformResults, remote?.exists == true,
+    if wasApplied, !hasTransformResults, remote?.exists == true,
+      let next = try database.mutations.firstBatch(affecting: collection, name, of: documents.user), changes(next),
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)
     {
       return LocalDocuments.view(of: key, over: remote, overlay)

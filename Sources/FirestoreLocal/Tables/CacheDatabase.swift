@@ -15,6 +15,7 @@ final class CacheDatabase {
   let rejectedWrites: RejectedWriteTable
   let globals: Globals
   let sequenceNumbers: SequenceNumbers
+  private let batchNumbers: BatchNumbers
   let signedOutUser: MutationQueue.User
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
@@ -32,7 +33,8 @@ final class CacheDatabase {
     indexes = try IndexTable(connection, collections)
     documents = try DocumentTable(connection, collections, indexes)
     globals = try Globals(connection)
-    mutations = try MutationQueue(connection, collections, globals)
+    batchNumbers = try BatchNumbers(connection, globals)
+    mutations = try MutationQueue(connection, collections, batchNumbers)
     overlays = try OverlayCache(connection)
     targets = try TargetCache(connection)
     bundles = try BundleTable(connection)
@@ -105,6 +107,7 @@ final class CacheDatabase {
       documents.forget()
       indexes.forget()
       sequenceNumbers.forget()
+      batchNumbers.forget()
       throw noting(error)
     }
   }

@@ -6,7 +6,7 @@ struct MutationQueue {
   typealias User = Int64
 
   private let collections: CollectionTable
-  private let globals: Globals
+  private let numbers: BatchNumbers
   private let findUser: Statement
   private let insertUser: Statement
   private let insert: Statement
@@ -17,20 +17,18 @@ struct MutationQueue {
   private let next: Statement
   private let all: Statement
   private let highest: Statement
-  private let highestOfAll: Statement
   private let counted: Statement
   private let affecting: Statement
-  private let isAffected: Statement
+  private let firstAffecting: Statement
   private let isAffectedByAnyone: Statement
   private let documents: Statement
 
-  init(_ connection: Connection, _ collections: CollectionTable, _ globals: Globals) throws(LocalStoreError) {
+  init(_ connection: Connection, _ collections: CollectionTable, _ numbers: BatchNumbers) throws(LocalStoreError) {
     self.collections = collections
-    self.globals = globals
+    self.numbers = numbers
     findUser = try connection.prepare("SELECT id FROM users WHERE name IS ?")
     insertUser = try connection.prepare("INSERT INTO users (name) VALUES (?) RETURNING id")
     insert = try connection.prepare("INSERT INTO mutation_batches (id, user, batch) VALUES (?, ?, ?)")
-    highestOfAll = try connection.prepare("SELECT max(id) FROM mutation_batches")
     insertDocument = try connection.prepare(
       "INSERT OR IGNORE INTO batch_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)")
     find = try connection.prepare("SELECT batch FROM mutation_batches WHERE id = ? AND user = ?")
@@ -50,8 +48,8 @@ struct MutationQueue {
       WHERE batch_documents.collection = ? AND batch_documents.name = ? AND batch_documents.user = ?
       ORDER BY batch_documents.batch
       """)
-    isAffected = try connection.prepare(
-      "SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? AND user = ? LIMIT 1")
+    firstAffecting = try connection.prepare(
+      "SELECT batch FROM batch_documents WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1")
     isAffectedByAnyone = try connection.prepare(
       "SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1")
     documents = try connection.prepare("SELECT DISTINCT collection, name FROM batch_documents WHERE user = ?")
@@ -70,7 +68,7 @@ struct MutationQueue {
   func add(
     _ mutations: [Mutation], base: [Mutation], at localWriteTime: Timestamp, for user: User
   ) throws(LocalStoreError) -> MutationBatch {
-    let number = try max(highestWaiting(), globals.value(.highestSettledBatch) ?? 0) + 1
+    let number = try numbers.next()
     let batch = MutationBatch(
       id: BatchID(number), localWriteTime: localWriteTime, baseMutations: base, mutations: mutations)
     try insert.bind(number, at: 1).bind(user, at: 2).bind(batch.encoded(), at: 3).run()
@@ -82,18 +80,13 @@ struct MutationQueue {
     return batch
   }
 
-  private func highestWaiting() throws(LocalStoreError) -> Int64 {
-    try highestOfAll.first { $0.integer(0) } ?? 0
-  }
-
   func batch(_ id: BatchID, of user: User) throws(LocalStoreError) -> MutationBatch? {
     try find.bind(id.rawValue, at: 1).bind(user, at: 2).first { row throws(LocalStoreError) in try Self.decode(row) }
   }
 
   func remove(_ batch: MutationBatch, of user: User) throws(LocalStoreError) {
     let number = batch.id.rawValue
-    // As long as a later batch waits, its number tells which have been used.
-    if try highestWaiting() == number { try globals.set(.highestSettledBatch, number) }
+    try numbers.settled(number)
     try delete.bind(number, at: 1).run()
     for key in batch.keys {
       let collection = try collections.numberAdding(key.collection)
@@ -148,11 +141,18 @@ struct MutationQueue {
     guard let user else {
       return try isAffectedByAnyone.bind(collection, at: 1).bind(name, at: 2).first { _ in true } ?? false
     }
-    return try isAffected.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).first { _ in true } ?? false
+    return try firstID(affecting: collection, name, of: user) != nil
+  }
+
+  /// The id of the first of a user's batches that change one document.
+  func firstID(
+    affecting collection: CollectionTable.Number, _ name: String, of user: User
+  ) throws(LocalStoreError) -> BatchID? {
+    try firstAffecting.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).first { BatchID($0.integer(0)) }
   }
 
   /// Whether any user's batch waits.
-  func hasAny() throws(LocalStoreError) -> Bool { try highestOfAll.first { !$0.isNull(0) } ?? false }
+  func hasAny() throws(LocalStoreError) -> Bool { try numbers.hasAny() }
 
   /// The documents that a user's batches change.
   func keys(of user: User) throws(LocalStoreError) -> [DocumentKey] {

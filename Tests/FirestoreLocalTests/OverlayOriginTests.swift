@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+import Testing
+
+@testable import FirestoreLocal
+
+@Suite("Overlays that outlive their oldest batch")
+struct OverlayOriginTests {
+  /// Sets and patches of one document; each changes something of its own and something that others change too.
+  private func writes(_ count: Int) -> [Mutation] {
+    (0..<count).map { number in
+      let value = Value.integer(Int64(number))
+      return number.isMultiple(of: 7) ? set("rooms/r", ["shared": value, "set": value])
+        : patch("rooms/r", ["shared": value, "f\(number % 5)": value])
+    }
+  }
+
+  private func filled(_ place: Place, _ count: Int) throws -> LocalStore {
+    var store = try place.open()
+    _ = try store.apply(event(at: 1, [doc("rooms/r", at: 1, ["shared": .integer(-1), "own": .integer(1)])]))
+    for mutation in writes(count) { _ = try store.write([mutation], at: now) }
+    return store
+  }
+
+  /// Whatever is read of the batches after this one would fail.
+  private func hide(after id: BatchID, in store: borrowing LocalStore) throws {
+    let connection = store.database.connection
+    try connection.execute(
+      "CREATE TEMP TABLE IF NOT EXISTS hidden AS SELECT * FROM mutation_batches WHERE id > \(id.rawValue)")
+    try connection.execute("UPDATE mutation_batches SET batch = x'ff' WHERE id > \(id.rawValue)")
+  }
+
+  private func show(in store: borrowing LocalStore) throws {
+    let connection = store.database.connection
+    try connection.execute(
+      "UPDATE mutation_batches SET batch = (SELECT batch FROM hidden WHERE hidden.id = mutation_batches.id)")
+    try connection.execute("DROP TABLE hidden")
+  }
+
+  @Test("An acknowledgement does not read the batches that wait for the same document", arguments: Storage.allCases)
+  func acknowledgement(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try filled(place, 40)
+
+    while let batch = try store.nextBatch(after: nil) {
+      try hide(after: batch.id, in: store)
+      _ = try store.acknowledge(batch.id, commit(at: 100 + batch.id.rawValue))
+      try show(in: store)
+      let violations = try store.checkInvariants()
+      #expect(violations == [])
+    }
+
+    let document = try store.document(key("rooms/r"))
+    #expect(document?[FieldPath("shared")] == .integer(39))
+  }
+
+  @Test("Nor does the backend's version of the document, or a rejection", arguments: Storage.allCases)
+  func remoteVersion(_ storage: Storage) throws {
+    let place = Place(storage)
+    var store = try filled(place, 40)
+    var time: Int64 = 100
+
+    while let batch = try store.nextBatch(after: nil) {
+      time += 2
+      try hide(after: batch.id, in: store)
+      if batch.id.rawValue.isMultiple(of: 3) {
+        _ = try store.reject(batch.id)
+      } else {
+        _ = try store.acknowledge(batch.id, commit(at: time))
+      }
+      let fields: Fields = ["shared": .integer(time), "set": .integer(time), "theirs": .integer(time)]
+      _ = try store.apply(event(at: time + 1, [doc("rooms/r", at: time + 1, fields)]))
+      try show(in: store)
+      let violations = try store.checkInvariants()
+      #expect(violations == [])
+    }
+
+    let document = try store.document(key("rooms/r"))
+    #expect(document?[FieldPath("theirs")] == .integer(time))
+  }
+
+  @Test("Whatever is written and answered, the overlay is that of the batches in order (S9)", arguments: UInt64(0)..<60)
+  func random(_ seed: UInt64) throws {
+    var random = SplitMix(seed)
+    var store = try Place(.memory).open()
+    var time: Int64 = 1
+    for step in 0..<60 {
+      time += 1
+      switch Int.random(in: 0..<10, using: &random) {
+      case 0..<5:
+        _ = try store.write((0..<Int.random(in: 1...2, using: &random)).map { _ in mutation(&random) }, at: now)
+      case 5, 6:
+        guard let batch = try store.nextBatch(after: nil) else { continue }
+        let results = batch.mutations.map { mutation in
+          MutationResult(version: version(time), transformResults: mutation.transforms.map { _ in .integer(time) })
+        }
+        _ = try store.acknowledge(batch.id, CommitResponse(commitTime: version(time), results: results))
+      case 7:
+        let pending = try store.pendingBatches()
+        if let batch = pending.randomElement(using: &random) { _ = try store.reject(batch.id) }
+      default:
+        let exists = Int.random(in: 0..<4, using: &random) > 0
+        _ = try store.apply(event(at: time, [doc("rooms/r", at: time, exists ? fields(&random) : nil)]))
+      }
+      let violations = try store.checkInvariants()
+      #expect(violations == [], "seed \(seed), step \(step)")
+    }
+  }
+
+  private static let paths = ["a", "b", "a.x", "a.y", "a.x.z"].map { FieldPath(segments: $0.split(separator: ".").map(String.init)) }
+
+  private func fields(_ random: inout SplitMix) -> Fields {
+    var fields = Fields()
+    for path in Self.paths where Bool.random(using: &random) {
+      fields[path] = Bool.random(using: &random) ? .integer(Int64.random(in: 0..<9, using: &random)) : .map([:])
+    }
+    return fields
+  }
+
+  private func mutation(_ random: inout SplitMix) -> Mutation {
+    let transforms = Int.random(in: 0..<8, using: &random) > 0 ? [] : [
+      FieldTransform(
+        path: FieldPath("n"), operation: Bool.random(using: &random) ? .increment(.integer(1)) : .serverTimestamp)
+    ]
+    let precondition = [Precondition.none, .none, .none, .exists(true), .exists(false)].randomElement(using: &random)
+    let operation: Mutation.Operation =
+      switch Int.random(in: 0..<9, using: &random) {
+      case 0: .delete
+      case 1, 2: .set(fields(&random))
+      default: .patch(fields(&random), FieldMask(Self.paths.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }))
+      }
+    return Mutation(
+      key: key("rooms/r"), operation: operation, precondition: precondition ?? .none,
+      transforms: operation == .delete ? [] : transforms)
+  }
+}
