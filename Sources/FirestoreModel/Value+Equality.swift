@@ -62,9 +62,7 @@ extension Double {
 extension String {
   /// Feeds the UTF-8 bytes, consistent with `equalsUTF8`.
   package func hashUTF8(into hasher: inout Hasher) {
-    withUTF8Bytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-    // No UTF-8 text holds this byte, so that two texts in a row cannot be mistaken for two others.
-    hasher.combine(0xff as UInt8)
+    hasher.combine(withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) })
   }
 }
 

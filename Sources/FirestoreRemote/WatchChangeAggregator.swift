@@ -12,8 +12,9 @@ package struct WatchChangeAggregator: Sendable {
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
   private var documents: [DocumentKey: Document] = [:]
-  /// Which targets each changed document was mentioned for.
-  private var mentions: [DocumentKey: Set<TargetID>] = [:]
+  /// For which targets documents were mentioned, one after the other; and all of these targets.
+  private var mentions: [(key: DocumentKey, target: TargetID)] = []
+  private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]
   private var filtered: Set<TargetID> = []
 
@@ -92,7 +93,12 @@ package struct WatchChangeAggregator: Sendable {
     guard let target = active(id, targets) else { return }
     states[id]?.record(target.contains(document.key) ? .modified : .added, of: document.key)
     documents[document.key] = document
-    mentions[document.key, default: []].insert(id)
+    mention(document.key, for: id)
+  }
+
+  private mutating func mention(_ key: DocumentKey, for id: TargetID) {
+    if mentions.last?.target != id { mentioned.insert(id) }
+    mentions.append((key, id))
   }
 
   private mutating func remove(
@@ -100,7 +106,7 @@ package struct WatchChangeAggregator: Sendable {
   ) {
     guard let target = active(id, targets) else { return }
     if target.contains(key) { states[id]?.record(.removed, of: key) } else { states[id]?.forget(key) }
-    mentions[key, default: []].insert(id)
+    mention(key, for: id)
     if let document { documents[key] = document }
   }
 
@@ -150,7 +156,17 @@ package struct WatchChangeAggregator: Sendable {
   /// Whether the stream has said since the last snapshot that the document is deleted, or belongs to some target.
   private func isKnown(_ key: DocumentKey) -> Bool {
     guard let document = documents[key] else { return false }
-    return !document.exists || (mentions[key] ?? []).contains { states[$0]?.shows(key) ?? false }
+    return !document.exists || states.values.contains { $0.shows(key) }
+  }
+
+  /// Documents that were mentioned only for targets other than these.
+  private func documents(mentionedOutsideOf listening: Set<TargetID>) -> Set<DocumentKey> {
+    // Mostly there are no look-ups, and nothing has to be told apart.
+    if mentioned.isSubset(of: listening) { return [] }
+    var keys: Set<DocumentKey> = []
+    for mention in mentions where !listening.contains(mention.target) { keys.insert(mention.key) }
+    for mention in mentions where listening.contains(mention.target) { keys.remove(mention.key) }
+    return keys
   }
 
   /// Everything since the last event, as one consistent change.
@@ -166,11 +182,10 @@ package struct WatchChangeAggregator: Sendable {
       if let change = states[id]?.takeChange() { changes[id] = change }
     }
     let listening = states.keys.filter { active($0, targets).map { $0.purpose != .limboResolution } ?? false }
-    let resolved = mentions.filter { _, ids in ids.isDisjoint(with: listening) }
     let event = RemoteEvent(
       version: version, targetChanges: changes, targetMismatches: mismatches, documents: documents,
-      resolvedLimboDocuments: Set(resolved.keys), filteredTargets: filtered)
-    (documents, mentions, mismatches, filtered) = ([:], [:], [:], [])
+      resolvedLimboDocuments: documents(mentionedOutsideOf: Set(listening)), filteredTargets: filtered)
+    (documents, mentions, mentioned, mismatches, filtered) = ([:], [], [], [:], [])
     return event
   }
 }

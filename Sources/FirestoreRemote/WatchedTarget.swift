@@ -30,14 +30,17 @@ struct WatchTargetState: Sendable {
 
   /// Requests whose ADD or REMOVE confirmation has not come; everything else about the target is ignored until then.
   var responsesOwed = 0
-  private(set) var changes: [DocumentKey: Change] = [:]
+  /// A document is in one of them at most.
+  private var added: Set<DocumentKey> = []
+  private var modified: Set<DocumentKey> = []
+  private var removed: Set<DocumentKey> = []
   private(set) var resumeToken: ResumeToken?
   private(set) var isCurrent = false
   /// A new target is part of the next event even if nothing was said about it.
   private(set) var hasPendingChanges = true
 
   var isPending: Bool { responsesOwed > 0 }
-  var netCount: Int { changes.values.reduce(0) { $0 + ($1 == .added ? 1 : $1 == .removed ? -1 : 0) } }
+  var netCount: Int { added.count - removed.count }
 
   mutating func update(_ token: ResumeToken?) {
     guard let token else { return }
@@ -52,33 +55,48 @@ struct WatchTargetState: Sendable {
 
   mutating func record(_ change: Change, of key: DocumentKey) {
     hasPendingChanges = true
-    changes[key] = change
+    switch change {
+    case .added:
+      Self.drop(key, from: &modified)
+      Self.drop(key, from: &removed)
+      added.insert(key)
+    case .modified:
+      Self.drop(key, from: &added)
+      Self.drop(key, from: &removed)
+      modified.insert(key)
+    case .removed:
+      Self.drop(key, from: &added)
+      Self.drop(key, from: &modified)
+      removed.insert(key)
+    }
   }
 
-  func shows(_ key: DocumentKey) -> Bool { changes[key].map { $0 != .removed } ?? false }
+  /// Mostly, a snapshot only adds or only changes documents.
+  @inline(__always)
+  private static func drop(_ key: DocumentKey, from keys: inout Set<DocumentKey>) {
+    if !keys.isEmpty { keys.remove(key) }
+  }
+
+  func shows(_ key: DocumentKey) -> Bool { added.contains(key) || modified.contains(key) }
 
   /// The document came and went between two snapshots.
   mutating func forget(_ key: DocumentKey) {
     hasPendingChanges = true
-    changes[key] = nil
+    Self.drop(key, from: &added)
+    Self.drop(key, from: &modified)
+    Self.drop(key, from: &removed)
   }
 
   mutating func clearPendingChanges() {
     hasPendingChanges = false
-    changes = [:]
+    (added, modified, removed) = ([], [], [])
   }
 
   /// What is to be reported; the state then starts over with the same token and currency.
   mutating func takeChange() -> TargetChange? {
     guard hasPendingChanges else { return nil }
-    var change = TargetChange(resumeToken: resumeToken, isCurrent: isCurrent)
-    for (key, kind) in changes {
-      switch kind {
-      case .added: change.added.insert(key)
-      case .modified: change.modified.insert(key)
-      case .removed: change.removed.insert(key)
-      }
-    }
+    let change = TargetChange(
+      resumeToken: resumeToken, isCurrent: isCurrent, added: added, modified: modified, removed: removed)
     clearPendingChanges()
     return change
   }

@@ -23,8 +23,7 @@ package struct EncodedFields: Sendable, Hashable {
   /// Wire bytes from outside, made canonical: sorted, the last of several fields with one name, no unknown ones.
   /// - Throws: `data-loss` on anything malformed.
   package init(validating bytes: [UInt8]) throws(ModelError) {
-    self.init(
-      try decode(bytes, "document") { reader throws(WireError) in try reader.fields(Self.fieldNumber) })
+    self = try decode(bytes, "document") { reader throws(WireError) in try EncodedFields(document: reader.unread) }
   }
 
   /// All fields. What does not read back (bytes damaged on disk) is left out.

@@ -23,6 +23,10 @@ package struct WireReader {
 
   package var isAtEnd: Bool { position >= bytes.count }
   package var remaining: Int { bytes.count - position }
+  var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[position...]) }
+
+  /// Goes on from here.
+  mutating func move(to position: Int) { self.position = min(position, bytes.count) }
 
   @inline(__always)
   package mutating func varint() throws(WireError) -> UInt64 {

@@ -70,14 +70,6 @@ extension WireReader {
   }
 }
 
-extension EncodedFields {
-  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical.
-  init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
-    var reader = WireReader(bytes)
-    self.init(try reader.fields(Self.fieldNumber))
-  }
-}
-
 extension WireWriter {
   /// A field with the content of a `google.firestore.v1.Document`.
   /// - Precondition: the document exists.

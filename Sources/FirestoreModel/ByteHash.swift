@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Condenses bytes for a hash table, several times faster than the standard hasher: eight bytes at a time, multiplied
+/// and folded. Seeded per process, so that nobody can choose keys that collide.
+enum ByteHash {
+  private static let seed = UInt64.random(in: .min ... .max)
+  private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
+
+  static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    var state = seed ^ (UInt64(bytes.count) &* multiplier)
+    var offset = 0
+    while offset + 8 <= bytes.count {
+      state = mixed(state ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      offset += 8
+    }
+    guard offset < bytes.count else { return state }
+    var tail: UInt64 = 0
+    while offset < bytes.count {
+      tail = tail << 8 | UInt64(bytes[offset])
+      offset += 1
+    }
+    return mixed(state ^ tail)
+  }
+
+  @inline(__always)
+  private static func mixed(_ value: UInt64) -> UInt64 {
+    // A product of zero would forget what came before.
+    let product = value.multipliedFullWidth(by: multiplier ^ (seed & ~1))
+    return product.high ^ product.low ^ value
+  }
+}

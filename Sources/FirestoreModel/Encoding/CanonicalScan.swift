@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Recognises bytes that are already what `WireWriter` writes for the same content, so that they can be kept as they
+/// are instead of being decoded and encoded again.
+///
+/// Whatever is not plainly so, malformed bytes included, is answered with "no", and the general reader decides. What is
+/// accepted is well formed, and decoding and encoding it gives the same bytes.
+struct CanonicalScan {
+  let bytes: UnsafeRawBufferPointer
+
+  init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+  /// The name in the map entry that fills `range`; `nil` unless the entry is canonical.
+  func name(ofEntry range: Range<Int>, depth: Int = 0) -> Range<Int>? {
+    guard let name = field(0x0a, at: range.lowerBound, before: range.upperBound), isText(name),
+      let value = field(0x12, at: name.upperBound, before: range.upperBound), value.upperBound == range.upperBound,
+      isValue(value, depth: depth)
+    else { return nil }
+    return name
+  }
+
+  /// Whether the first name is below the second, by bytes.
+  @inline(__always)
+  func isAscending(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
+    var left = first.lowerBound
+    var right = second.lowerBound
+    while left < first.upperBound, right < second.upperBound {
+      if bytes[left] != bytes[right] { return bytes[left] < bytes[right] }
+      left += 1
+      right += 1
+    }
+    return first.count < second.count
+  }
+
+  /// The content of a length-delimited field with this one-byte tag that starts here.
+  @inline(__always)
+  func field(_ tag: UInt8, at position: Int, before end: Int) -> Range<Int>? {
+    guard position < end, bytes[position] == tag else { return nil }
+    return content(at: position + 1, before: end)
+  }
+
+  /// What follows a length, which is written in as few bytes as possible.
+  @inline(__always)
+  private func content(at position: Int, before end: Int) -> Range<Int>? {
+    guard position < end else { return nil }
+    var length = Int(bytes[position])
+    var start = position + 1
+    if length >= 0x80 {
+      guard let (long, next) = number(at: position, before: end), long < 1 << 31 else { return nil }
+      length = Int(long)
+      start = next
+    }
+    guard length <= end - start else { return nil }
+    return start..<(start + length)
+  }
+
+  /// A number in as few bytes as possible, and the position after it.
+  private func number(at position: Int, before end: Int) -> (value: UInt64, next: Int)? {
+    var value: UInt64 = 0
+    var shift: UInt64 = 0
+    var position = position
+    while position < end {
+      let byte = bytes[position]
+      position += 1
+      value |= UInt64(byte & 0x7f) << shift
+      if byte < 0x80 {
+        // A last byte of zero says nothing, and the tenth has only one bit left.
+        if shift > 0, byte == 0 { return nil }
+        return shift == 63 && byte > 1 ? nil : (value, position)
+      }
+      shift += 7
+      if shift > 63 { return nil }
+    }
+    return nil
+  }
+
+  // MARK: Values
+
+  private func isValue(_ range: Range<Int>, depth: Int) -> Bool {
+    let (start, end) = (range.lowerBound, range.upperBound)
+    guard start + 1 < end, depth <= WireReader.maximumDepth else { return false }
+    switch bytes[start] {
+    case 0x58: return end == start + 2 && bytes[start + 1] == 0
+    case 0x08: return end == start + 2 && bytes[start + 1] <= 1
+    case 0x10: return number(at: start + 1, before: end)?.next == end
+    case 0x19: return end == start + 9 && isDouble(at: start + 1)
+    case 0x52: return filling(content(at: start + 1, before: end), end).map(isTimestamp) ?? false
+    case 0x8a:
+      guard bytes[start + 1] == 1 else { return false }
+      return filling(content(at: start + 2, before: end), end).map(isText) ?? false
+    case 0x92: return bytes[start + 1] == 1 && filling(content(at: start + 2, before: end), end) != nil
+    case 0x2a: return filling(content(at: start + 1, before: end), end).map(isReference) ?? false
+    case 0x42: return filling(content(at: start + 1, before: end), end).map(isGeoPoint) ?? false
+    case 0x4a: return filling(content(at: start + 1, before: end), end).map { isArray($0, depth: depth) } ?? false
+    case 0x32: return filling(content(at: start + 1, before: end), end).map { isMap($0, depth: depth) } ?? false
+    default: return false
+    }
+  }
+
+  @inline(__always)
+  private func filling(_ range: Range<Int>?, _ end: Int) -> Range<Int>? { range?.upperBound == end ? range : nil }
+
+  private func isDouble(at position: Int) -> Bool {
+    let bits = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self))
+    return Double(bitPattern: bits).identityBits == bits
+  }
+
+  private func isText(_ range: Range<Int>) -> Bool {
+    var position = range.lowerBound
+    while position + 8 <= range.upperBound,
+      bytes.loadUnaligned(fromByteOffset: position, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+    {
+      position += 8
+    }
+    while position < range.upperBound, bytes[position] < 0x80 { position += 1 }
+    if position == range.upperBound { return true }
+    return String(validating: UnsafeRawBufferPointer(rebasing: bytes[range]), as: UTF8.self) != nil
+  }
+
+  private func isTimestamp(_ range: Range<Int>) -> Bool {
+    var position = range.lowerBound
+    if position < range.upperBound, bytes[position] == 0x08 {
+      guard let (seconds, next) = number(at: position + 1, before: range.upperBound), seconds != 0 else { return false }
+      position = next
+    }
+    if position < range.upperBound, bytes[position] == 0x10 {
+      guard let (nanoseconds, next) = number(at: position + 1, before: range.upperBound),
+        (1..<1_000_000_000).contains(nanoseconds)
+      else { return false }
+      position = next
+    }
+    return position == range.upperBound
+  }
+
+  private func isReference(_ range: Range<Int>) -> Bool {
+    guard isText(range) else { return false }
+    return Value(referenceName: String(decoding: bytes[range], as: UTF8.self)) != nil
+  }
+
+  private func isGeoPoint(_ range: Range<Int>) -> Bool {
+    var position = range.lowerBound
+    for tag: UInt8 in [0x09, 0x11] where position < range.upperBound && bytes[position] == tag {
+      guard position + 9 <= range.upperBound, isDouble(at: position + 1),
+        bytes.loadUnaligned(fromByteOffset: position + 1, as: UInt64.self) != 0
+      else { return false }
+      position += 9
+    }
+    return position == range.upperBound
+  }
+
+  private func isArray(_ range: Range<Int>, depth: Int) -> Bool {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      guard let element = field(0x0a, at: position, before: range.upperBound), isValue(element, depth: depth + 1) else {
+        return false
+      }
+      position = element.upperBound
+    }
+    return true
+  }
+
+  private func isMap(_ range: Range<Int>, depth: Int) -> Bool {
+    var position = range.lowerBound
+    var last: Range<Int>?
+    while position < range.upperBound {
+      guard let entry = field(0x0a, at: position, before: range.upperBound),
+        let name = name(ofEntry: entry, depth: depth + 1)
+      else { return false }
+      if let last {
+        if !isAscending(last, name) { return false }
+      } else if !name.isEmpty, bytes[name.lowerBound] == UInt8(ascii: "_") {
+        // It may stand for another type, which has a form of its own.
+        return false
+      }
+      last = name
+      position = entry.upperBound
+    }
+    return true
+  }
+}
