@@ -38,10 +38,10 @@ extension SyncCore {
       let view = View(
         query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys,
         hasCachedResults: data.resumeToken != nil, readTime: data.snapshotVersion)
-      let isMirrorSynced = views.ids(of: data.id).contains { views[$0]?.view.isSynced ?? false }
+      let isMirrorSynced = views.ids(of: data.id).contains { views.read($0, \.isSynced) ?? false }
       let id = views.insert(view, target: data.id)
       pin(view, for: data.id)
-      if isMirrorSynced, let outcome = views[id]?.view.becomeCurrent(token: data.resumeToken) {
+      if isMirrorSynced, let outcome = views.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
         track(outcome, for: id, &effects)
         startLookups(&effects)
       }
@@ -65,7 +65,7 @@ extension SyncCore {
   /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for one that
   /// is already over.
   package mutating func stopListening(_ id: ListenerID, _ effects: inout [SyncEffect]) {
-    guard let removal = listeners.remove(id), let target = views[removal.view]?.target else { return }
+    guard let removal = listeners.remove(id), let target = views.target(of: removal.view) else { return }
     statusRevision += 1
     if removal.wasLast {
       views.remove(removal.view)
@@ -90,7 +90,7 @@ extension SyncCore {
     startLookups(&effects)
     var raised: [SnapshotDelivery] = []
     for id in ids {
-      guard let snapshot = views[id]?.view.becomeUnwatched() else { continue }
+      guard let snapshot = views.update(id, { $0.becomeUnwatched() }) ?? nil else { continue }
       raised += listeners.show(snapshot, of: id, online.state)
     }
     if !raised.isEmpty { effects.append(.deliver(raised)) }

@@ -22,7 +22,9 @@ extension SyncCore {
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     var withoutRefill: (views: Set<ViewID>, error: LocalStoreError?) = ([], nil)
     for id in affected.keys.sorted() {
-      guard let target = views[id]?.target, var step = views[id]?.view.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) else { continue }
+      guard let target = views.target(of: id),
+        var step = views.read(id, { $0.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) })
+      else { continue }
       if step.needsRefill { refill(id, &step, &withoutRefill) }
       if let snapshot = take(step, in: id, target, event, causes, &effects) { snapshots.append((id, target, snapshot)) }
     }
@@ -62,9 +64,11 @@ extension SyncCore {
     _ step: View.Step, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?, _ causes: [SnapshotCause],
     _ effects: inout [SyncEffect]
   ) -> ViewSnapshot? {
-    let outcome = views[id]?.view.take(
-      step, target: event?.targetChanges[target], at: event?.version,
-      isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
+    let outcome = views.update(id) { view in
+      view.take(
+        step, target: event?.targetChanges[target], at: event?.version,
+        isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
+    }
     guard var outcome else { return nil }
     track(outcome, for: id, &effects)
     if let event {
@@ -82,7 +86,7 @@ extension SyncCore {
     if !raised.isEmpty { effects.append(.deliver(raised)) }
     let local = snapshots.map { id, target, snapshot in
       // The other view of a mirrored target may still show what left this one.
-      let others = views.ids(of: target).filter { $0 != id }.compactMap { views[$0]?.view.documents }
+      let others = views.ids(of: target).filter { $0 != id }.compactMap { views.read($0, \.documents) }
       return LocalViewChanges(
         targetID: target, isFromCache: snapshot.isFromCache, added: snapshot.keys(.added),
         removed: Set(snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } }))
@@ -108,7 +112,7 @@ extension SyncCore {
     var raised: [SnapshotDelivery] = []
     var snapshots: [(ViewID, ViewSnapshot)] = []
     for id in views.ids {
-      if state == .offline, let snapshot = views[id]?.view.wentOffline(causes: causes) {
+      if state == .offline, let snapshot = views.update(id, { $0.wentOffline(causes: causes) }) ?? nil {
         snapshots.append((id, snapshot))
       }
       guard let entry = views[id] else { continue }

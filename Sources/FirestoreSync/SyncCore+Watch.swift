@@ -64,7 +64,7 @@ extension SyncCore {
       return
     }
     do throws(RPCStatus) {
-      try aggregator.receive(change, targets: targets)
+      try withAggregator { aggregator, targets throws(RPCStatus) in try aggregator.receive(change, targets: targets) }
     } catch {
       effects.append(.close(.watch, epoch))
       return streamEnded(.watch, error, in: epoch, &effects)
@@ -72,19 +72,23 @@ extension SyncCore {
     guard case .snapshot(let version, _) = change else { return }
     do throws(LocalStoreError) {
       if let last = try store.lastRemoteSnapshotVersion(), version < last { return }
-      // Taken first, so that what `targets` borrows of the views is given back before they are changed in place.
-      let event = aggregator.takeEvent(at: version, targets: targets)
+      let event = withAggregator { $0.takeEvent(at: version, targets: $1) }
       try apply(event, causes: [.server(version)], &effects)
     } catch {
       storeFailed(error, retrying: .probe, &effects)
     }
   }
 
-  /// What the aggregator may know, as it is now: a target counts when everything about it has been said (S5), with
-  /// the keys of the last raised snapshot (S2).
-  private var targets: WatchChangeAggregator.Targets {
-    let (plan, views, limbo) = (plan, views, limbo)
-    return { id in plan.watched(id).map { watched($0, views: views, limbo: limbo) } }
+  /// Calls `body` with the aggregator and what it may know, as it is now: a target counts when everything about it has
+  /// been said (S5), with the keys of the last raised snapshot (S2). The aggregator is taken out meanwhile, so that the
+  /// views need not be copied for it, once per message.
+  private mutating func withAggregator<Result, Failure: Error>(
+    _ body: (inout WatchChangeAggregator, WatchChangeAggregator.Targets) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var taken = WatchChangeAggregator(database: configuration.database)
+    swap(&taken, &aggregator)
+    defer { swap(&taken, &aggregator) }
+    return try body(&taken) { id in plan.watched(id).map { watched($0, views: views, limbo: limbo) } }
   }
 
   private mutating func apply(

@@ -79,7 +79,7 @@ struct View: Sendable {
   /// Whether a changed document may change the view: it is shown, or could be.
   func isConcerned(by document: Document) -> Bool {
     // A view that owes a look at all of its documents takes any occasion.
-    isLimboStale && isCurrent || documents.contains(document.key) || target.matches(document)
+    isLimboStale && isCurrent || target.matches(document) || !documents.isEmpty && documents.contains(document.key)
   }
 
   /// What the changed documents do to the view.

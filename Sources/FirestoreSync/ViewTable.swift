@@ -12,11 +12,14 @@ struct ViewID: Hashable, Comparable, Sendable {
 /// All views, found by query, by target, and by the documents that could match.
 struct ViewTable: Sendable {
   struct Entry: Sendable {
+    let id: ViewID
     let target: TargetID
     var view: View
   }
 
-  private var entries: [ViewID: Entry] = [:]
+  /// Ascending by id. In an array, so that a view is looked at where it lies: there may be many listeners, and copying a
+  /// view costs more than finding out that a change is none of its business.
+  private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
   private var byDocument: [DocumentKey: [ViewID]] = [:]
@@ -25,21 +28,41 @@ struct ViewTable: Sendable {
   private var byGroup: [ResourcePath: [ViewID]] = [:]
   private var nextID = 0
 
-  var ids: [ViewID] { entries.keys.sorted() }
+  var ids: [ViewID] { entries.map(\.id) }
   var isEmpty: Bool { entries.isEmpty }
   func id(of query: Query) -> ViewID? { idOfQuery[query] }
   func ids(of target: TargetID) -> [ViewID] { idsOfTarget[target] ?? [] }
   var activeTargets: Int { idsOfTarget.count }
 
-  subscript(id: ViewID) -> Entry? {
-    _read { yield entries[id] }
-    _modify { yield &entries[id] }
+  /// A copy.
+  subscript(id: ViewID) -> Entry? { position(of: id).map { entries[$0] } }
+
+  func target(of id: ViewID) -> TargetID? { position(of: id).map { entries[$0].target } }
+
+  /// Looks at a view without copying it.
+  func read<Result>(_ id: ViewID, _ body: (View) -> Result) -> Result? {
+    position(of: id).map { body(entries[$0].view) }
+  }
+
+  /// Changes a view in place.
+  mutating func update<Result>(_ id: ViewID, _ body: (inout View) -> Result) -> Result? {
+    guard let position = position(of: id) else { return nil }
+    return body(&entries[position].view)
+  }
+
+  private func position(of id: ViewID) -> Int? {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].id < id { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count && entries[low].id == id ? low : nil
   }
 
   mutating func insert(_ view: View, target: TargetID) -> ViewID {
     let id = ViewID(rawValue: nextID)
     nextID += 1
-    entries[id] = Entry(target: target, view: view)
+    entries.append(Entry(id: id, target: target, view: view))
     idOfQuery[view.query] = id
     idsOfTarget[target, default: []].append(id)
     route(view.query) { $0.append(id) }
@@ -47,7 +70,8 @@ struct ViewTable: Sendable {
   }
 
   mutating func remove(_ id: ViewID) {
-    guard let entry = entries.removeValue(forKey: id) else { return }
+    guard let position = position(of: id) else { return }
+    let entry = entries.remove(at: position)
     idOfQuery[entry.view.query] = nil
     idsOfTarget[entry.target]?.removeAll { $0 == id }
     if idsOfTarget[entry.target]?.isEmpty ?? false { idsOfTarget[entry.target] = nil }
@@ -75,7 +99,8 @@ struct ViewTable: Sendable {
   /// - Parameter concernedOnly: leaves out views that do not show the document and do not match it.
   func affected(by changes: [DocumentKey: Document], concernedOnly: Bool) -> [ViewID: [Document]] {
     func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
-      concernedOnly && !(entries[id]?.view.isConcerned(by: document) ?? false)
+      guard concernedOnly, let position = position(of: id) else { return false }
+      return !entries[position].view.isConcerned(by: document)
     }
     var affected: [ViewID: [Document]] = [:]
     for (key, document) in changes {
@@ -96,6 +121,6 @@ struct ViewTable: Sendable {
 
   /// The keys that the backend confirmed for a target, one set per view (S2).
   func syncedKeys(of target: TargetID) -> [Set<DocumentKey>] {
-    ids(of: target).compactMap { entries[$0]?.view.syncedKeys }
+    ids(of: target).compactMap { read($0, \.syncedKeys) }
   }
 }
