@@ -56,11 +56,18 @@ extension LocalStore {
     get throws(LocalStoreError) { try IndexBackfill(database: database).isNeeded }
   }
 
-  /// Does one slice of what changed definitions left to do: some milliseconds of work, in one transaction.
+  /// Does one slice of what changed definitions left to do: some milliseconds of work, in one transaction. Writing a
+  /// long log back is a slice by itself, so that no commit has to.
   /// - Returns: whether there is more to do.
   package mutating func backfillIndexes() throws(LocalStoreError) -> Bool {
     let backfill = IndexBackfill(database: database)
     guard try backfill.isNeeded else { return false }
+    let database = database
+    hasBackfillWrittenLogBack = !hasBackfillWrittenLogBack && database.logByteSize >= CollectionRun.Slice.logBytes
+    if hasBackfillWrittenLogBack {
+      try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
+      return true
+    }
     try database.transaction { () throws(LocalStoreError) in try backfill.performSlice() }
     return try backfill.isNeeded
   }
