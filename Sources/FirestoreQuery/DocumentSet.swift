@@ -187,7 +187,9 @@ extension DocumentSet: Sequence {
   package func keys(where predicate: (Document) -> Bool) -> [DocumentKey] {
     var keys: [DocumentKey] = []
     for chunk in chunks {
-      for document in chunk where predicate(document) { keys.append(document.key) }
+      chunk.withUnsafeBufferPointer { documents in
+        for index in documents.indices where predicate(documents[index]) { keys.append(documents[index].key) }
+      }
     }
     return keys
   }

@@ -63,12 +63,15 @@ extension [OrderBy] {
     guard let first = documents.first else { return places }
     let collection = first.key.collection.text + "/"
     let allHaveHints = collection.withUTF8Bytes { collection in
-      for (index, document) in documents.enumerated() {
-        let hint = document.key.path.text.withUTF8Bytes { Place.hint(ofPath: $0, below: collection) }
-        guard let hint else { return false }
-        places.append(Place(hint: hint, index: index, descending: descending))
+      // Element by element in the buffer, since even a short-lived copy of a document counts references.
+      documents.withUnsafeBufferPointer { documents in
+        for index in documents.indices {
+          let hint = documents[index].key.path.text.withUTF8Bytes { Place.hint(ofPath: $0, below: collection) }
+          guard let hint else { return false }
+          places.append(Place(hint: hint, index: index, descending: descending))
+        }
+        return true
       }
-      return true
     }
     return allHaveHints ? places : documents.indices.map { Place(hint: 0, index: $0, descending: false) }
   }

@@ -11,14 +11,27 @@ final class Connection {
   /// 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.
   static let defaultLogPages: Int64 = 4000
 
+  /// 1 MB of pages, as SQLite counts, until it is known that pages are wanted again: what a program reads at its start it
+  /// often reads once, and the system has it in its own cache.
+  private static let initialCacheSize = -1024
+  /// 8 MB: keys are stored in random places, and the next change finds the page that the last one read.
+  private static let fullCacheSize = -8192
+  /// How many rows a transaction changes that is one of many such.
+  private static let manyRows: Int64 = 64
+  /// How many pages a query misses in the cache that would find some of them there the next time.
+  private static let manyPages: Int32 = 128
+
   private var queue: DatabaseQueue?
   private let handle: OpaquePointer
   let rowFilter = RowFilter()
   let isInMemory: Bool
   private var statements: [Statement] = []
   private var beginning: Statement?
+  private var beginningToRead: Statement?
   private var committing: Statement?
   private var undoing: Statement?
+  private var hasReadManyPages = false
+  private var hasFullCache = false
 
   /// - Parameter path: of the database file; `nil` for a database in memory.
   init(path: String?) throws(LocalStoreError) {
@@ -50,6 +63,7 @@ final class Connection {
     }
     guard rowFilter.install(in: handle) == SQLITE_OK else { throw lastError }
     beginning = try prepare("BEGIN IMMEDIATE")
+    beginningToRead = try prepare("BEGIN")
     committing = try prepare("COMMIT")
     undoing = try prepare("ROLLBACK")
   }
@@ -73,8 +87,7 @@ final class Connection {
       try database.execute(sql: "PRAGMA wal_autocheckpoint = \(defaultLogPages)")
       try database.execute(sql: "PRAGMA journal_size_limit = \(defaultLogPages * 4096)")
     }
-    // 8 MB: enough for the pages that changes go to; a scan of more goes through the system's cache anyway.
-    try database.execute(sql: "PRAGMA cache_size = -8192")
+    try database.execute(sql: "PRAGMA cache_size = \(initialCacheSize)")
     try database.execute(sql: "PRAGMA temp_store = MEMORY")
     // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.
     try database.execute(sql: "PRAGMA secure_delete = OFF")
@@ -109,10 +122,12 @@ final class Connection {
 
   /// Runs `body` in one transaction: all of it is stored, or nothing.
   func transaction<R>(_ body: () throws(LocalStoreError) -> R) throws(LocalStoreError) -> R {
+    let changes = changeCount
     try beginning?.run()
     do throws(LocalStoreError) {
       let result = try body()
       try committing?.run()
+      if !hasFullCache, changeCount - changes >= Self.manyRows { growCache() }
       return result
     } catch {
       // SQLite has already rolled back after some errors (a full disk). Should the rollback itself fail, the first
@@ -120,6 +135,33 @@ final class Connection {
       if isInTransaction { try? undoing?.run() }
       throw error
     }
+  }
+
+  /// Runs many statements that only read. Each by itself would find out anew what state the file is in, which takes
+  /// about as long as finding a row.
+  /// - Precondition: outside of a transaction.
+  func readingTransaction<R>(_ body: () throws(LocalStoreError) -> R) throws(LocalStoreError) -> R {
+    if !hasFullCache, hasReadManyPages { growCache() }
+    let misses = hasFullCache ? 0 : pageMisses
+    try beginningToRead?.run()
+    defer {
+      // Nothing was changed, so that it does not matter how it ends.
+      if (try? committing?.run()) == nil { try? undoing?.run() }
+      if !hasFullCache { hasReadManyPages = pageMisses - misses >= Self.manyPages }
+    }
+    return try body()
+  }
+
+  /// How often a page was not in the cache.
+  private var pageMisses: Int32 {
+    var (count, unused): (Int32, Int32) = (0, 0)
+    return sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_MISS, &count, &unused, 0) == SQLITE_OK ? count : 0
+  }
+
+  private func growCache() {
+    hasFullCache = true
+    // With the smaller one everything is slower, and that is all.
+    try? execute("PRAGMA cache_size = \(Self.fullCacheSize)")
   }
 
   /// Grows with every row that is inserted, changed or deleted.

@@ -10,7 +10,9 @@ extension LocalStore {
     let target = try knownTarget(query.target)
     return try database.read { () throws(LocalStoreError) in
       let engine = QueryEngine(local: localDocuments)
-      let result = try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
+      let result = try database.connection.readingTransaction { () throws(LocalStoreError) in
+        try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
+      }
       if createsIndexesAutomatically {
         // The query is answered; an index that cannot be stored now is proposed again by the next scan.
         try? AutomaticIndexes(database: database).consider(query, result)
