@@ -10,6 +10,9 @@ struct IndexBackfill {
   private static let maximumBytes = 256 * 1024
   private static let maximumRemovals = 2000
 
+  /// A log of this size is written back to the database before the next slice, so that no commit has to.
+  static let logBytes: Int64 = 4 << 20
+
   let database: CacheDatabase
 
   private var indexes: IndexTable { database.indexes }

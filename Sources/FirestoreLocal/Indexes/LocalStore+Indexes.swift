@@ -63,7 +63,7 @@ extension LocalStore {
     let backfill = IndexBackfill(database: database)
     guard try backfill.isNeeded else { return false }
     let database = database
-    hasBackfillWrittenLogBack = !hasBackfillWrittenLogBack && database.logByteSize >= CollectionRun.Slice.logBytes
+    hasBackfillWrittenLogBack = !hasBackfillWrittenLogBack && database.logByteSize >= IndexBackfill.logBytes
     if hasBackfillWrittenLogBack {
       try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
       return true
