@@ -31,7 +31,7 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "FirestoreWireTests",
-  "FirestoreGRPCTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests", "CrashClient", "EndToEndTests",
+  "FirestoreGRPCTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests", "EndToEndTests",
 ]
 
 let package = Package(
@@ -162,13 +162,20 @@ let package = Package(
     tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
     tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
     tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
+    .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(
       name: "CrashClient",
-      dependencies: ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"],
+      dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"],
       path: "Tests/CrashClient", swiftSettings: swift),
     tests(
+      "DurabilityTests",
+      [
+        "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "FirestoreBackend", sqlite,
+      ]),
+    tests(
       "EndToEndTests",
-      ["HearthCommand", "CrashClient", "FirestoreBackend", "FirestoreLocal", "FirestoreModel", "FirestoreQuery", sqlite]),
+      ["ChildProcesses", "HearthCommand", "FirestoreBackend", "FirestoreLocal", "FirestoreModel", "FirestoreQuery"]),
   ],
   swiftLanguageModes: [.v6]
 )

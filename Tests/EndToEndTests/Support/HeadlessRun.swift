@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
 
 /// One run of a command without a screen, to its end.
 struct HeadlessRun {

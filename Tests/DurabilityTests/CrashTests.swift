@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import Foundation
-import GRDBSQLite
 import Testing
 
-extension EndToEndTests {
-  @Suite(.serialized) struct CrashTests {
-    /// How often the client is killed; 15 unless the environment says otherwise.
-    static let kills = ProcessInfo.processInfo.environment["HEARTH_CRASHES"].flatMap { Int($0) } ?? 15
+@Suite(.serialized) struct CrashTests {
+  /// How often the client is killed; 15 unless the environment says otherwise.
+  static let kills = ProcessInfo.processInfo.environment["HEARTH_CRASHES"].flatMap { Int($0) } ?? 15
 
-    @Test("S10: whatever moment a client is killed at, every write it reported is there, and none is applied twice")
-    func killed() async throws {
-      let place = try CrashPlace()
-      var random = SystemRandomNumberGenerator()
-      for kill in 0..<Self.kills {
-        let seed = random.next()
-        let lines = Int.random(in: 0...80, using: &random)
-        let pause = Duration.microseconds(Int.random(in: 0..<(lines == 0 ? 60_000 : 2_000), using: &random))
-        let reports = try await place.run(from: kill * 100_000, seed: seed, untilLines: lines, and: pause)
-        try await place.check(reports, "kill \(kill), seed \(seed), after \(lines) lines and \(pause)")
-      }
-
-      try await place.drain()
-      try await place.checkEverythingArrived()
+  @Test("S10: whatever moment a client is killed at, every write it reported is there, and none is applied twice")
+  func killed() async throws {
+    let place = try CrashPlace()
+    var random = SystemRandomNumberGenerator()
+    for kill in 0..<Self.kills {
+      let seed = random.next()
+      let lines = Int.random(in: 0...80, using: &random)
+      let pause = Duration.microseconds(Int.random(in: 0..<(lines == 0 ? 60_000 : 2_000), using: &random))
+      let reports = try await place.run(from: kill * 100_000, seed: seed, untilLines: lines, and: pause)
+      try await place.check(reports, "kill \(kill), seed \(seed), after \(lines) lines and \(pause)")
     }
+
+    try await place.drain()
+    try await place.checkEverythingArrived()
   }
 }
 
@@ -37,27 +35,14 @@ private struct Reports {
 }
 
 private final class CrashPlace {
-  private static let database = DatabaseID(project: "crash", database: "(default)")
-  private let folder: String
+  private let folder: ClientFolder
   private var all = Reports()
 
-  private static let client = URL(filePath: Surroundings.hearth).deletingLastPathComponent()
-    .appending(path: "CrashClient").path
-
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-crash-\(UUID().uuidString.prefix(8))").path
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-  }
-
-  deinit { try? FileManager.default.removeItem(atPath: folder) }
-
-  private func start(_ arguments: String...) throws -> ChildProcess {
-    try ChildProcess([Self.client, folder] + arguments, environment: [:], streams: .pipes)
-  }
+  init() throws { folder = try ClientFolder() }
 
   /// Kills the client when it has reported so many writes and the pause is over.
   func run(from first: Int, seed: UInt64, untilLines lines: Int, and pause: Duration) async throws -> Reports {
-    let process = try start("\(first)", "\(seed)")
+    let process = try folder.start("endless", "\(first)", "\(seed)")
     var output: [UInt8] = []
     let limit = ContinuousClock.now + Waiting.limit
     while output.count(where: { $0 == 0x0A }) < lines {
@@ -85,7 +70,7 @@ private final class CrashPlace {
 
   func drain() async throws {
     // Hundreds of kills leave thousands of writes.
-    let process = try start("drain")
+    let process = try folder.start("drain")
     #expect(try await process.exitStatus(within: .seconds(600)) == 0)
   }
 
@@ -97,7 +82,7 @@ private final class CrashPlace {
     #expect(lost == [], "refused writes are lost: \(context)")
     try await checkCount(context)
     for file in ["cache/cache.sqlite3", "backend/backend.sqlite3"] {
-      #expect(try integrity(of: folder + "/" + file) == "ok", "\(file), \(context)")
+      #expect(try folder.integrity(of: file) == "ok", "\(file), \(context)")
     }
   }
 
@@ -110,10 +95,7 @@ private final class CrashPlace {
 
   /// - Returns: the documents of the pending and of the rejected writes.
   private func checkCache(_ context: String) throws -> (pending: Set<String>, rejected: Set<String>) {
-    let store = try LocalStore(
-      LocalStoreConfiguration(
-        location: .directory(folder + "/cache"), policy: .leastRecentlyUsed(thresholdBytes: 1 << 20),
-        database: Self.database))
+    let store = try folder.openCache()
     let violations = try store.checkInvariants()
     #expect(violations == [], "\(context)")
     let pending = try store.pendingBatches().flatMap(\.keys)
@@ -123,12 +105,12 @@ private final class CrashPlace {
   }
 
   private func backend() throws -> LocalBackend {
-    try LocalBackend(BackendConfiguration(location: .directory(folder + "/backend"), now: { Timestamp(seconds: 1_700_000_000) }))
+    try LocalBackend(BackendConfiguration(location: .directory(folder.path + "/backend"), now: { Timestamp(seconds: 1_700_000_000) }))
   }
 
   private func missingOnBackend(_ paths: [String]) async throws -> [String] {
     let keys = paths.map { DocumentKey(unchecked: ResourcePath($0)) }
-    let documents = try await backend().lookup(keys, in: Self.database)
+    let documents = try await backend().lookup(keys, in: ClientFolder.database)
     return zip(paths, documents).compactMap { path, document in document.exists ? nil : path }
   }
 
@@ -136,24 +118,10 @@ private final class CrashPlace {
   private func checkCount(_ context: String) async throws {
     let backend = try backend()
     let count = try await backend.aggregate(
-      Query(path: ResourcePath("writes")).target, [Aggregation(alias: "n", function: .count)], in: Self.database)["n"]
+      Query(path: ResourcePath("writes")).target, [Aggregation(alias: "n", function: .count)], in: ClientFolder.database)["n"]
     let total = try await backend.aggregate(
       Query(path: ResourcePath("counters")).target, [Aggregation(alias: "n", function: .sum(FieldPath("n")))],
-      in: Self.database)["n"]
+      in: ClientFolder.database)["n"]
     #expect(count == total, "writes are applied twice: \(context)")
-  }
-
-  private func integrity(of path: String) throws -> String {
-    var connection: OpaquePointer?
-    var statement: OpaquePointer?
-    defer {
-      sqlite3_finalize(statement)
-      sqlite3_close(connection)
-    }
-    guard sqlite3_open(path, &connection) == SQLITE_OK,
-      sqlite3_prepare_v2(connection, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
-      sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
-    else { throw Failure("\(path) cannot be checked: \(String(cString: sqlite3_errmsg(connection)))") }
-    return String(cString: text)
   }
 }

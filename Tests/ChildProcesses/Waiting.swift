@@ -3,12 +3,12 @@ import Dispatch
 import Glibc
 
 /// Waiting on descriptors without polling: `poll` blocks a thread of its own, never one of the tests'.
-enum Waiting {
+package enum Waiting {
   /// Longer than anything takes on a busy machine; a wait that ends because of it is a failure.
-  static let limit = Duration.seconds(20)
+  package static let limit = Duration.seconds(20)
 
   /// - Returns: whether the descriptor became readable, or its other end was closed, before the deadline.
-  static func isReadable(_ descriptor: CInt, by deadline: ContinuousClock.Instant) async -> Bool {
+  package static func isReadable(_ descriptor: CInt, by deadline: ContinuousClock.Instant) async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
         while true {
@@ -24,7 +24,7 @@ enum Waiting {
   }
 
   /// - Returns: the bytes that one `read` gives; empty at the end of the file or for a closed terminal.
-  static func read(_ descriptor: CInt) -> [UInt8] {
+  package static func read(_ descriptor: CInt) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     let count = Glibc.read(descriptor, &bytes, bytes.count)
     return count > 0 ? Array(bytes[..<count]) : []
@@ -32,7 +32,7 @@ enum Waiting {
 }
 
 /// A test's own reason to stop.
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-  init(_ description: String) { self.description = description }
+package struct Failure: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
 }

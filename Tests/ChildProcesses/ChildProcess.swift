@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+package import Glibc
 
 /// A process that this test started. It is killed when the value goes.
-final class ChildProcess {
-  enum Streams {
+package final class ChildProcess {
+  package enum Streams {
     /// Standard input and output on pipes of ours.
     case pipes
     /// All three on a terminal, which becomes the process's controlling terminal.
     case terminal(path: String)
   }
 
-  let id: pid_t
+  package let id: pid_t
   /// Writes to standard input; closed by `closeInput`.
-  private(set) var input: CInt = -1
-  private(set) var output: CInt = -1
-  private(set) var errors: CInt = -1
+  package private(set) var input: CInt = -1
+  package private(set) var output: CInt = -1
+  package private(set) var errors: CInt = -1
   /// Readable when the process, and all that it started, are gone.
   private let life: CInt
   private var status: CInt?
 
   /// - Parameter arguments: the program, found through `PATH`, and what it is given.
-  init(_ arguments: [String], environment: [String: String], streams: Streams) throws {
+  package init(_ arguments: [String], environment: [String: String], streams: Streams) throws {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
     posix_spawn_file_actions_init(&actions)
@@ -78,12 +78,12 @@ final class ChildProcess {
     for descriptor in [input, output, errors, life] where descriptor >= 0 { close(descriptor) }
   }
 
-  func closeInput() {
+  package func closeInput() {
     if input >= 0 { close(input) }
     input = -1
   }
 
-  func write(_ text: String) {
+  package func write(_ text: String) {
     let bytes = Array(text.utf8)
     var done = 0
     while done < bytes.count {
@@ -96,7 +96,7 @@ final class ChildProcess {
 
   /// Waits for the end.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
-  func exitStatus(within limit: Duration = Waiting.limit) async throws -> CInt {
+  package func exitStatus(within limit: Duration = Waiting.limit) async throws -> CInt {
     guard await Waiting.isReadable(life, by: .now + limit) else {
       throw Failure("process \(id) did not end within \(limit)")
     }
@@ -107,7 +107,7 @@ final class ChildProcess {
   }
 
   /// Everything that the process says on a pipe until it closes it.
-  static func all(_ descriptor: CInt) async throws -> String {
+  package static func all(_ descriptor: CInt) async throws -> String {
     var bytes: [UInt8] = []
     let deadline = ContinuousClock.now + Waiting.limit
     while true {

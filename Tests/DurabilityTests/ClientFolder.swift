@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import FirestoreLocal
+import FirestoreModel
+import Foundation
+import GRDBSQLite
+
+/// The folder of a client process: its cache, and its backend if that is not in memory. It goes with the value.
+final class ClientFolder: Sendable {
+  static let database = DatabaseID(project: "crash", database: "(default)")
+
+  let path: String
+  var cachePath: String { path + "/cache/cache.sqlite3" }
+
+  private static let program: String = {
+    let own = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
+    return URL(filePath: own).deletingLastPathComponent().appending(path: "CrashClient").path
+  }()
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appending(path: "hearth-client-\(UUID().uuidString.prefix(8))").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func start(_ arguments: String...) throws -> ChildProcess {
+    // What a sanitizer that this process runs under is told, that process is told too.
+    let environment = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD" }
+    return try ChildProcess([Self.program, path] + arguments, environment: environment, streams: .pipes)
+  }
+
+  /// The cache as this process sees it. No other process may have it open.
+  func openCache() throws -> LocalStore {
+    try LocalStore(
+      LocalStoreConfiguration(
+        location: .directory(path + "/cache"), policy: .leastRecentlyUsed(thresholdBytes: 1 << 20),
+        database: Self.database))
+  }
+
+  /// Copies the files of a cache that is in use, as the kernel has them: what is left if its process is killed now.
+  func copyCache(to folder: ClientFolder) throws {
+    try FileManager.default.copyItem(atPath: path + "/cache", toPath: folder.path + "/cache")
+  }
+
+  /// What `PRAGMA integrity_check` says about one of its files.
+  func integrity(of file: String) throws -> String {
+    var connection: OpaquePointer?
+    var statement: OpaquePointer?
+    defer {
+      sqlite3_finalize(statement)
+      sqlite3_close(connection)
+    }
+    let file = path + "/" + file
+    guard sqlite3_open(file, &connection) == SQLITE_OK,
+      sqlite3_prepare_v2(connection, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
+      sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
+    else { throw Failure("\(file) cannot be checked: \(String(cString: sqlite3_errmsg(connection)))") }
+    return String(cString: text)
+  }
+
+  func size(of file: String) -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path + "/" + file)[.size] as? Int) ?? 0
+  }
+}
