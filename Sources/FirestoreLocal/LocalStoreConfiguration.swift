@@ -17,6 +17,7 @@ package enum CollectionPolicy: Hashable, Sendable {
 
 /// The named transactions of the store; faults are injected by name (spec tests' `failDatabase`).
 package enum StoreAction: String, Hashable, Sendable, CaseIterable {
+  case start = "Start MutationQueue"
   case allocateTarget = "Allocate target"
   case getTargetData = "Get target data"
   case releaseTarget = "Release target"

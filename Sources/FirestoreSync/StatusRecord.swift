@@ -81,7 +81,7 @@ struct StatusRecord: Sendable {
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {
-    if core.offlineCauses.contains(.storageFailed) { return storeRetry }
+    if core.offlineCauses.contains(.storageFailed) { return core.damage == nil ? storeRetry : nil }
     return streams.compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
   }
 

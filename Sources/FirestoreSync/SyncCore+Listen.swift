@@ -10,6 +10,7 @@ extension SyncCore {
     _ id: ListenerID, to query: Query, options: ListenerOptions, _ effects: inout [SyncEffect]
   ) {
     statusRevision += 1
+    if let damage { return effects.append(.fail([id], damage)) }
     let view: ViewID
     if let existing = views.id(of: query) {
       view = existing

@@ -40,6 +40,7 @@ extension SyncCore {
 
   /// Switches to another user's queue. A store that fails keeps the change pending and the streams down.
   package mutating func changeUser(to user: String?, _ effects: inout [SyncEffect]) {
+    if damage != nil { return }
     retries.append(.changeUser(user))
     if retries.count == 1 { retryOldest(&effects) }
   }
@@ -108,6 +109,7 @@ extension SyncCore {
     offlineCauses.insert(.storageFailed)
     stopStreams(&effects)
     changeOnlineState(&effects) { $0.set(.offline) }
+    if error.kind == .corrupt { return storeDamaged(error, &effects) }
     retries.append(operation)
     if retries.count == 1 { scheduleRetry(&effects) }
   }
@@ -138,10 +140,14 @@ extension SyncCore {
     guard let operation = retries.first else { return }
     do throws(LocalStoreError) {
       try perform(operation, &effects)
+      // Damage that was met on the way has ended all retries.
+      if damage != nil { return }
       retries.removeFirst()
-      retryBackoff.reset()
+      // That the store can be read does not say that there is room to write: the next thing stored does.
+      if case .probe = operation {} else { retryBackoff.reset() }
       if retries.isEmpty { storeFailure = nil }
     } catch {
+      if error.kind == .corrupt { return storeFailed(error, retrying: operation, &effects) }
       // The operation stays at the head of the queue and is tried again.
       storeFailure = error
     }
@@ -157,7 +163,7 @@ extension SyncCore {
     case .start(let user): try startLate(user: user, &effects)
     case .changeUser(let user): return try performUserChange(to: user, &effects)
     }
-    guard offlineCauses.remove(.storageFailed) != nil else { return }
+    guard damage == nil, offlineCauses.remove(.storageFailed) != nil else { return }
     statusRevision += 1
     restartStreams(&effects)
   }

@@ -95,6 +95,7 @@ extension SyncCore {
     _ event: RemoteEvent, causes: [SnapshotCause], _ effects: inout [SyncEffect]
   ) throws(LocalStoreError) {
     let changes = try store.apply(event)
+    retryBackoff.reset()
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
       limbo.receive(change, for: id)

@@ -10,8 +10,8 @@ extension SyncCore {
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil, _ effects: inout [SyncEffect]
   ) throws(LocalStoreError) -> BatchID {
-    // The queue that it belongs to is not open.
-    if let storeFailure, !isStarted { throw storeFailure }
+    // The queue that it belongs to is not open, or nothing more is stored at all.
+    if let storeFailure, !isStarted || damage != nil { throw storeFailure }
     let result = try store.write(mutations, at: now, insteadOf: rejected)
     statusRevision += 1
     log.append(MutationBatch(id: result.batchID, localWriteTime: now, mutations: mutations))
@@ -46,6 +46,7 @@ extension SyncCore {
 
   /// Finishes the wait when everything pending now is done: at once if that is nothing.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait, _ effects: inout [SyncEffect]) {
+    if let damage { return effects.append(.finishWait(wait, damage)) }
     if let highest = log.last { waits.append((highest, wait)) } else { effects.append(.finishWait(wait, nil)) }
   }
 

@@ -69,6 +69,8 @@ package struct SyncCore: ~Copyable {
   var collection: CollectionRun?
   /// Why the store does not work at present.
   var storeFailure: LocalStoreError?
+  /// Set for good when what the cache holds turns out not to be what was stored.
+  var damage: RPCStatus?
   var isStarted = false
 
   package internal(set) var plan = WatchPlan()

@@ -51,7 +51,7 @@ package actor SyncEngine {
     if case .leastRecentlyUsed(let threshold) = configuration.store.policy { settings.collectionThreshold = threshold }
     let store = LocalStore(openingOrFallingBack: configuration.store)
     storageFallback = store.fallback.map { error in
-      store.movedAside.map { "\(error.message) It was moved to \($0)." } ?? "In memory only. \(error.message)"
+      store.movedAside == nil ? "In memory only. \(error.message)" : error.message
     }
     record.since = now()
     core = SyncCore(store, configuration: settings, random: random)

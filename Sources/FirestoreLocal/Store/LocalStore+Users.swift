@@ -4,6 +4,7 @@ import FirestoreModel
 extension LocalStore {
   /// Takes up the queue of a user; `nil` is the signed-out one. Nobody listens yet.
   package mutating func start(user name: String?) throws(LocalStoreError) {
+    try check(.start)
     let database = database
     let user = try database.transaction { () throws(LocalStoreError) in try Self.activate(name, database) }
     batchCount = try database.read { () throws(LocalStoreError) in try database.mutations.count(of: user) }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import FirestoreSync
+import Testing
+
+/// A store that fails and works again.
+@Suite struct StoreFailureTests {
+  /// A core that has not been started, on a store in which a write of Ada's waits.
+  private static func core() throws -> SyncCore {
+    var store = try LocalStore(LocalStoreConfiguration(location: .memory, policy: .never, database: database))
+    _ = try store.changeUser(to: "ada")
+    _ = try store.write([set("rooms/hers")], at: Timestamp(seconds: 1))
+    _ = try store.changeUser(to: nil)
+    return SyncCore(store, configuration: SyncCore.Configuration(database: database), random: CountingGenerator())
+  }
+
+  @Test("A queue that cannot be opened at the start is tried again; until then nothing is written, then listeners see it")
+  func retriedStart() throws {
+    var core = try Self.core()
+    var effects: [SyncEffect] = []
+    core.store.faults = [.start]
+
+    core.startOrRetry(user: "ada", &effects)
+    core.listen(ListenerID(1), to: query("rooms"), options: .metadata, &effects)
+
+    #expect(effects.retryPauses == [.zero])
+    #expect(effects.deliveries.joined().map(\.snapshot.documents.count) == [0])
+    var refusal: StatusCode?
+    do { _ = try core.write([set("rooms/b")], at: Timestamp(seconds: 2), &effects) } catch { refusal = error.code }
+    #expect(refusal == .unavailable)
+    effects = []
+    core.fire(.storeRetry, &effects)
+    #expect(effects.retryPauses.count == 1)
+    #expect(effects.deliveries.isEmpty && !core.writeStream.isStarted)
+
+    core.store.faults = []
+    effects = []
+    core.fire(.storeRetry, &effects)
+    #expect(effects.retryPauses.isEmpty)
+    #expect(effects.deliveries.joined().flatMap { $0.snapshot.documents.documents.map(\.key) } == [key("rooms/hers")])
+    #expect(core.writeStream.isStarted && core.watchStream.isStarted)
+    let batch = try core.write([set("rooms/b")], at: Timestamp(seconds: 2), &effects)
+    #expect(try core.store.pendingBatches().map(\.id).last == batch)
+  }
+
+  @Test("A store that can be read but not written is tried again after growing pauses, until something is stored")
+  func growingPauses() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    harness.core.store.faults = [.applyRemoteEvent]
+    var pauses: [Duration] = []
+
+    for version in 1...6 {
+      pauses += harness.deliver(version: Int64(version)).retryPauses
+      _ = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+    }
+
+    #expect(pauses.count == 6)
+    #expect(pauses[0] == .zero)
+    #expect(zip(1..., pauses.dropFirst()).allSatisfy { $1 >= .seconds(1) * pow(1.5, $0 - 1) * 0.5 }, "\(pauses)")
+    harness.core.store.faults = []
+    #expect(harness.deliver(version: 7).retryPauses.isEmpty)
+    harness.core.store.faults = [.applyRemoteEvent]
+    #expect(harness.deliver(version: 8).retryPauses == [.zero])
+  }
+
+  private func pow(_ base: Double, _ exponent: Int) -> Double { (0..<exponent).reduce(1) { result, _ in result * base } }
+}
+
+extension CoreHarness {
+  /// Opens the watch stream if it is to be opened, and sends a snapshot on it.
+  fileprivate mutating func deliver(version: Int64) -> [SyncEffect] {
+    effects { core, effects in
+      let epoch = core.watchStream.epoch
+      core.watchStreamOpened(in: epoch, &effects)
+      while case .add(let target)? = core.takeWatchRequest(in: epoch) {
+        core.receive(.added([target.id]), in: epoch, &effects)
+      }
+      core.receive(.document(doc("rooms/a", at: version), updated: [TargetID(2)], removed: []), in: epoch, &effects)
+      core.receive(.snapshot(at(version), nil), in: epoch, &effects)
+    }
+  }
+}
+
+extension [SyncEffect] {
+  fileprivate var retryPauses: [Duration] {
+    compactMap { if case .schedule(.storeRetry, let pause) = $0 { pause } else { nil } }
+  }
+}
