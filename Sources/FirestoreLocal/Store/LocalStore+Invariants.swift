@@ -15,8 +15,8 @@ extension LocalStore {
       let stored = try documents.view(of: key)
       if stored != expected { violations.append("S9: the overlay of \(key) gives \(stored), its batches \(expected)") }
     }
-    for (problem, query) in Self.forbidden {
-      let count = try database.connection.integer("SELECT count(*) FROM \(query)")
+    for (problem, rows) in CacheDatabase.forbidden {
+      let count = try database.connection.integer("SELECT count(*) FROM \(rows)")
       if count > 0 { violations.append("\(count) \(problem)") }
     }
     let stored = try database.mutations.count(of: user)
@@ -24,23 +24,4 @@ extension LocalStore {
     violations += try IndexVerification(database: database).violations()
     return violations
   }
-
-  private static let forbidden = [
-    (
-      "overlays without a batch",
-      """
-      overlays WHERE NOT EXISTS (
-        SELECT 1 FROM batch_documents
-        WHERE batch_documents.collection = overlays.collection AND batch_documents.name = overlays.name
-          AND batch_documents.user = overlays.user)
-      """
-    ),
-    (
-      "batch documents without their batch",
-      "batch_documents WHERE batch NOT IN (SELECT id FROM mutation_batches)"
-    ),
-    ("members without a document", "target_documents WHERE document NOT IN (SELECT id FROM documents)"),
-    ("members without a target", "target_documents WHERE target NOT IN (SELECT id FROM targets)"),
-    ("documents under another collection's number", "documents WHERE id >> 32 <> collection"),
-  ]
 }

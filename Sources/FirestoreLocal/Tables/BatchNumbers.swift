@@ -35,6 +35,7 @@ final class BatchNumbers {
   private func lookedUp() throws(LocalStoreError) -> Int64 {
     if let last { return last }
     let waiting = try highestWaiting.first { $0.integer(0) } ?? 0
+    guard StoredNumbers.counters.contains(waiting) else { throw StoredNumbers.damage("a batch's number", waiting) }
     let number = max(waiting, try globals.value(.highestSettledBatch) ?? 0)
     last = number
     return number

@@ -31,7 +31,7 @@ final class CollectionTable {
   func number(of path: ResourcePath) throws(LocalStoreError) -> Number? {
     if let number = numbers[path] { return number }
     guard let number = try findNumber.bind(path.text, at: 1).first({ $0.integer(0) }) else { return nil }
-    remember(number, path)
+    try remember(number, path)
     return number
   }
 
@@ -41,7 +41,7 @@ final class CollectionTable {
     guard let number = try insert.first({ $0.integer(0) }) else {
       throw LocalStoreError(.sqlite, "The cache did not number a new collection.")
     }
-    remember(number, path)
+    try remember(number, path)
     return number
   }
 
@@ -51,7 +51,7 @@ final class CollectionTable {
       throw LocalStoreError(.corrupt, "The cache is damaged: collection \(number) has no path.")
     }
     let path = ResourcePath(text)
-    remember(number, path)
+    try remember(number, path)
     return path
   }
 
@@ -62,8 +62,10 @@ final class CollectionTable {
   /// The collections with this id at any depth below `ancestor`, ascending.
   func group(_ id: String, below ancestor: ResourcePath) throws(LocalStoreError) -> [Number] {
     var found: [Number] = []
-    try inGroup.bind(id, at: 1).forEachRow { row in
-      if ancestor.isPrefix(of: ResourcePath(row.text(1))) { found.append(row.integer(0)) }
+    try inGroup.bind(id, at: 1).forEachRow { row throws(LocalStoreError) in
+      let number = row.integer(0)
+      try Self.check(number)
+      if ancestor.isPrefix(of: ResourcePath(row.text(1))) { found.append(number) }
     }
     return found
   }
@@ -80,7 +82,12 @@ final class CollectionTable {
     paths = [:]
   }
 
-  private func remember(_ number: Number, _ path: ResourcePath) {
+  private static func check(_ number: Number) throws(LocalStoreError) {
+    guard StoredNumbers.collections.contains(number) else { throw StoredNumbers.damage("a collection's number", number) }
+  }
+
+  private func remember(_ number: Number, _ path: ResourcePath) throws(LocalStoreError) {
+    try Self.check(number)
     if numbers.count >= Self.remembered { forget() }
     numbers[path] = number
     paths[number] = path

@@ -85,8 +85,7 @@ extension DocumentTable {
       case .unknown, .unknownCommitted: content = .unknown
       }
       return Document(
-        key: key, version: row.optionalInteger(3).map(SnapshotVersion.init(microseconds:)),
-        createTime: row.optionalInteger(4).map(SnapshotVersion.init(microseconds:)), state: content,
+        key: key, version: try row.version(3), createTime: try row.version(4), state: content,
         pending: state.isCommitted ? .committed : .none)
     }
   }

@@ -34,7 +34,16 @@ struct Globals {
   }
 
   func value(_ name: Name) throws(LocalStoreError) -> Int64? {
-    try find.bind(name.rawValue, at: 1).first { $0.integer(0) }
+    guard let value = try find.bind(name.rawValue, at: 1).first({ $0.integer(0) }) else { return nil }
+    let isPossible =
+      switch name {
+      case .clientIdentity: true
+      case .lastRemoteSnapshotVersion: StoredNumbers.times.contains(value)
+      case .highestTargetID, .highestSettledBatch, .reservedSequenceNumber, .currentUser:
+        StoredNumbers.counters.contains(value)
+      }
+    guard isPossible else { throw StoredNumbers.damage(name.rawValue, value) }
+    return value
   }
 
   func set(_ name: Name, _ value: Int64) throws(LocalStoreError) {

@@ -31,19 +31,19 @@ struct MutationQueue {
     insert = try connection.prepare("INSERT INTO mutation_batches (id, user, batch) VALUES (?, ?, ?)")
     insertDocument = try connection.prepare(
       "INSERT OR IGNORE INTO batch_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)")
-    find = try connection.prepare("SELECT batch FROM mutation_batches WHERE id = ? AND user = ?")
+    find = try connection.prepare("SELECT batch, id FROM mutation_batches WHERE id = ? AND user = ?")
     delete = try connection.prepare("DELETE FROM mutation_batches WHERE id = ?")
     deleteDocument = try connection.prepare(
       "DELETE FROM batch_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?")
     next = try connection.prepare(
-      "SELECT batch FROM mutation_batches WHERE user = ? AND id > ? ORDER BY id LIMIT 1")
-    all = try connection.prepare("SELECT batch FROM mutation_batches WHERE user = ? ORDER BY id")
+      "SELECT batch, id FROM mutation_batches WHERE user = ? AND id > ? ORDER BY id LIMIT 1")
+    all = try connection.prepare("SELECT batch, id FROM mutation_batches WHERE user = ? ORDER BY id")
     highest = try connection.prepare(
       "SELECT id FROM mutation_batches WHERE user = ? ORDER BY id DESC LIMIT 1")
     counted = try connection.prepare("SELECT count(*) FROM mutation_batches WHERE user = ?")
     affecting = try connection.prepare(
       """
-      SELECT mutation_batches.batch FROM batch_documents
+      SELECT mutation_batches.batch, mutation_batches.id FROM batch_documents
       JOIN mutation_batches ON mutation_batches.id = batch_documents.batch
       WHERE batch_documents.collection = ? AND batch_documents.name = ? AND batch_documents.user = ?
       ORDER BY batch_documents.batch
@@ -163,11 +163,15 @@ struct MutationQueue {
     return keys
   }
 
-  private static func decode(_ row: Statement) throws(LocalStoreError) -> MutationBatch {
+  /// - Parameter row: the encoded batch and the number under which it is stored.
+  static func decode(_ row: Statement) throws(LocalStoreError) -> MutationBatch {
+    let batch: MutationBatch
     do throws(ModelError) {
-      return try MutationBatch(decoding: row.blob(0))
+      batch = try MutationBatch(decoding: row.blob(0))
     } catch {
       throw LocalStoreError(.corrupt, "The cache is damaged: a pending write cannot be read (\(error.message)).")
     }
+    guard batch.id.rawValue == row.integer(1) else { throw StoredNumbers.damage("a batch's number", row.integer(1)) }
+    return batch
   }
 }

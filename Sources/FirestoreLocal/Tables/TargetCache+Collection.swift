@@ -36,7 +36,7 @@ extension TargetCache {
     try statement.bind(Int64(limit), at: 3).forEachRow { row throws(LocalStoreError) in
       found.append(
         TargetData(
-          id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: try Self.decode(row.blob(1)),
+          id: try Self.id(row.integer(0)), target: try Self.decode(row.blob(1)),
           sequenceNumber: row.integer(2)))
     }
     return found

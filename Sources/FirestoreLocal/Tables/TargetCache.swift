@@ -44,12 +44,16 @@ struct TargetCache {
   func data(for target: Target) throws(LocalStoreError) -> TargetData? {
     try find.bind(target.canonicalID, at: 1).first { row throws(LocalStoreError) in
       TargetData(
-        id: TargetID(Int32(truncatingIfNeeded: row.integer(0))), target: try Self.decode(row.blob(1)),
+        id: try Self.id(row.integer(0)), target: try Self.decode(row.blob(1)),
         sequenceNumber: row.integer(2),
-        snapshotVersion: row.optionalInteger(3).map(SnapshotVersion.init(microseconds:)),
-        lastLimboFreeSnapshotVersion: row.optionalInteger(4).map(SnapshotVersion.init(microseconds:)),
+        snapshotVersion: try row.version(3), lastLimboFreeSnapshotVersion: try row.version(4),
         resumeToken: ResumeToken(row.blob(5)))
     }
+  }
+
+  static func id(_ number: Int64) throws(LocalStoreError) -> TargetID {
+    guard let id = Int32(exactly: number), id > 0 else { throw StoredNumbers.damage("a target's id", number) }
+    return TargetID(id)
   }
 
   static func decode(_ bytes: [UInt8]) throws(LocalStoreError) -> Target {

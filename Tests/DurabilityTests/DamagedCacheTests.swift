@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreLocal
+import FirestoreModel
+import Foundation
+import Testing
+
+/// A client on a cache that something has happened to: every call ends, with a result or with a reason.
+@Suite(.serialized) struct DamagedCacheTests {
+  private static func setting(_ name: String) -> UInt64? {
+    ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
+  }
+
+  /// As many as `HEARTH_DAMAGES` says, from `HEARTH_DAMAGE_SEED` on.
+  private static let seeds: Range<UInt64> = {
+    let first = setting("HEARTH_DAMAGE_SEED") ?? 0
+    return first..<first + (setting("HEARTH_DAMAGES") ?? 30)
+  }()
+
+  @Test(
+    "Whatever happens to the files of a cache, the client serves or says why not, and soon starts soundly again",
+    .timeLimit(.minutes(1)), arguments: seeds)
+  func damaged(_ seed: UInt64) async throws {
+    var random = SplitMix(seed)
+    let damage = Damage.allCases[Int(seed) % Damage.allCases.count]
+    let folder = try ClientFolder()
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+    try await UsedClient.fill(folder, backend)
+    try damage.happen(toCacheIn: folder.path + "/cache", &random)
+
+    var history: [String] = []
+    var hasMetDamage = false
+    for start in 1...4 {
+      let client = UsedClient(folder, backend)
+      let (refusal, failures) = try await client.use()
+      await client.terminate()
+      history.append("start \(start): \(refusal ?? "durable"); \(Set(failures))")
+      let context = "\(damage), seed \(seed):\n\(history.joined(separator: "\n"))"
+      #expect(failures.allSatisfy { $0.code == .dataLoss }, "\(context)")
+      // Damage that is met while the cache is in use is found by the next start before it is used again.
+      if hasMetDamage { #expect(failures.isEmpty && refusal?.contains("has been moved to") == true, "\(context)") }
+      hasMetDamage = !failures.isEmpty
+    }
+    if Self.setting("HEARTH_DAMAGES") != nil { print("\(damage), seed \(seed):\n\(history.joined(separator: "\n"))") }
+  }
+
+  @Test(
+    "Damage met while a cache is in use ends everybody who waits with data-loss, and the next start is sound",
+    .timeLimit(.minutes(1)))
+  func damageInUse() async throws {
+    let folder = try ClientFolder()
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+    try await UsedClient.fill(folder, backend)
+    // One of the documents with a write that waits: noticed when that is acknowledged.
+    try Damage.change(folder.cachePath, "UPDATE documents SET state = 99 WHERE name = '5'")
+
+    let client = UsedClient(folder, backend)
+    let outcomes = await client.waitForEverything()
+    await client.terminate()
+    let next = UsedClient(folder, backend)
+    let (refusal, failures) = try await next.use()
+    await next.terminate()
+
+    #expect(outcomes.map { $0?.code } == [.dataLoss, .dataLoss, .dataLoss])
+    #expect(refusal?.contains("has been moved to \(folder.cachePath).corrupt-1; a new one was begun") == true)
+    #expect(failures == [])
+  }
+}
