@@ -126,6 +126,33 @@ package final class GRPCDatastore: Datastore {
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
+  /// Asks for the names of all documents of the collection: there is no way to ask for the missing ones alone.
+  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    let database = database
+    var keys: [DocumentKey] = []
+    var request = Google_Firestore_V1_ListDocumentsRequest.with { request in
+      request.parent = ResourceName(database: database, path: collection.parent).text
+      request.collectionID = collection.last
+      request.pageSize = 300
+      request.mask = .with { $0.fieldPaths = ["__name__"] }
+      request.showMissing = true
+    }
+    repeat {
+      let (missing, next) = try await unary(
+        request, Wire.Method.ListDocuments.descriptor,
+        ProtobufDeserializer<Google_Firestore_V1_ListDocumentsResponse>()
+      ) { response in
+        let missing = try response.documents.filter { !$0.hasCreateTime }.map { document in
+          try DocumentKey(name: document.name, in: database)
+        }
+        return (missing, response.nextPageToken)
+      }
+      keys += missing
+      request.pageToken = next
+    } while !request.pageToken.isEmpty
+    return keys.sorted()
+  }
+
   // MARK: Calls
 
   /// The most bytes of one message: a document of one megabyte, or a commit of ten, with room to spare.
@@ -192,7 +219,8 @@ package final class GRPCDatastore: Datastore {
     } catch {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
       let status = CallFailure.status(of: error, at: endpoint, credentials)
-      if status.code == .unavailable { connection.retire(client) }
+      // A stream that the other side cancelled is one of a server that is being stopped.
+      if status.code == .unavailable || status.code == .cancelled { connection.retire(client) }
       if status.code == .unauthenticated { credentials.forgetToken() }
       throw status
     }

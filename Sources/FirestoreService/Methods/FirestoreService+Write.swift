@@ -9,7 +9,8 @@ extension FirestoreService {
   ///
   /// A stream can be resumed: the token counts the requests of the stream that were applied, so a client that names
   /// the stream and the last token it has received gets the answers of what it sends again instead of a second
-  /// application. Clients that resume nothing are served at least once, as everywhere.
+  /// application. A request that names itself by the label `hearth-write`, as Hearth's client does, is applied once on
+  /// whatever stream it comes. Clients that do neither are served at least once, as everywhere.
   package func write<Requests: AsyncSequence & Sendable>(
     _ requests: Requests, to send: Send
   ) async throws where Requests.Element == [UInt8] {
@@ -33,7 +34,7 @@ extension FirestoreService {
       }
       current.position += 1
       let response = try await backend.commit(
-        request.mutations, in: current.database, request: current.requestID)
+        request.mutations, in: current.database, request: request.id ?? current.requestID)
       try await send(
         message { writer in
           writer.field(2, bytes: current.token)
@@ -52,6 +53,9 @@ struct WriteStream {
   let id: String
   let database: DatabaseID
   var position: Int64
+
+  /// More than any stream lives to send.
+  private static let mostRequests: Int64 = 1 << 62
 
   init(opening request: WriteStreamRequest) throws(RPCStatus) {
     func refused(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
@@ -75,6 +79,9 @@ struct WriteStream {
     }
     id = request.streamID
     position = Int64(bitPattern: request.token.reduce(0) { $0 << 8 | UInt64($1) })
+    guard (0..<Self.mostRequests).contains(position) else {
+      throw refused("The stream to resume is not one of this server's.")
+    }
   }
 
   var token: [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
@@ -89,10 +96,13 @@ struct WriteStreamRequest {
   private(set) var streamID = ""
   private(set) var mutations: [Mutation] = []
   private(set) var token: [UInt8] = []
+  /// What the client calls this request for ever.
+  private(set) var id: WriteRequestID?
 
   /// - Parameter database: that of the stream, once it is open.
   init(_ bytes: [UInt8], database: DatabaseID?) throws(RPCStatus) {
     var (name, streamID, token, count) = ("", "", [UInt8](), 0)
+    var id: WriteRequestID?
     try RequestReader.read(bytes) { reader throws(RPCStatus) in
       try reader.fields { number, field throws(RPCStatus) in
         switch number {
@@ -100,10 +110,13 @@ struct WriteStreamRequest {
         case 2: streamID = try field.string() ?? streamID
         case 3: count += 1
         case 4: token = try field.bytes() ?? token
+        case 5:
+          if let (key, value) = try field.label(), key == WriteRequestID.labelName { id = WriteRequestID(label: value) }
         default: break
         }
       }
     }
+    self.id = id
     self.streamID = streamID
     self.token = token
     self.database = database
@@ -116,5 +129,22 @@ struct WriteStreamRequest {
       }
     }
     self.mutations = mutations
+  }
+}
+
+extension RequestField {
+  /// An entry of a `map<string, string>`.
+  fileprivate mutating func label() throws(RPCStatus) -> (key: String, value: String)? {
+    try message { inner throws(RPCStatus) in
+      var (key, value) = ("", "")
+      try inner.fields { number, field throws(RPCStatus) in
+        switch number {
+        case 1: key = try field.string() ?? key
+        case 2: value = try field.string() ?? value
+        default: break
+        }
+      }
+      return (key, value)
+    }
   }
 }

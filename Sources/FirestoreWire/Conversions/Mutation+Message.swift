@@ -138,35 +138,12 @@ extension FirestoreRemote.CommitResponse {
 }
 
 extension FirestoreRemote.WriteRequest {
-  /// Holds the request's id, by which a backend that knows it recognises a batch that comes again. Others ignore it.
-  package static let idLabel = "hearth-write"
-
   package func message(in database: DatabaseID) -> Wire.WriteRequest {
     .with { message in
       message.database = database.name
       message.streamToken = Data(streamToken)
       message.writes = mutations.map { $0.message(in: database) }
-      if let requestID { message.labels = [Self.idLabel: requestID.label] }
+      if let requestID { message.labels = [WriteRequestID.labelName: requestID.label] }
     }
-  }
-}
-
-extension WriteRequestID {
-  /// - Parameter label: `CLIENT-BATCH`, the client in hexadecimal.
-  package init?(label: String) {
-    let parts = label.utf8.split(separator: UInt8(ascii: "-"))
-    guard parts.count == 2, parts[0].count.isMultiple(of: 2), let batch = Int64(Substring(parts[1])) else { return nil }
-    var client: [UInt8] = []
-    var digits = Substring(parts[0])
-    while !digits.isEmpty {
-      guard let byte = UInt8(digits.prefix(2), radix: 16) else { return nil }
-      client.append(byte)
-      digits = digits.dropFirst(2)
-    }
-    self.init(clientID: client, batchID: BatchID(batch))
-  }
-
-  package var label: String {
-    clientID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "-\(batchID.rawValue)"
   }
 }

@@ -4,20 +4,26 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A line between a client and a server that can go dead: it stays connected and nothing comes through any more.
+/// A line between a client and a server that can go dead or mute: it stays connected, and nothing comes through any
+/// more, or nothing of what the server says.
 final class Proxy: Sendable {
   private let listener: any Channel
   private let isDead: Switch
+  private let isMute: Switch
   private let onward: Channels
 
   /// - Parameters:
   ///   - destination: where connections lead.
   ///   - port: where it listens; 0 lets the system choose.
   ///   - mostBytes: how many bytes are handed over at a time.
-  init(to destination: Endpoint, port: Int = 0, mostBytes: Int = .max) async throws {
-    let isDead = Switch()
+  ///   - delay: how much later what one side says comes to the other.
+  init(
+    to destination: Endpoint, port: Int = 0, mostBytes: Int = .max, delay: TimeAmount = .zero
+  ) async throws {
+    let (isDead, isMute) = (Switch(), Switch())
     let onward = Channels()
-    (self.isDead, self.onward) = (isDead, onward)
+    (self.isDead, self.isMute, self.onward) = (isDead, isMute, onward)
+    let pace = Forwarder.Pace(mostBytes: mostBytes, delay: delay)
     listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       .childChannelOption(.autoRead, value: false)
@@ -25,14 +31,14 @@ final class Proxy: Sendable {
         ClientBootstrap(group: client.eventLoop)
           .channelInitializer { server in
             server.eventLoop.makeCompletedFuture {
-              try server.pipeline.syncOperations.addHandler(Forwarder(to: client, isDead: isDead, mostBytes))
+              try server.pipeline.syncOperations.addHandler(Forwarder(to: client, isDead, isMute, pace))
             }
           }
           .connect(host: destination.host, port: destination.port)
           .flatMap { server in
             onward.add(server)
             return client.eventLoop.makeCompletedFuture {
-              try client.pipeline.syncOperations.addHandler(Forwarder(to: server, isDead: isDead, mostBytes))
+              try client.pipeline.syncOperations.addHandler(Forwarder(to: server, isDead, nil, pace))
             }
             .flatMap { client.setOption(.autoRead, value: true) }
           }
@@ -49,6 +55,9 @@ final class Proxy: Sendable {
 
   /// From now on bytes vanish, in both directions and on every connection.
   func goDead() { isDead.turnOn() }
+
+  /// From now on what the server says vanishes, on every connection that there is.
+  func goMute() { isMute.turnOn() }
 
   /// As if the server were killed: nobody listens any more, and what is connected is cut off.
   func close() async throws {
@@ -81,26 +90,44 @@ private final class Switch: Sendable {
 private final class Forwarder: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
-  private let destination: any Channel
-  private let mostBytes: Int
-  private let generation: Int
-  private let isDead: Switch
-
-  init(to destination: any Channel, isDead: Switch, _ mostBytes: Int) {
-    (self.destination, self.isDead, self.mostBytes) = (destination, isDead, mostBytes)
-    generation = isDead.generation
+  struct Pace {
+    var mostBytes: Int
+    var delay: TimeAmount
   }
 
+  private let destination: any Channel
+  private let pace: Pace
+  private let death: (Switch, generation: Int)
+  private let muting: (Switch, generation: Int)?
+
+  init(to destination: any Channel, _ isDead: Switch, _ isMute: Switch?, _ pace: Pace) {
+    (self.destination, self.pace) = (destination, pace)
+    death = (isDead, isDead.generation)
+    muting = isMute.map { ($0, $0.generation) }
+  }
+
+  private var isDead: Bool { death.0.isOn(death.generation) }
+  private var isMute: Bool { muting.map { $0.0.isOn($0.generation) } ?? false }
+
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    if isDead.isOn(generation) { return }
+    if isDead || isMute { return }
     var bytes = unwrapInboundIn(data)
-    while let part = bytes.readSlice(length: min(mostBytes, bytes.readableBytes)), part.readableBytes > 0 {
-      destination.writeAndFlush(part, promise: nil)
+    while let part = bytes.readSlice(length: min(pace.mostBytes, bytes.readableBytes)), part.readableBytes > 0 {
+      if pace.delay == .zero {
+        destination.writeAndFlush(part, promise: nil)
+      } else {
+        let destination = destination
+        context.eventLoop.scheduleTask(in: pace.delay) { destination.writeAndFlush(part, promise: nil) }
+      }
     }
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    if !isDead.isOn(generation) { destination.close(promise: nil) }
+    if !isDead {
+      let destination = destination
+      // After what is still under way.
+      context.eventLoop.scheduleTask(in: pace.delay) { destination.close(promise: nil) }
+    }
     context.fireChannelInactive()
   }
 

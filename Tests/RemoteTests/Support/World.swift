@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreRemote
 import Foundation
 import Hearth
+import NIOCore
 import Testing
 
 /// A backend and the way that its clients take to it.
@@ -13,7 +14,7 @@ final class World: Sendable {
     case inProcess
     /// To a server.
     case gRPC
-    /// The same through a line that hands over a few bytes at a time.
+    /// The same through a line that hands over a few bytes at a time, and late.
     case slowLine
 
     var testDescription: String { "\(self)" }
@@ -34,6 +35,8 @@ final class World: Sendable {
     }
   }
 
+  func datastore() -> any Datastore { makeDatastore(database) }
+
   /// A new client with a cache of its own.
   func client() -> Firestore { client(makeDatastore(database)) }
 
@@ -47,15 +50,19 @@ final class World: Sendable {
   static func run(
     _ way: Way, _ test: @escaping @Sendable (_ db: Firestore, _ other: Firestore) async throws -> Void
   ) async throws {
+    try await with(way) { try await $0.run(test) }
+  }
+
+  static func with(_ way: Way, _ body: @escaping @Sendable (World) async throws -> Void) async throws {
     switch way {
     case .inProcess:
       let backend = try LocalBackend.inMemory()
-      try await World { InProcessDatastore(backend: backend, database: $0) }.run(test)
-    case .gRPC: try await Server.run { try await World(at: $0).run(test) }
+      try await body(World { InProcessDatastore(backend: backend, database: $0) })
+    case .gRPC: try await Server.run { try await body(World(at: $0)) }
     case .slowLine:
       try await Server.run { server in
-        let line = try await Proxy(to: server, mostBytes: 7)
-        try await World(at: line.endpoint).run(test)
+        let line = try await Proxy(to: server, mostBytes: 7, delay: .milliseconds(4))
+        try await body(World(at: line.endpoint))
         try await line.close()
       }
     }
@@ -79,7 +86,7 @@ extension LocalBackend {
 }
 
 extension FirestoreModel.Timestamp {
-  fileprivate static var ofTests: FirestoreModel.Timestamp {
+  static var ofTests: FirestoreModel.Timestamp {
     FirestoreModel.Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
   }
 }
