@@ -79,7 +79,13 @@ let package = Package(
     module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
-    module("FirestoreServer", ["FirestoreModel", "FirestoreBackend", "FirestoreService", grpc, http2, nio]),
+    module(
+      "FirestoreServer",
+      [
+        "FirestoreModel", "FirestoreBackend", "FirestoreService", grpc, http2, nio,
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
     module(
       "Hearth",
       [

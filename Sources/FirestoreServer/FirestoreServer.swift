@@ -39,14 +39,19 @@ package struct FirestoreServer: Sendable {
   private static let maximumRequestBytes = 12 << 20
   /// Simultaneous calls of one connection.
   private static let maximumStreams = 8_192
+  /// How long calls may take to end when the server shuts down.
+  private static let grace = Duration.milliseconds(200)
 
   private let configuration: Configuration
   private let backend: LocalBackend
   private let server: GRPCServer<HTTP2ServerTransport.Posix>
+  private let stops: AsyncStream<Void>
+  private let stop: AsyncStream<Void>.Continuation
 
   package init(_ configuration: Configuration, backend: LocalBackend) {
     self.configuration = configuration
     self.backend = backend
+    (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let service = FirestoreService(backend: backend)
     server = GRPCServer(
       transport: HTTP2ServerTransport.Posix(
@@ -55,15 +60,27 @@ package struct FirestoreServer: Sendable {
       services: [FirestoreGRPCService(service)])
   }
 
-  /// Serves until `shutDown` or cancellation.
+  /// Serves until `shutDown` or cancellation. Once.
   /// - Parameters:
-  ///   - clock: paces heartbeats.
+  ///   - clock: paces heartbeats, and the wait for calls that are to end.
   ///   - ready: called with the bound port once connections are accepted.
-  /// - Throws: `RPCStatus` that says why the address cannot be listened on.
+  /// - Throws: `RPCStatus` that says why the address cannot be listened on, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
+    let result = await Result { try await serve(clock, ready) }
+    if Task.isCancelled { throw CancellationError() }
+    try result.get()
+  }
+
+  private func serve(_ clock: any Clock<Duration>, _ ready: @Sendable (Int) -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.serve() }
       group.addTask { try await beat(clock) }
+      group.addTask {
+        for await _ in stops {
+          // Calls that have not ended when this task has are cut off.
+          return try await clock.sleep(for: Self.grace)
+        }
+      }
       do {
         let address = try await server.transport.listeningAddress
         ready(address.ipv4?.port ?? address.ipv6?.port ?? configuration.port)
@@ -78,13 +95,16 @@ package struct FirestoreServer: Sendable {
         }
         throw configuration.explain(reason)
       }
+      // Whatever calls that were cut off end with.
+      while await group.nextResult() != nil {}
     }
   }
 
-  /// Lets calls finish and ends streams, so that `run` returns.
+  /// Lets calls finish and ends streams, so that `run` returns; what goes on for longer than a moment is cut off.
   package func shutDown() async {
     server.beginGracefulShutdown()
     await backend.endWatches(RPCStatus(.unavailable, "The server is shutting down."))
+    stop.yield()
   }
 
   private func beat(_ clock: any Clock<Duration>) async throws {
@@ -105,6 +125,12 @@ package struct FirestoreServer: Sendable {
       // minimum would have their connections closed in the middle of calls.
       config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .zero
       config.connection.keepalive.clientBehavior.allowWithoutCalls = true
+      config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(
+            MessageLimitHandler(limit: maximumRequestBytes), position: .first)
+        }
+      }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(PlainHTTPHandler(service), position: .first)
@@ -147,5 +173,11 @@ extension FirestoreServer.Configuration {
       return RPCStatus(.invalidArgument, "\(host) is not an address of this machine.")
     default: return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(failure).")
     }
+  }
+}
+
+extension Result where Failure == any Error {
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
   }
 }

@@ -88,12 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
       }
       group.addTask {
-        for await _ in stops {
-          await server.shutDown()
-          // Calls that do not end by themselves are cut off.
-          try await Task.sleep(for: .seconds(3))
-          return
-        }
+        for await _ in stops { await server.shutDown() }
       }
       _ = try await group.next()
       group.cancelAll()

@@ -16,7 +16,14 @@ enum Server {
     if let address {
       return try await body(FirestoreGRPC.Endpoint(address, security: .plaintext, from: "HEARTH_TEST_EMULATOR"))
     }
-    let server = FirestoreServer(FirestoreServer.Configuration(port: 0), backend: try LocalBackend.inMemory())
+    try await run(try LocalBackend.inMemory(), body)
+  }
+
+  /// Serves a backend while `body` runs; no call is left when this returns.
+  static func run(
+    _ backend: LocalBackend, port: Int = 0, _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
+  ) async throws {
+    let server = FirestoreServer(FirestoreServer.Configuration(port: port), backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -25,11 +32,9 @@ enum Server {
       }
       for await port in ports {
         try await body(FirestoreGRPC.Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
-        break
+        await server.shutDown()
       }
-      group.cancelAll()
-      // It was cut off, and says so.
-      try? await group.waitForAll()
+      try await group.waitForAll()
     }
   }
 }
