@@ -95,6 +95,7 @@ package struct SyncCore: ~Copyable {
     _ store: consuming LocalStore, configuration: Configuration, random: any RandomNumberGenerator & Sendable
   ) {
     self.store = store
+    self.store.backfillPacer = configuration.slicePacer
     self.configuration = configuration
     self.random = random
     limbo = LimboResolver(maximum: configuration.maximumLimboLookups)

@@ -67,6 +67,24 @@ struct SliceTests {
     #expect(slices[0] <= 12 && slices[1] > 50, "\(slices)")
   }
 
+  @Test("A slower machine indexes the same in more slices", arguments: Storage.allCases)
+  func slowerBackfill(_ storage: Storage) throws {
+    var slices: [Int] = []
+    for step in [Duration.microseconds(1), .milliseconds(5)] {
+      let place = Place(storage)
+      var store = try place.open()
+      store.backfillPacer = .impatient(step: step)
+      _ = try store.apply(event(at: 1, (0..<3000).map { doc("rooms/d\($0)", at: 1, ["n": .integer(Int64($0))]) }))
+      try store.setIndexes([try FieldIndex(collectionGroup: "rooms", fields: [FieldIndex.Field(FieldPath("n"))])])
+      var count = 1
+      while try store.backfillIndexes() { count += 1 }
+      let violations = try store.checkInvariants()
+      #expect(violations.isEmpty)
+      slices.append(count)
+    }
+    #expect(slices[0] <= 6 && slices[1] >= 60, "\(slices)")
+  }
+
   @Test("Numbers come back in order, from any place on")
   func numberSet() {
     var random = SplitMix(1)

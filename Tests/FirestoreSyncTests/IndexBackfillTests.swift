@@ -19,6 +19,7 @@ import Testing
   @Test("A slice is asked for once at a time, until the index is complete")
   func slices() throws {
     var harness = try CoreHarness()
+    harness.core.store.backfillPacer = .pieces(10)
     try filled(&harness, 900)
     let idle = harness.effects { core, effects in core.scheduleIndexBackfill(&effects) }
     try harness.core.store.setIndexes([

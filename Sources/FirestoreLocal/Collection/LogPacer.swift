@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when a collection brings the log back into the database file, which nothing can interrupt: so often that it
+/// Decides when long work brings the log back into the database file, which nothing can interrupt: so often that it
 /// takes no longer than a slice, on whatever disk, which the times before tell.
 struct LogPacer: Sendable {
   private static let smallest: Int64 = 1 << 20
@@ -9,7 +9,7 @@ struct LogPacer: Sendable {
 
   /// A log of this size is due.
   private(set) var dueBytes: Int64 = 2 << 20
-  /// The last slice did it, so that the next one is for the collection whatever the log's size.
+  /// The last slice did it, so that the next one is for the work whatever the log's size.
   var wasLast = false
 
   /// The log had this size, and took this long.

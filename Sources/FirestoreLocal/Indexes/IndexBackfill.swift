@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// One slice of the work that changed definitions leave behind: entries of dropped indexes go, and documents that were
-/// cached before an index get their entries. A slice is bounded in documents, entries and bytes, so that it takes some
-/// milliseconds whatever the documents are; its position is stored with it, so that a restart goes on from there.
+/// The work that changed definitions leave behind: entries of dropped indexes go, and documents that were cached before
+/// an index get their entries. It is done in pieces, bounded in documents, entries and bytes, so that each takes about
+/// half a millisecond whatever the documents are; the position is stored with it, so that a restart goes on from there.
 struct IndexBackfill {
-  private static let maximumDocuments = 500
-  private static let maximumEntries = 500
-  private static let maximumBytes = 256 * 1024
-  private static let maximumRemovals = 2000
-
-  /// A log of this size is written back to the database before the next slice, so that no commit has to.
-  static let logBytes: Int64 = 4 << 20
+  private static let maximumDocuments = 50
+  private static let maximumEntries = 50
+  private static let maximumBytes = 32 * 1024
+  private static let maximumRemovals = 250
 
   let database: CacheDatabase
 
@@ -24,8 +21,17 @@ struct IndexBackfill {
     }
   }
 
+  /// Works until the pacer says that it is enough.
   /// - Precondition: inside a transaction.
-  func performSlice() throws(LocalStoreError) {
+  func performSlice(_ pacer: inout SlicePacer) throws(LocalStoreError) {
+    repeat {
+      try performPiece()
+      if pacer.isOver() { break }
+    } while try isNeeded
+    pacer.endWork()
+  }
+
+  private func performPiece() throws(LocalStoreError) {
     if let number = try indexes.dropped.first {
       try indexes.removeEntries(of: number, atMost: Self.maximumRemovals)
     } else if let index = try indexes.indexes.first(where: { !$0.isReady }), let position = index.position {

@@ -63,12 +63,19 @@ extension LocalStore {
     let backfill = IndexBackfill(database: database)
     guard try backfill.isNeeded else { return false }
     let database = database
-    hasBackfillWrittenLogBack = !hasBackfillWrittenLogBack && database.logByteSize >= IndexBackfill.logBytes
-    if hasBackfillWrittenLogBack {
+    var pacer = backfillPacer
+    pacer.begin()
+    let logBytes = database.logByteSize
+    if logBytes >= backfillLog.dueBytes, !backfillLog.wasLast {
       try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
+      backfillLog.took(pacer.elapsed, for: logBytes)
+      backfillLog.wasLast = true
       return true
     }
-    try database.transaction { () throws(LocalStoreError) in try backfill.performSlice() }
+    backfillLog.wasLast = false
+    try database.transaction { () throws(LocalStoreError) in try backfill.performSlice(&pacer) }
+    pacer.end()
+    backfillPacer = pacer
     return try backfill.isNeeded
   }
 }

@@ -30,8 +30,9 @@ package struct LocalStore: ~Copyable {
   package var faults: Set<StoreAction> = []
   /// Whether scans that cost more than an index would make one. Not stored (SDK: off until it is switched on).
   package var createsIndexesAutomatically = false
-  /// The last slice of a backfill emptied the log.
-  var hasBackfillWrittenLogBack = false
+  /// Keeps the slices of an index backfill short.
+  package var backfillPacer = SlicePacer.continuous
+  var backfillLog = LogPacer()
   /// Why the store is not the one that was asked for.
   package let fallback: LocalStoreError?
   /// Where a damaged database was moved.
