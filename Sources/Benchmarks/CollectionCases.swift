@@ -21,6 +21,8 @@ extension BenchmarkCase {
     for _ in 0..<min(bench.repetitions, 5) {
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
+      // Or the first checkpoint would have to wait until the whole copy is on disk.
+      try bench.waitForDisk(path)
       var store = try LocalStore(Workbench.configuration(path))
       try store.start(user: nil)
       let begun = try store.beginCollection(

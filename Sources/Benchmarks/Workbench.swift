@@ -73,6 +73,15 @@ final class Workbench {
     return path
   }
 
+  /// Waits until the files of a cache are on disk, as those of an old one are.
+  func waitForDisk(_ path: String) throws {
+    for name in try FileManager.default.contentsOfDirectory(atPath: path) {
+      guard let file = FileHandle(forUpdatingAtPath: "\(path)/\(name)") else { continue }
+      try file.synchronize()
+      try file.close()
+    }
+  }
+
   func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
   /// Stores all documents, and brings the query for `syncedState` in sync.

@@ -21,7 +21,7 @@ struct SliceTests {
     for commitShare in [0.2, 3.0, 0.0, 4.0] {
       var last = Duration.zero
       for _ in 0..<12 {
-        pacer.begin()
+        pacer.begin(isWriting: commitShare > 0)
         let start = clock.now
         while !pacer.isOver() { clock.advance(by: .microseconds(100)) }
         pacer.endWork()

@@ -66,6 +66,14 @@ package struct CollectionRun: Sendable {
 
   package var isFinished: Bool { if case .done = phase { true } else { false } }
 
+  /// The phase changes much more than it reads.
+  var isWriting: Bool {
+    switch phase {
+    case .retire, .forget, .remove, .compact: !isDryRun
+    case .members, .ages, .choose, .candidates, .writeBack, .done: false
+    }
+  }
+
   /// All is removed, and only free pages are left to be given back.
   package var isCompacting: Bool {
     switch phase {

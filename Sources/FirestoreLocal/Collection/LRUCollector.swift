@@ -10,14 +10,15 @@ struct LRUCollector {
   let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
 
-  /// Works until the slice's time is over or the run is.
+  /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
   /// - Precondition: inside a transaction, except for a dry run.
   func performSlice(_ run: inout CollectionRun) throws(LocalStoreError) {
+    let isWriting = run.isWriting
     var isLast = false
     repeat {
       try performPiece(&run)
       if case .writeBack = run.phase { isLast = true }
-    } while !isLast && !run.isFinished && !run.pacer.isOver()
+    } while !isLast && !run.isFinished && run.isWriting == isWriting && !run.pacer.isOver()
   }
 
   private func performPiece(_ run: inout CollectionRun) throws(LocalStoreError) {

@@ -10,8 +10,10 @@ package struct SlicePacer: Sendable {
 
   /// The time since some fixed point, by a clock that never goes back.
   private let now: @Sendable () -> Duration
-  /// How long a slice may work before its end.
-  private(set) var workingTime = Duration.milliseconds(2)
+  /// How long a slice may work before its end: one that only reads, and one that has changes to commit.
+  private var readingTime = Duration.milliseconds(2)
+  private var writingTime = Duration.milliseconds(1)
+  private var isWriting = false
   private var start = Duration.zero
   private var workEnd: Duration?
   /// Instead of a time.
@@ -34,7 +36,9 @@ package struct SlicePacer: Sendable {
     return pacer
   }
 
-  mutating func begin() {
+  /// - Parameter isWriting: the slice has more to commit than it has read.
+  mutating func begin(isWriting: Bool) {
+    self.isWriting = isWriting
     pieces = 0
     start = now()
     workEnd = nil
@@ -46,6 +50,11 @@ package struct SlicePacer: Sendable {
     pieces += 1
     if let piecesPerSlice { return pieces >= piecesPerSlice }
     return now() - start >= workingTime
+  }
+
+  private var workingTime: Duration {
+    get { isWriting ? writingTime : readingTime }
+    set { if isWriting { writingTime = newValue } else { readingTime = newValue } }
   }
 
   /// How long the slice has taken so far.

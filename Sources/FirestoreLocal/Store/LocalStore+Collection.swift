@@ -28,7 +28,7 @@ extension LocalStore {
   package mutating func continueCollection(_ run: inout CollectionRun) throws(LocalStoreError) {
     let database = database
     var next = run
-    next.pacer.begin()
+    next.pacer.begin(isWriting: run.isWriting)
     if try writeLogBackIfDue(&next) {
       run = next
       return
