@@ -75,14 +75,17 @@ struct LocalDocuments {
     guard let collection = try database.collections.number(of: key.collection) else { return Progress(key, over: nil) }
     let remote = try database.documents.document(key, in: collection)
     var progress = Progress(key, over: remote)
-    guard hasBatches, let entry = try database.overlays.entry(collection, key.documentID, of: user) else {
-      // Batches that leave no overlay are not known by the document.
-      if hasBatches, try database.mutations.affects(collection, key.documentID, of: user) { progress.origin = nil }
-      return progress
+    guard hasBatches else { return progress }
+    switch try database.overlays.pending(collection, key.documentID, of: user) {
+    case .nothing: break
+    case .withoutEffect:
+      // Over another remote document they may have one.
+      progress.origin = nil
+    case .overlay(let entry):
+      progress.view = Self.view(of: key, over: remote, entry.mutation)
+      progress.mask = entry.mutation.mutatedFields
+      progress.origin = entry.origin
     }
-    progress.view = Self.view(of: key, over: remote, entry.mutation)
-    progress.mask = entry.mutation.mutatedFields
-    progress.origin = entry.origin
     return progress
   }
 
@@ -142,14 +145,17 @@ struct LocalDocuments {
 
   // MARK: Keeping overlays
 
-  /// The local view of a document whose remote version changed, while a batch waits for it.
+  /// The local view of a document whose remote version changed.
+  /// - Returns: `nil` if no batch waits for it.
   func view(
     of key: DocumentKey, overChanged remote: Document?, _ collection: CollectionTable.Number, _ name: String
-  ) throws(LocalStoreError) -> Document {
-    if let entry = try database.overlays.entry(collection, name, of: user), entry.origin?.holds(over: remote) == true {
-      return Self.view(of: key, over: remote, entry.mutation)
+  ) throws(LocalStoreError) -> Document? {
+    switch try database.overlays.pending(collection, name, of: user) {
+    case .nothing: nil
+    case .overlay(let entry) where entry.origin?.holds(over: remote) == true:
+      Self.view(of: key, over: remote, entry.mutation)
+    case .withoutEffect, .overlay: try recompute(key, over: remote)
     }
-    return try recompute(key, over: remote)
   }
 
   /// The local view of a document after its oldest batch has left the queue, while another one waits for it.
@@ -158,7 +164,7 @@ struct LocalDocuments {
     of key: DocumentKey, over remote: Document?, without oldest: BatchID, _ collection: CollectionTable.Number,
     _ name: String
   ) throws(LocalStoreError) -> Document? {
-    guard var entry = try database.overlays.entry(collection, name, of: user),
+    guard var entry = try database.overlays.pending(collection, name, of: user).entry,
       let rest = entry.origin?.removing(oldest, from: entry.mutation), rest.origin.holds(over: remote)
     else { return nil }
     if rest.origin != entry.origin {

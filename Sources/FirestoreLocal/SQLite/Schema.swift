@@ -71,23 +71,20 @@ enum Schema {
       batch BLOB NOT NULL
     ) STRICT;
 
-    CREATE TABLE batch_documents (
+    -- A document's batches and their sum lie side by side: what changes together is on one page.
+    CREATE TABLE pending_documents (
       collection INTEGER NOT NULL,
       name TEXT NOT NULL,
       user INTEGER NOT NULL,
-      batch INTEGER NOT NULL,
+      batch INTEGER NOT NULL,     -- 0: the overlay
+      largest_batch INTEGER,
+      mutation BLOB,
+      origin BLOB,                -- OverlayOrigin; NULL: none
       PRIMARY KEY (collection, name, user, batch)
     ) STRICT, WITHOUT ROWID;
-
-    CREATE TABLE overlays (
-      user INTEGER NOT NULL,
-      collection INTEGER NOT NULL,
-      name TEXT NOT NULL,
-      largest_batch INTEGER NOT NULL,
-      mutation BLOB NOT NULL,
-      origin BLOB,                -- OverlayOrigin; NULL: none
-      PRIMARY KEY (user, collection, name)
-    ) STRICT, WITHOUT ROWID;
+    CREATE VIEW batch_documents AS SELECT collection, name, user, batch FROM pending_documents WHERE batch > 0;
+    CREATE VIEW overlays AS
+      SELECT collection, name, user, largest_batch, mutation, origin FROM pending_documents WHERE batch = 0;
 
     CREATE TABLE targets (
       id INTEGER PRIMARY KEY,

@@ -94,10 +94,8 @@ struct RemoteEventApplication {
     of document: Document, over remote: Document?, _ key: DocumentKey, _ collection: CollectionTable.Number,
     _ name: String
   ) throws(LocalStoreError) -> Document {
-    if local.hasBatches, try database.mutations.affects(collection, name, of: local.user) {
-      return try local.view(of: key, overChanged: remote, collection, name)
-    }
-    return document
+    guard local.hasBatches else { return document }
+    return try local.view(of: key, overChanged: remote, collection, name) ?? document
   }
 
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {

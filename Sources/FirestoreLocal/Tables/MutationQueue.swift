@@ -30,11 +30,11 @@ struct MutationQueue {
     insertUser = try connection.prepare("INSERT INTO users (name) VALUES (?) RETURNING id")
     insert = try connection.prepare("INSERT INTO mutation_batches (id, user, batch) VALUES (?, ?, ?)")
     insertDocument = try connection.prepare(
-      "INSERT OR IGNORE INTO batch_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)")
+      "INSERT OR IGNORE INTO pending_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)")
     find = try connection.prepare("SELECT batch, id FROM mutation_batches WHERE id = ? AND user = ?")
     delete = try connection.prepare("DELETE FROM mutation_batches WHERE id = ?")
     deleteDocument = try connection.prepare(
-      "DELETE FROM batch_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?")
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?")
     next = try connection.prepare(
       "SELECT batch, id FROM mutation_batches WHERE user = ? AND id > ? ORDER BY id LIMIT 1")
     all = try connection.prepare("SELECT batch, id FROM mutation_batches WHERE user = ? ORDER BY id")

@@ -11,53 +11,70 @@ struct OverlayCache {
     var largestBatch: BatchID
   }
 
+  /// What waits for a document.
+  enum Pending {
+    case nothing
+    /// Batches that do not change it.
+    case withoutEffect
+    case overlay(Entry)
+
+    var entry: Entry? { if case .overlay(let entry) = self { entry } else { nil } }
+  }
+
   private let find: Statement
-  private let findEntry: Statement
+  private let findPending: Statement
   private let store: Statement
   private let delete: Statement
   private let inCollection: Statement
 
   init(_ connection: Connection) throws(LocalStoreError) {
-    find = try connection.prepare("SELECT mutation FROM overlays WHERE user = ? AND collection = ? AND name = ?")
-    findEntry = try connection.prepare(
-      "SELECT mutation, origin, largest_batch FROM overlays WHERE user = ? AND collection = ? AND name = ?")
+    find = try connection.prepare("SELECT mutation FROM overlays WHERE collection = ? AND name = ? AND user = ?")
+    findPending = try connection.prepare(
+      """
+      SELECT batch, mutation, origin, largest_batch FROM pending_documents
+      WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1
+      """)
     store = try connection.prepare(
       """
-      INSERT INTO overlays (user, collection, name, largest_batch, mutation, origin) VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO pending_documents (collection, name, user, largest_batch, mutation, origin, batch)
+      VALUES (?, ?, ?, ?, ?, ?, 0)
       ON CONFLICT DO UPDATE SET
         largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin
       """)
-    delete = try connection.prepare("DELETE FROM overlays WHERE user = ? AND collection = ? AND name = ?")
-    inCollection = try connection.prepare("SELECT name, mutation FROM overlays WHERE user = ? AND collection = ?")
+    delete = try connection.prepare("DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0")
+    inCollection = try connection.prepare("SELECT name, mutation FROM overlays WHERE collection = ? AND user = ?")
   }
 
   func overlay(
     _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
   ) throws(LocalStoreError) -> Mutation? {
-    try find.bind(user, at: 1).bind(collection, at: 2).bind(name, at: 3).first { row throws(LocalStoreError) in
+    try find.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).first { row throws(LocalStoreError) in
       try Self.decode(row.blob(0))
     }
   }
 
-  func entry(
+  func pending(
     _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
-  ) throws(LocalStoreError) -> Entry? {
-    try findEntry.bind(user, at: 1).bind(collection, at: 2).bind(name, at: 3).first { row throws(LocalStoreError) in
-      let mutation = try Self.decode(row.blob(0))
-      let largestBatch = BatchID(row.integer(2))
+  ) throws(LocalStoreError) -> Pending {
+    findPending.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3)
+    return try findPending.first { row throws(LocalStoreError) in
+      // The overlay comes before the batches.
+      if row.integer(0) != 0 { return .withoutEffect }
+      let mutation = try Self.decode(row.blob(1))
+      let largestBatch = BatchID(row.integer(3))
       do throws(ModelError) {
-        let origin = try OverlayOrigin(decoding: row.blob(1), mutation, largestBatch: largestBatch)
-        return Entry(mutation: mutation, origin: origin, largestBatch: largestBatch)
+        let origin = try OverlayOrigin(decoding: row.blob(2), mutation, largestBatch: largestBatch)
+        return .overlay(Entry(mutation: mutation, origin: origin, largestBatch: largestBatch))
       } catch {
         throw Self.damaged(error)
       }
-    }
+    } ?? .nothing
   }
 
   func set(
     _ entry: Entry, _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
   ) throws(LocalStoreError) {
-    store.bind(user, at: 1).bind(collection, at: 2).bind(name, at: 3)
+    store.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3)
     store.bind(entry.largestBatch.rawValue, at: 4).bind(entry.mutation.encoded(), at: 5)
     let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
     try store.bind(origin, at: 6).run()
@@ -66,14 +83,14 @@ struct OverlayCache {
   func remove(
     _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
   ) throws(LocalStoreError) {
-    try delete.bind(user, at: 1).bind(collection, at: 2).bind(name, at: 3).run()
+    try delete.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).run()
   }
 
   func overlays(
     in collection: CollectionTable.Number, of user: MutationQueue.User
   ) throws(LocalStoreError) -> [Mutation] {
     var overlays: [Mutation] = []
-    try inCollection.bind(user, at: 1).bind(collection, at: 2).forEachRow { row throws(LocalStoreError) in
+    try inCollection.bind(collection, at: 1).bind(user, at: 2).forEachRow { row throws(LocalStoreError) in
       overlays.append(try Self.decode(row.blob(1)))
     }
     return overlays
