@@ -22,6 +22,11 @@ enum ByteHash {
     return mixed(state ^ tail)
   }
 
+  /// For a hash table of its own seed.
+  static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int {
+    Int(truncatingIfNeeded: mixed(of(bytes) ^ UInt64(truncatingIfNeeded: seed)))
+  }
+
   @inline(__always)
   private static func mixed(_ value: UInt64) -> UInt64 {
     // A product of zero would forget what came before.

@@ -21,6 +21,7 @@ package struct DocumentKey: Hashable, Comparable, Sendable {
   package var collectionGroup: String { path.parent.last }
 
   package static func < (left: DocumentKey, right: DocumentKey) -> Bool { left.path < right.path }
+  package func _rawHashValue(seed: Int) -> Int { path._rawHashValue(seed: seed) }
 }
 
 extension DocumentKey: CustomStringConvertible {

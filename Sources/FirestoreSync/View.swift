@@ -9,7 +9,7 @@ struct View: Sendable {
   struct Step: Sendable {
     fileprivate(set) var documents: DocumentSet
     fileprivate(set) var changes = DocumentChangeSet()
-    fileprivate(set) var mutatedKeys: Set<DocumentKey>
+    fileprivate(set) var mutatedKeys: DocumentKeySet
     fileprivate(set) var touched: Set<DocumentKey> = []
     fileprivate(set) var heldBack: [DocumentKey: SnapshotVersion]
     /// A full limit lost a document, so that one may have to move up that only the store knows.
@@ -29,7 +29,7 @@ struct View: Sendable {
   private(set) var documents: DocumentSet
   /// The documents that the backend listed, as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
-  private(set) var mutatedKeys: Set<DocumentKey> = []
+  private(set) var mutatedKeys: DocumentKeySet = []
   /// Documents shown with a write that was acknowledged since, and the commit's version. The backend's version is
   /// awaited before anything changes.
   private var heldBack: [DocumentKey: SnapshotVersion] = [:]
@@ -63,7 +63,7 @@ struct View: Sendable {
       guard let outside = query.limitType == .first ? documents.last : documents.first else { break }
       documents.remove(outside.key)
     }
-    mutatedKeys = Set(documents.keys(where: \.hasLocalMutations))
+    mutatedKeys = DocumentKeySet(documents.keys(where: \.hasLocalMutations))
   }
 
   /// The present state; as changes it lists none.
@@ -79,7 +79,12 @@ struct View: Sendable {
   /// Whether a changed document may change the view: it is shown, or could be.
   func isConcerned(by document: Document) -> Bool {
     // A view that owes a look at all of its documents takes any occasion.
-    isLimboStale && isCurrent || target.matches(document) || !documents.isEmpty && documents.contains(document.key)
+    isConcerned(byNotMatching: document.key) || target.matches(document)
+  }
+
+  /// The same for a changed document that is known not to match.
+  func isConcerned(byNotMatching key: DocumentKey) -> Bool {
+    isLimboStale && isCurrent || !documents.isEmpty && documents.contains(key)
   }
 
   /// What the changed documents do to the view.

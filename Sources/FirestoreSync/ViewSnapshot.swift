@@ -9,7 +9,7 @@ package struct ViewSnapshot: Sendable {
   package var oldDocuments: DocumentSet
   /// Removed, added, modified, metadata; each in query order.
   package var changes: [DocumentChange]
-  package var mutatedKeys: Set<DocumentKey>
+  package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
   package var syncStateChanged: Bool
   package var excludesMetadataChanges: Bool
@@ -21,7 +21,7 @@ package struct ViewSnapshot: Sendable {
 
   package init(
     query: Query, documents: DocumentSet, oldDocuments: DocumentSet, changes: [DocumentChange],
-    mutatedKeys: Set<DocumentKey>, isFromCache: Bool, syncStateChanged: Bool, excludesMetadataChanges: Bool = false,
+    mutatedKeys: DocumentKeySet, isFromCache: Bool, syncStateChanged: Bool, excludesMetadataChanges: Bool = false,
     hasCachedResults: Bool, causes: [SnapshotCause], readTime: SnapshotVersion? = nil
   ) {
     self.query = query

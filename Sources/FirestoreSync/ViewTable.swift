@@ -15,6 +15,15 @@ struct ViewTable: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
+    /// A condition of the query.
+    let equality: Equality?
+  }
+
+  /// That a field has a value; the field by its place in `equalityPaths`. Among many queries, most ask for another value
+  /// than a document has, which is found out without asking each of them.
+  struct Equality: Sendable {
+    let path: Int
+    let value: Value
   }
 
   /// Ascending by id. In an array, so that a view is looked at where it lies: there may be many listeners, and copying a
@@ -26,6 +35,7 @@ struct ViewTable: Sendable {
   private var byCollection: [ResourcePath: [ViewID]] = [:]
   /// Keyed by the collection id as a path, whose identity is bytewise.
   private var byGroup: [ResourcePath: [ViewID]] = [:]
+  private var equalityPaths: [FieldPath] = []
   private var nextID = 0
 
   var ids: [ViewID] { entries.map(\.id) }
@@ -62,7 +72,7 @@ struct ViewTable: Sendable {
   mutating func insert(_ view: View, target: TargetID) -> ViewID {
     let id = ViewID(rawValue: nextID)
     nextID += 1
-    entries.append(Entry(id: id, target: target, view: view))
+    entries.append(Entry(id: id, target: target, view: view, equality: equality(in: view.query)))
     idOfQuery[view.query] = id
     idsOfTarget[target, default: []].append(id)
     route(view.query) { $0.append(id) }
@@ -76,6 +86,20 @@ struct ViewTable: Sendable {
     idsOfTarget[entry.target]?.removeAll { $0 == id }
     if idsOfTarget[entry.target]?.isEmpty ?? false { idsOfTarget[entry.target] = nil }
     route(entry.view.query) { $0.removeAll { $0 == id } }
+  }
+
+  /// - Returns: `nil` if the query has no such condition that strict equality of values decides.
+  private mutating func equality(in query: Query) -> Equality? {
+    for case .field(let filter) in query.filters where filter.op == .equal && !filter.path.isDocumentID {
+      switch filter.value {
+      case .string, .boolean, .timestamp: break
+      default: continue
+      }
+      let path = equalityPaths.firstIndex(of: filter.path) ?? equalityPaths.count
+      if path == equalityPaths.count { equalityPaths.append(filter.path) }
+      return Equality(path: path, value: filter.value)
+    }
+    return nil
   }
 
   private mutating func route(_ query: Query, _ edit: (inout [ViewID]) -> Void) {
@@ -98,12 +122,27 @@ struct ViewTable: Sendable {
   /// The changed documents by the views that could show them, as far as their paths tell; no other view is looked at.
   /// - Parameter concernedOnly: leaves out views that do not show the document and do not match it.
   func affected(by changes: [DocumentKey: Document], concernedOnly: Bool) -> [ViewID: [Document]] {
+    // Of the document at hand, as far as they have been asked for.
+    var values: [Value??] = []
     func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
       guard concernedOnly, let position = position(of: id) else { return false }
-      return !entries[position].view.isConcerned(by: document)
+      return entries.withUnsafeBufferPointer { entries in
+        guard let equality = entries[position].equality else { return !entries[position].view.isConcerned(by: document) }
+        if values.isEmpty { values = Array(repeating: nil, count: equalityPaths.count) }
+        let value: Value?
+        if let known = values[equality.path] {
+          value = known
+        } else {
+          value = document[equalityPaths[equality.path]]
+          values[equality.path] = .some(value)
+        }
+        if value == equality.value { return !entries[position].view.isConcerned(by: document) }
+        return !entries[position].view.isConcerned(byNotMatching: document.key)
+      }
     }
     var affected: [ViewID: [Document]] = [:]
     for (key, document) in changes {
+      values = []
       for id in byDocument[key] ?? [] { affected[id, default: []].append(document) }
       if !byCollection.isEmpty {
         for id in byCollection[key.collection] ?? [] where !isLeftOut(id, document) {

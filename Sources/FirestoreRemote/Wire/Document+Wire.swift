@@ -22,7 +22,9 @@ package struct DocumentNames: Sendable {
     let path = UnsafeRawBufferPointer(rebasing: name[prefix.count...])
     var slashes = 0
     var previous = UInt8(ascii: "/")
+    var allBits: UInt8 = 0
     for byte in path {
+      allBits |= byte
       if byte == UInt8(ascii: "/") {
         if previous == byte { throw WireError("the name of a document has an empty segment") }
         slashes += 1
@@ -32,6 +34,8 @@ package struct DocumentNames: Sendable {
     guard !slashes.isMultiple(of: 2), previous != UInt8(ascii: "/") else {
       throw WireError("\"\(String(decoding: name, as: UTF8.self))\" is not the name of a document")
     }
+    // ASCII needs no validation.
+    if allBits < 0x80 { return DocumentKey(unchecked: ResourcePath(String(decoding: path, as: UTF8.self))) }
     guard let text = String(validating: path, as: UTF8.self) else {
       throw WireError("the name of a document is not valid UTF-8")
     }
