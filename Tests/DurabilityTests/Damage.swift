@@ -59,8 +59,8 @@ enum Damage: String, CaseIterable {
     let columns = [
       "globals.value", "users.id", "collection_parents.id", "documents.id", "documents.collection", "documents.version",
       "documents.create_time", "documents.read_time", "documents.sequence_number", "documents.state",
-      "documents.checksum", "mutation_batches.id", "mutation_batches.user", "batch_documents.collection",
-      "batch_documents.user", "batch_documents.batch", "overlays.user", "overlays.collection", "overlays.largest_batch",
+      "documents.checksum", "mutation_batches.id", "mutation_batches.user", "pending_documents.collection",
+      "pending_documents.user", "pending_documents.batch", "pending_documents.largest_batch",
       "targets.id", "targets.sequence_number", "targets.snapshot_version", "targets.limbo_free_version",
       "target_documents.target", "target_documents.document",
     ]

@@ -20,7 +20,8 @@ extension CacheDatabase {
     try connection.prepareOnce("SELECT batch, id FROM mutation_batches").forEachRow { row throws(LocalStoreError) in
       _ = try MutationQueue.decode(row)
     }
-    try decodeAll("SELECT mutation FROM overlays") { bytes throws(ModelError) in _ = try Mutation(decoding: bytes) }
+    try connection.prepareOnce("SELECT mutation, origin, largest_batch FROM overlays")
+      .forEachRow { row throws(LocalStoreError) in _ = try OverlayCache.entry(row, from: 0) }
     try decodeAll("SELECT target FROM targets") { bytes throws(ModelError) in _ = try Target(decoding: bytes) }
   }
 
@@ -36,6 +37,16 @@ extension CacheDatabase {
       """
     ),
     ("batch documents without their batch", "batch_documents WHERE batch NOT IN (SELECT id FROM mutation_batches)"),
+    (
+      "overlays of batches that do not wait",
+      """
+      overlays WHERE largest_batch IS NOT (
+        SELECT max(batch) FROM batch_documents
+        WHERE batch_documents.collection = overlays.collection AND batch_documents.name = overlays.name
+          AND batch_documents.user = overlays.user)
+      """
+    ),
+    ("impossible pending documents", "pending_documents WHERE batch < 0 OR (batch = 0) IS NOT (mutation NOT NULL)"),
     ("batches of nobody", "mutation_batches WHERE user NOT IN (SELECT id FROM users)"),
     ("members without a document", "target_documents WHERE document NOT IN (SELECT id FROM documents)"),
     ("members without a target", "target_documents WHERE target NOT IN (SELECT id FROM targets)"),

@@ -60,15 +60,20 @@ struct OverlayCache {
     return try findPending.first { row throws(LocalStoreError) in
       // The overlay comes before the batches.
       if row.integer(0) != 0 { return .withoutEffect }
-      let mutation = try Self.decode(row.blob(1))
-      let largestBatch = BatchID(row.integer(3))
-      do throws(ModelError) {
-        let origin = try OverlayOrigin(decoding: row.blob(2), mutation, largestBatch: largestBatch)
-        return .overlay(Entry(mutation: mutation, origin: origin, largestBatch: largestBatch))
-      } catch {
-        throw Self.damaged(error)
-      }
+      return .overlay(try Self.entry(row, from: 1))
     } ?? .nothing
+  }
+
+  /// Reads three columns: the mutation, its origin and the newest batch.
+  static func entry(_ row: Statement, from column: Int32) throws(LocalStoreError) -> Entry {
+    let mutation = try decode(row.blob(column))
+    let largestBatch = BatchID(row.integer(column + 2))
+    do throws(ModelError) {
+      let origin = try OverlayOrigin(decoding: row.blob(column + 1), mutation, largestBatch: largestBatch)
+      return Entry(mutation: mutation, origin: origin, largestBatch: largestBatch)
+    } catch {
+      throw damaged(error)
+    }
   }
 
   func set(
