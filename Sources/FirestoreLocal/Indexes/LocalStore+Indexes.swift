@@ -64,7 +64,7 @@ extension LocalStore {
     guard try backfill.isNeeded else { return false }
     let database = database
     var pacer = backfillPacer
-    pacer.begin()
+    pacer.begin(isWriting: true)
     let logBytes = database.logByteSize
     if logBytes >= backfillLog.dueBytes, !backfillLog.wasLast {
       try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
