@@ -230,6 +230,37 @@ struct OpeningTests {
     #expect(try Data(contentsOf: url) == bytes)
   }
 
+  @Test(
+    "A directory in the place of a file is refused by name and left alone",
+    arguments: ["cache.sqlite3", "cache.sqlite3-wal", "lock"])
+  func directoryInstead(of file: String) throws {
+    let place = Place(.durable)
+    try FileManager.default.createDirectory(atPath: place.path + "/" + file, withIntermediateDirectories: true)
+
+    let error = failure(place)
+    var other = LocalStore(openingOrFallingBack: place.configuration())
+
+    #expect(error?.message.contains(place.path) == true)
+    #expect(other.fallback == error)
+    #expect(try other.write([set("rooms/a", [:])], at: now).changes.count == 1)
+    #expect(FileManager.default.contents(atPath: place.path + "/" + file) == nil)
+  }
+
+  @Test(
+    "A file that may not be read or written is refused by name", .enabled(if: geteuid() != 0, "root may read everything"),
+    arguments: [0o000, 0o400])
+  func forbidden(permissions: Int) throws {
+    let place = Place(.durable)
+    let store = try place.open()
+    store.close()
+    try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: place.databasePath)
+
+    let error = failure(place)
+
+    #expect(error?.kind == .notWritable)
+    #expect(error?.message.contains(place.databasePath) == true)
+  }
+
   @Test("A path that cannot be a directory is refused")
   func notWritable() throws {
     let place = Place(.durable)

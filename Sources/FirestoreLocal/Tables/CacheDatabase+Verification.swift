@@ -9,7 +9,9 @@ extension CacheDatabase {
   func verify() throws(LocalStoreError) {
     let check = try connection.prepareOnce("PRAGMA integrity_check(1)")
     let answer = try check.first { $0.text(0) } ?? ""
-    guard answer == "ok" else { throw LocalStoreError(.corrupt, "The cache is damaged: \(answer)") }
+    // Before what is wrong comes a line that names the database.
+    let complaint = answer.split(separator: "\n").last ?? ""
+    guard answer == "ok" else { throw LocalStoreError(.corrupt, "The cache is damaged: \(complaint)") }
     for (problem, rows) in Self.forbidden where try connection.integer("SELECT count(*) FROM \(rows)") > 0 {
       throw LocalStoreError(.corrupt, "The cache is damaged: it has \(problem).")
     }

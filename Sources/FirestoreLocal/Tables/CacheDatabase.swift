@@ -81,7 +81,12 @@ final class CacheDatabase {
   }
 
   private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {
-    let database = try CacheDatabase(path: directory.databasePath)
+    let database: CacheDatabase
+    do throws(LocalStoreError) {
+      database = try CacheDatabase(path: directory.databasePath)
+    } catch {
+      throw LocalStoreError(error.kind, "\(error.message) (\(directory.databasePath))")
+    }
     // What every start reads must be readable, or the database is not the one to go on with.
     _ = try database.mutations.count(of: database.signedOutUser)
     if directory.isMarkedDamaged {
