@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import Testing
+
+@testable import FirestoreLocal
 
 /// Random documents, pending writes, indexes and queries: what indexes answer must be what brute force over the views
 /// answers, and the entries must be exactly those of the documents.
@@ -41,7 +42,11 @@ private struct IndexedWorld: ~Copyable {
     self.seed = seed
   }
 
-  mutating func open() throws { store = try place.open() }
+  mutating func open() throws {
+    store = try place.open()
+    // Tails that are written now and then, hardly ever, and at once.
+    store?.database.indexes.tails.maximumCount = [5, 1000, 1][Int(seed % 3)]
+  }
 
   // MARK: What happens
 
@@ -91,7 +96,7 @@ private struct IndexedWorld: ~Copyable {
       guard place.storage == .durable else { return }
       trace.append("\(time) restart")
       store.take()?.close()
-      store = try place.open()
+      try open()
     }
   }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import Foundation
 import Testing
+
+@testable import FirestoreLocal
 
 private func index(_ fields: FieldIndex.Field..., on group: String = "cities") throws -> FieldIndex {
   try FieldIndex(collectionGroup: group, fields: fields)
@@ -206,6 +207,7 @@ struct IndexTests {
   func configuration(_ storage: Storage) throws {
     var store = try Place(storage).open()
     store.backfillPacer = .pieces(10)
+    store.database.indexes.tails.maximumCount = 1
     let (state, population) = (try index(ascending("state")), try index(ascending("population")))
     try store.setIndexes([state, population])
     _ = try store.apply(cities(0..<2900))

@@ -50,7 +50,7 @@ struct IndexBackfill {
       var next: DocumentTable.Number?
       try database.documents.scan(collection, from: position) { row throws(LocalStoreError) in
         documents += 1
-        if row.isFound {
+        if row.isFound, try !indexes.tails.contains(row.number) {
           let fields = row.fieldBytes
           bytes += fields.count
           entries += try indexes.add(row.number, EncodedFieldsView(fields), to: index)

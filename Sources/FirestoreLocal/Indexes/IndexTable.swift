@@ -5,7 +5,8 @@ import FirestoreModel
 /// as in a scan, so that entries change only when remote documents do.
 ///
 /// Every change of a document changes its entries in the same transaction, from the moment an index is defined; the
-/// backfill adds those of the documents that were there before.
+/// backfill adds those of the documents that were there before. Those that come last have to wait for their entries
+/// (`IndexTails`), which readers of the table do not notice.
 final class IndexTable {
   typealias Number = Int64
 
@@ -46,6 +47,7 @@ final class IndexTable {
     """
 
   let collections: CollectionTable
+  let tails: IndexTails
   private var loaded: [Index] = []
   private var loadedDropped: [Number] = []
   private var ofCollection: [CollectionTable.Number: [Index]] = [:]
@@ -69,6 +71,7 @@ final class IndexTable {
 
   init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
     self.collections = collections
+    tails = try IndexTails(connection)
     all = try connection.prepare(
       "SELECT id, definition, checksum, origin, position FROM index_configuration ORDER BY id")
     insertIndex = try connection.prepare(
@@ -116,10 +119,14 @@ final class IndexTable {
       }
     }
     (loaded, loadedDropped, ofCollection, isLoaded) = (indexes, dropped, [:], true)
+    tails.forgetKeys()
   }
 
   /// Drops what is remembered, because the transaction that changed it may have been undone.
-  func forget() { isLoaded = false }
+  func forget() {
+    isLoaded = false
+    tails.forget()
+  }
 
   private func ensureLoaded() throws(LocalStoreError) {
     if !isLoaded { try load() }
@@ -156,7 +163,12 @@ final class IndexTable {
   func add(_ definition: FieldIndex, _ origin: Origin) throws(LocalStoreError) {
     let bytes = definition.encoded
     // Without documents there is nothing to catch up with.
-    let isEmpty = try collections.group(definition.collectionGroup, below: .root).isEmpty
+    let group = try collections.group(definition.collectionGroup, below: .root)
+    let isEmpty = group.isEmpty
+    // Where there was no index for a while, nobody kept the tail short.
+    if try !indexes.contains(where: { $0.definition.collectionGroup.equalsUTF8(definition.collectionGroup) }) {
+      for collection in group { try tails.remove(of: collection) }
+    }
     insertIndex.bind(bytes, at: 1).bind(bytes.withUnsafeBytes(StoredFields.checksum), at: 2)
     try insertIndex.bind(origin.rawValue, at: 3).bind(isEmpty ? nil : 0, at: 4).run()
     try load()
@@ -206,6 +218,7 @@ final class IndexTable {
     _ document: DocumentTable.Number, from old: EncodedFields?, to new: EncodedFields?
   ) throws(LocalStoreError) {
     let collection = document >> 32
+    if try tails.contains(document) { return tails.note(document, new, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
       let oldKeys = old.map { keys(index, $0) } ?? []
       let newKeys = new.map { keys(index, $0) } ?? []
@@ -218,9 +231,30 @@ final class IndexTable {
     }
   }
 
+  /// Takes up a document that has just been stored under the highest number of its collection.
+  /// - Parameter fields: `nil` if it has none.
+  func append(_ document: DocumentTable.Number, _ fields: EncodedFields?) throws(LocalStoreError) {
+    let collection = document >> 32
+    if try indexes(of: collection).isEmpty { return }
+    if try tails.start(of: collection) == nil { try tails.begin(at: document) }
+    try update(document, from: nil, to: fields)
+    if try tails.isFull(with: document) { try writeTail(endingWith: document) }
+  }
+
+  /// Writes the entries of all documents of a tail.
+  private func writeTail(endingWith last: DocumentTable.Number) throws(LocalStoreError) {
+    let collection = last >> 32
+    let all = try indexes(of: collection)
+    for index in all {
+      for entry in try tails.entries(of: index.number, in: collection, all) { try insert(entry.key, entry.document, index) }
+    }
+    try tails.begin(at: last + 1)
+  }
+
   /// Removes a document's entries without knowing its fields. Reads all entries of the collection.
   func removeAll(of document: DocumentTable.Number) throws(LocalStoreError) {
     let collection = document >> 32
+    if try tails.contains(document) { return tails.note(document, nil, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
       removeAllOfDocument.bind(index.number, at: 1).bind(collection, at: 2)
       try removeAllOfDocument.bind(document & Self.mask, at: 3).run()
@@ -255,24 +289,55 @@ final class IndexTable {
     _ body: (UnsafeRawBufferPointer, DocumentTable.Number) throws(LocalStoreError) -> Bool
   ) throws(LocalStoreError) {
     if range.isEmpty { return }
+    var tail = TailReader(try tailEntries(of: range, in: collection), isReversed: isReversed)
     let statement = isReversed ? descending : ascending
     bind(range, collection, to: statement)
     defer { statement.reset() }
     while try statement.step() {
-      guard try body(statement.blobBytes(0), collection << 32 | statement.integer(1)) else { return }
+      let number = collection << 32 | statement.integer(1)
+      while let next = tail.next, tail.comes(before: statement.blobBytes(0), number) {
+        tail.removeNext()
+        guard try Self.call(body, next) else { return }
+      }
+      guard try body(statement.blobBytes(0), number) else { return }
+    }
+    while let next = tail.next {
+      tail.removeNext()
+      guard try Self.call(body, next) else { return }
     }
   }
 
-  /// Appends the documents of at most `count` entries of a range, by key and not by number.
+  /// Appends the documents of at most `count` entries of a range, in no order.
   func collect(
     _ range: IndexRange, in collection: CollectionTable.Number, atMost count: Int,
     into numbers: inout [DocumentTable.Number]
   ) throws(LocalStoreError) {
     if range.isEmpty { return }
+    let tail = try tailEntries(of: range, in: collection).prefix(count)
+    numbers += tail.map(\.document)
+    if tail.count == count { return }
     bind(range, collection, to: documents)
-    documents.bind(Int64(count), at: 5)
+    documents.bind(Int64(count - tail.count), at: 5)
     defer { documents.reset() }
     while try documents.step() { numbers.append(collection << 32 | documents.integer(0)) }
+  }
+
+  private func tailEntries(
+    of range: IndexRange, in collection: CollectionTable.Number
+  ) throws(LocalStoreError) -> ArraySlice<IndexTails.Entry> {
+    let entries = try tails.entries(of: range.index, in: collection, try indexes(of: collection))
+    let lower = entries.partitioningIndex { Self.compare($0.key, range.lower) != .ascending }
+    let upper = entries.partitioningIndex { Self.compare($0.key, range.upper) != .ascending }
+    return entries[lower..<max(lower, upper)]
+  }
+
+  private static func call(
+    _ body: (UnsafeRawBufferPointer, DocumentTable.Number) throws(LocalStoreError) -> Bool, _ entry: IndexTails.Entry
+  ) throws(LocalStoreError) -> Bool {
+    let key = UnsafeMutableRawBufferPointer.allocate(byteCount: entry.key.count, alignment: 1)
+    defer { key.deallocate() }
+    key.copyBytes(from: entry.key)
+    return try body(UnsafeRawBufferPointer(key), entry.document)
   }
 
   private func bind(_ range: IndexRange, _ collection: CollectionTable.Number, to statement: Statement) {

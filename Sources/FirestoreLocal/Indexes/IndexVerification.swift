@@ -26,7 +26,7 @@ struct IndexVerification {
     for index in try database.indexes.indexes {
       for collection in try database.collections.group(index.definition.collectionGroup, below: .root) {
         try database.documents.scan(collection, from: 0) { row throws(LocalStoreError) in
-          guard row.isFound else { return true }
+          guard row.isFound, try !database.indexes.tails.contains(row.number) else { return true }
           let keys = index.definition.keys(of: EncodedFieldsView(row.fieldBytes), &code)
           let isCovered = index.position.map { row.number < $0 } ?? true
           for key in keys {

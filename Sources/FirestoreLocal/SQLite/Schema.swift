@@ -6,7 +6,7 @@
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 4
+  static let version: Int64 = 5
 
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
   static func check(_ found: Int64) throws(LocalStoreError) {
@@ -25,6 +25,7 @@ enum Schema {
       try connection.execute(BundleTable.schema)
       try connection.execute(RejectedWriteTable.schema)
       try connection.execute(IndexTable.schema)
+      try connection.execute(IndexTails.schema)
       try connection.execute("PRAGMA user_version = \(version)")
     }
   }

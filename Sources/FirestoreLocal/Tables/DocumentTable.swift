@@ -211,7 +211,11 @@ final class DocumentTable {
     if header == nil { statement.bind(collection, at: 9).bind(document.key.documentID, at: 10) }
     try statement.run()
     note(number, document, encoded)
-    if isIndexed, header?.state.isFound != true { try indexes.update(number, from: nil, to: encoded) }
+    if header == nil {
+      try indexes.append(number, encoded)
+    } else if isIndexed, header?.state.isFound != true {
+      try indexes.update(number, from: nil, to: encoded)
+    }
     return number
   }
 
@@ -230,7 +234,7 @@ final class DocumentTable {
       return nil
     }
     note(number, document, encoded)
-    if try !indexes.indexes(of: collection).isEmpty { try indexes.update(number, from: nil, to: encoded) }
+    try indexes.append(number, encoded)
     return number
   }
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Which documents have no entries yet because they came last.
+///
+/// An entry's place in an index is as random as its value, so that entries written one by one change a page each. Those
+/// of new documents are written many at a time and in order instead. Until then the documents of a collection from
+/// some number on, its tail, have no entries; their keys are worked out and kept in memory when a query asks for them.
+final class IndexTails {
+  typealias Entry = (key: [UInt8], document: DocumentTable.Number)
+
+  static let schema = """
+    CREATE TABLE index_tails (
+      collection INTEGER PRIMARY KEY,
+      start INTEGER NOT NULL      -- documents.id from which on documents have no index entries
+    ) STRICT;
+    """
+
+  /// How many numbers a tail has at most. An index of 100 000 entries has about 800 pages, and a query compares each key
+  /// of the tail.
+  var maximumCount: Int64 = 4096
+  private var starts: [CollectionTable.Number: DocumentTable.Number?] = [:]
+  private var keys: [CollectionTable.Number: [IndexTable.Number: Keys]] = [:]
+  private var code = OrderedCode()
+
+  /// The keys that one index would have.
+  private struct Keys {
+    var byDocument: [DocumentTable.Number: [[UInt8]]] = [:]
+    /// In the order of the index; `nil` until it is asked for again.
+    var sorted: [Entry]?
+  }
+
+  private let find: Statement
+  private let store: Statement
+  private let delete: Statement
+  private let documents: Statement
+
+  init(_ connection: Connection) throws(LocalStoreError) {
+    find = try connection.prepare("SELECT start FROM index_tails WHERE collection = ?")
+    store = try connection.prepare(
+      "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start")
+    delete = try connection.prepare("DELETE FROM index_tails WHERE collection = ?")
+    documents = try connection.prepare(
+      "SELECT id, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?")
+  }
+
+  /// Drops what is remembered, because the transaction that changed it may have been undone.
+  func forget() {
+    starts = [:]
+    keys = [:]
+  }
+
+  /// Drops the keys, because the indexes are not the same any more.
+  func forgetKeys() { keys = [:] }
+
+  // MARK: Where tails start
+
+  /// - Returns: `nil` for a collection without a tail, all of whose documents have their entries.
+  func start(of collection: CollectionTable.Number) throws(LocalStoreError) -> DocumentTable.Number? {
+    if let known = starts[collection] { return known }
+    let start = try find.bind(collection, at: 1).first { $0.integer(0) }
+    starts[collection] = .some(start)
+    return start
+  }
+
+  func contains(_ document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
+    guard let start = try start(of: document >> 32) else { return false }
+    return document >= start
+  }
+
+  /// Whether the tail that ends with this document should get its entries.
+  func isFull(with document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
+    guard let start = try start(of: document >> 32) else { return false }
+    return document - start + 1 >= maximumCount
+  }
+
+  /// - Precondition: all documents before have their entries.
+  func begin(at document: DocumentTable.Number) throws(LocalStoreError) {
+    try store.bind(document >> 32, at: 1).bind(document, at: 2).run()
+    starts[document >> 32] = .some(document)
+    keys[document >> 32] = nil
+  }
+
+  func remove(of collection: CollectionTable.Number) throws(LocalStoreError) {
+    try delete.bind(collection, at: 1).run()
+    starts[collection] = .some(nil)
+    keys[collection] = nil
+  }
+
+  // MARK: Keys
+
+  /// Keeps the keys that are in memory in step with a document of the tail.
+  func note(_ document: DocumentTable.Number, _ fields: EncodedFields?, _ indexes: [IndexTable.Index]) {
+    guard keys[document >> 32] != nil else { return }
+    for index in indexes {
+      let new = fields?.withView { index.definition.keys(of: $0, &code) }
+      keys[document >> 32]?[index.number, default: Keys()].byDocument[document] = new
+      keys[document >> 32]?[index.number]?.sorted = nil
+    }
+  }
+
+  /// The entries that an index would have for the documents of a tail, in its order.
+  /// - Parameter indexes: all of the collection.
+  func entries(
+    of index: IndexTable.Number, in collection: CollectionTable.Number, _ indexes: [IndexTable.Index]
+  ) throws(LocalStoreError) -> [Entry] {
+    guard let start = try start(of: collection) else { return [] }
+    if keys[collection] == nil { keys[collection] = try readKeys(collection, from: start, indexes) }
+    if let sorted = keys[collection]?[index]?.sorted { return sorted }
+    let entries = keys[collection]?[index]?.byDocument.flatMap { document, keys in keys.map { ($0, document) } } ?? []
+    let sorted = entries.sorted(by: IndexTable.isOrdered)
+    keys[collection]?[index]?.sorted = sorted
+    return sorted
+  }
+
+  private func readKeys(
+    _ collection: CollectionTable.Number, from start: DocumentTable.Number, _ indexes: [IndexTable.Index]
+  ) throws(LocalStoreError) -> [IndexTable.Number: Keys] {
+    var keys: [IndexTable.Number: Keys] = [:]
+    try documents.bind(start, at: 1).bind(collection << 32 | 0xffff_ffff, at: 2).forEachRow {
+      row throws(LocalStoreError) in
+      let bytes = row.blobBytes(2)
+      // Whoever reads a damaged document is told so; an index has nothing to say about it.
+      guard try DocumentTable.state(row.integer(1)).isFound, StoredFields.checksum(bytes) == row.integer(3) else {
+        return
+      }
+      for index in indexes {
+        let new = index.definition.keys(of: EncodedFieldsView(bytes), &code)
+        keys[index.number, default: Keys()].byDocument[row.integer(0)] = new
+      }
+    }
+    return keys
+  }
+}
+
+extension IndexTable {
+  /// The order in which entries lie in an index.
+  static func isOrdered(_ left: IndexTails.Entry, _ right: IndexTails.Entry) -> Bool {
+    switch compare(left.key, right.key) {
+    case .ascending: true
+    case .equal: left.document < right.document
+    case .descending: false
+    }
+  }
+
+  static func compare(_ left: [UInt8], _ right: [UInt8]) -> Ordering {
+    left.withUnsafeBufferPointer { left in right.withUnsafeBufferPointer { Ordering.lexicographic(left, $0) } }
+  }
+}
