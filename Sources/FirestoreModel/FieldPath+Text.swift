@@ -83,6 +83,9 @@ extension FieldPath {
           }
           if scalar == "\\" {
             guard let escaped = rest.popFirst() else { throw fail("it ends after a backslash.") }
+            guard escaped == "`" || escaped == "\\" else {
+              throw fail("after a backslash only a back-quote or a backslash may stand.")
+            }
             segment.unicodeScalars.append(escaped)
           } else {
             segment.unicodeScalars.append(scalar)

@@ -102,6 +102,17 @@ import Testing
     #expect(try await watch.messages() == [])
   }
 
+  @Test("The removal of a target that is not there is not answered")
+  func removeUnknown() async throws {
+    var watch = await WatchDriver(try makeBackend())
+    try await watch.add(2, query("c"))
+    try await watch.receive()
+    try await watch.remove(77)
+    try await watch.remove(2)
+    try await watch.remove(2)
+    #expect(try await watch.messages() == ["REMOVE [2]"])
+  }
+
   @Test("A target id in use or negative is an error of the stream")
   func targetIDs() async throws {
     let backend = try makeBackend()

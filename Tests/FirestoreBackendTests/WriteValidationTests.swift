@@ -22,6 +22,8 @@ import Testing
       (set("c/a", ["": 1]), "The property.name is the empty string."),
       (set("c/a", ["__x__": 1]), "field name __x__ is reserved"),
       (set("c/a", [String(repeating: "x", count: 1501): 1]), "The property.name is longer than 1500 bytes."),
+      (set("c/a", ["a": ["b": ["__x__": 1]]]), "field name '__x__' is reserved."),
+      (set("c/a", ["a": ["__min__": .null, "b": 1]]), "field name '__min__' is reserved."),
       (set("c/a", ["a": ["": 1]]), "Property a contains an invalid nested entity."),
       (set("c/a", ["a": nested(22)]), "Property a contains an invalid nested entity."),
       (set("c/a", ["a": [[1]]]), "Cannot convert an array value in an array value."),
@@ -47,7 +49,7 @@ import Testing
     "What is unusual but legal is stored",
     arguments: [
       set("c/__id7__", [:]), set("c/__", [:]), set("c/____", [:]), set("c/a\u{0}b", ["a.b": 1, "`": 2]),
-      set("c/a", ["a": nested(21)]), set("c/a", ["a": .vector([1, 2])]),
+      set("c/a", ["a": nested(21)]), set("c/a", ["a": ["__min__": .null]]), set("c/a", ["a": ["__int__": 7]]), set("c/a", ["a": .vector([1, 2])]),
       set("c/e\u{301}", ["\u{e9}": 1, "e\u{301}": 2]),
     ])
   func accepted(_ mutation: Mutation) async throws {

@@ -38,6 +38,9 @@ struct ValueCheck {
         if entry.name.utf8.count > 1500 {
           throw WriteValidation.refused("The property.name is longer than 1500 bytes.")
         }
+        if entry.name.isReservedName, fields.count > 1 || !Self.typedMapNames.contains(entry.name) {
+          throw WriteValidation.refused("field name '\(entry.name)' is reserved.")
+        }
         try check(entry.value, depth: depth + 1, inArray: false)
       }
     }
@@ -50,6 +53,11 @@ struct ValueCheck {
     if fields.count > 2 { throw WriteValidation.refused("Vector Value map has extraneous entries.") }
     throw WriteValidation.refused("Vector must only contain values of type 'double'")
   }
+
+  /// The only keys of the maps that stand for BSON types, which newer clients write.
+  private static let typedMapNames = [
+    "__min__", "__max__", "__int__", "__decimal128__", "__oid__", "__binary__", "__request_timestamp__", "__regex__",
+  ]
 
   /// The map that stands for a BSON regular expression, which newer clients write.
   private func checkRegularExpression(_ fields: Fields) throws(BackendError) {

@@ -74,9 +74,10 @@ struct WatchSession {
     failed.insert(id)
   }
 
+  /// Answers the removal of a target that is watched; of others the client expects nothing, or was told of the end.
   /// - Returns: the target that is no longer watched.
   mutating func remove(_ id: TargetID) -> Target? {
-    if failed.remove(id) != nil { return nil }
+    guard failed.remove(id) == nil, targets[id] != nil else { return nil }
     acknowledgements.append(.removed([id], cause: nil))
     unfinished.removeAll { $0 == id }
     pending.forget(id)
