@@ -57,6 +57,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
     .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
     .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
+    .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
   ],
   targets: [
     module("FirestoreModel"),
@@ -155,6 +157,8 @@ let package = Package(
       "RemoteTests",
       [
         "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
+        .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
+        .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ]),
     tests("FirestoreServiceTests", ["FirestoreModel", "FirestoreBackend", "FirestoreService"]),
@@ -165,7 +169,9 @@ let package = Package(
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
         "FirestoreSync", "FirestoreBackend",
       ]),
-    tests("TerminalTests", ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses"]),
+    tests(
+      "TerminalTests",
+      ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel", "FirestoreQuery"]),
     tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
     tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
@@ -191,6 +197,6 @@ if coreOnly {
   package.products.removeAll { ["Hearth", "hearth"].contains($0.name) }
   package.dependencies.removeAll { dependency in
     guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-    return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto"].contains { location.contains($0) }
+    return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains { location.contains($0) }
   }
 }

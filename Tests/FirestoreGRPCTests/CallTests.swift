@@ -129,6 +129,24 @@ struct CallTests {
     }
   }
 
+  @Test(
+    "A refusal that has to do with how the backend was chosen says what to look at",
+    arguments: [
+      (RPCError.Code.notFound, "The database (default) does not exist for project nowhere", "--project and --database"),
+      (.permissionDenied, "Permission denied on resource project nowhere.", "--project"),
+      (.unauthenticated, "Request had invalid authentication credentials.", "not accepted"),
+      (.notFound, "No document to update", nil),
+    ] as [(RPCError.Code, String, String?)])
+  func remedies(code: RPCError.Code, message: String, option: String?) async throws {
+    try await serve(Wire.Method.ListCollectionIds.descriptor) { _, _, _ in
+      throw RPCError(code: code, message: message)
+    } _: { datastore in
+      let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+      #expect(status?.message.hasPrefix(message) == true)
+      #expect(option.map { status?.message.contains($0) == true } ?? (status?.message == message))
+    }
+  }
+
   @Test("A method that the server does not have is said to be unimplemented")
   func unimplemented() async throws {
     try await serve(Wire.Method.Commit.descriptor) { _, _, _ in

@@ -24,8 +24,20 @@ enum CallFailure {
     if error.code == .unavailable, error.cause != nil || error.isAboutConnecting { return unreachable(endpoint, error) }
     let message = error.message.split(whereSeparator: \.isNewline).joined(separator: " ")
     var status = RPCStatus(StatusCode(error.code), message)
-    if status.code == .unauthenticated { status.message += " " + credentials.remedy }
+    if let remedy = remedy(status, credentials) { status.message += " " + remedy }
     return status
+  }
+
+  /// What somebody can do about a refusal that has to do with how the backend was chosen, and not with the request.
+  private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
+    switch status.code {
+    case .unauthenticated: credentials.remedy
+    case .notFound where status.message.contains("does not exist for project"): "Check --project and --database."
+    case .permissionDenied where status.message.contains("CONSUMER_INVALID")
+      || status.message.contains("on resource project"):
+      "Check that the project of --project exists, and who may use it."
+    default: nil
+    }
   }
 
   private static func unreachable(_ endpoint: Endpoint, _ error: any Error) -> RPCStatus {
@@ -39,6 +51,8 @@ enum CallFailure {
       return "refuses the connection. Check the port, and that a backend runs there."
     case let error as IOError where [ENETUNREACH, EHOSTUNREACH, ETIMEDOUT].contains(error.errnoCode):
       return "cannot be reached: \(reason(error)). Check the network of this machine."
+    case let error as NIOSSLExtraError where error == .failedToValidateHostname:
+      return "has a TLS certificate for another host name. Use a name that the certificate has."
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsComplaint("\(error)", endpoint)
     case let error as RPCError where error.isAboutConnecting && !endpoint.isTLS: return notGRPC(endpoint)
     case is any NIOHTTP2Error: return notGRPC(endpoint)

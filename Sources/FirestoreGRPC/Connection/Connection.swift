@@ -42,7 +42,7 @@ final class Connection: Sendable {
         tasks.run(client)
         return .success(client)
       } catch {
-        return .failure(RPCStatus(.invalidArgument, "No connection to \(endpoint.text) can be set up: \(error)"))
+        return .failure(RPCStatus(.invalidArgument, endpoint.complaint(about: error)))
       }
     }
     return try client.get()
@@ -120,6 +120,14 @@ private final class ConnectionTasks: Sendable {
 }
 
 extension Endpoint {
+  /// Why no connection can be set up, before anything was sent.
+  fileprivate func complaint(about error: any Error) -> String {
+    if case .tls(let roots?) = security {
+      return "The certificates to trust in \(roots) cannot be read. Check --trust: a file with certificates as PEM."
+    }
+    return "No connection to \(text) can be set up: \(CallFailure.reason(error))"
+  }
+
   fileprivate var isIPv4: Bool {
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }

@@ -41,7 +41,8 @@ struct AuthorizedUser: Sendable {
     throw RPCStatus(
       response.status >= 500 ? .unavailable : .unauthenticated,
       "\(url.host) refused the refresh token in \(file) (\(reason.isEmpty ? "HTTP \(response.status)" : reason)). "
-        + "Run \"gcloud auth application-default login\" again.")
+        + "Run \"gcloud auth application-default login\" again"
+        + (answer?.error == "invalid_grant" ? ", and check this machine's clock." : "."))
   }
 
   private struct Refusal: Decodable {

@@ -19,11 +19,19 @@ enum Server {
     try await run(try LocalBackend.inMemory(), body)
   }
 
+  /// Serves in this process over TLS, or without it; the endpoint is without.
+  static func run(
+    tls: FirestoreServer.Configuration.TLS?, _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
+  ) async throws {
+    try await run(try LocalBackend.inMemory(), tls: tls, body)
+  }
+
   /// Serves a backend while `body` runs; no call is left when this returns.
   static func run(
-    _ backend: LocalBackend, port: Int = 0, _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
+    _ backend: LocalBackend, port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil,
+    _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
-    let server = FirestoreServer(FirestoreServer.Configuration(port: port), backend: backend)
+    let server = FirestoreServer(FirestoreServer.Configuration(port: port, tls: tls), backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

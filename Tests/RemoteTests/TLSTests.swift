@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
+import Foundation
+import Hearth
+import Testing
+
+/// A server with a certificate of its own, and what a client says that does not like it.
+@Suite(.timeLimit(.minutes(2)), .serialized)
+struct TLSTests {
+  private static let database = DatabaseID(project: "tls")
+
+  private func failure(at endpoint: Endpoint) async throws -> RPCStatus {
+    let datastore = GRPCDatastore(endpoint, database: Self.database, credentials: .emulatorOwner)
+    let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+    await datastore.close()
+    let failure = try #require(status)
+    #expect(failure.code == .unavailable)
+    #expect(!failure.message.contains { $0.isNewline } && failure.message.utf8.count < 300, "\(failure.message)")
+    #expect(failure.message.hasPrefix(endpoint.text), "\(failure.message)")
+    return failure
+  }
+
+  @Test("With its certificate trusted, a server is read, written and listened to", arguments: ["localhost", "127.0.0.1"])
+  func accepted(host: String) async throws {
+    let certificate = try TestCertificate(names: ["localhost"], address: [127, 0, 0, 1])
+    try await Server.run(tls: certificate.tls) { server in
+      let endpoint = Endpoint(host: host, port: server.port, security: .tls(trustRoots: certificate.certificate))
+      let db = World(at: endpoint).client()
+      let events = Events<[String]>()
+      let registration = db.collection("cities").addSnapshotListener { snapshot, _ in
+        events.send(snapshot?.documents.map(\.documentID) ?? [])
+      }
+      try await db.document("cities/LA").setData(["n": 1])
+      #expect(await events.first { $0 == ["LA"] } != nil)
+      registration.remove()
+      try await db.terminate()
+    }
+  }
+
+  @Test("A certificate that nobody vouches for is refused, and --trust is named")
+  func untrusted() async throws {
+    let (own, other) = (try TestCertificate(names: ["localhost"]), try TestCertificate(names: ["localhost"]))
+    try await Server.run(tls: own.tls) { server in
+      for roots in [nil, other.certificate] {
+        let status = try await failure(
+          at: Endpoint(host: "localhost", port: server.port, security: .tls(trustRoots: roots)))
+        #expect(status.message.contains("certificate") && status.message.contains("--trust"), "\(status.message)")
+      }
+    }
+  }
+
+  @Test("A certificate for another host is refused, and says that the name is what is wrong")
+  func wrongHost() async throws {
+    let certificate = try TestCertificate(names: ["elsewhere.test"])
+    try await Server.run(tls: certificate.tls) { server in
+      let status = try await failure(
+        at: Endpoint(host: "localhost", port: server.port, security: .tls(trustRoots: certificate.certificate)))
+      #expect(status.message.contains("another host name"), "\(status.message)")
+    }
+  }
+
+  @Test("A certificate that has expired is refused, and the clock is named")
+  func expired() async throws {
+    let certificate = try TestCertificate(names: ["localhost"], lifetime: -3600)
+    try await Server.run(tls: certificate.tls) { server in
+      let status = try await failure(
+        at: Endpoint(host: "localhost", port: server.port, security: .tls(trustRoots: certificate.certificate)))
+      #expect(status.message.contains("certificate") && status.message.contains("clock"), "\(status.message)")
+    }
+  }
+
+  @Test("Plain text to a server that expects TLS, and TLS to one that does not, are told apart")
+  func mixedUp() async throws {
+    let certificate = try TestCertificate(names: ["localhost"])
+    try await Server.run(tls: certificate.tls) { server in
+      let status = try await failure(at: Endpoint(host: "localhost", port: server.port, security: .plaintext))
+      #expect(status.message.contains("expects TLS"), "\(status.message)")
+    }
+    try await Server.run(tls: nil) { server in
+      let status = try await failure(
+        at: Endpoint(host: "localhost", port: server.port, security: .tls(trustRoots: certificate.certificate)))
+      #expect(status.message.contains("does not speak TLS"), "\(status.message)")
+    }
+  }
+
+  @Test("A file of certificates to trust that is none is named", arguments: ["", "no certificate"])
+  func trustFile(content: String) async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "hearth-trust-\(UUID().uuidString.prefix(8))")
+    if !content.isEmpty { try Data(content.utf8).write(to: file) }
+    defer { try? FileManager.default.removeItem(at: file) }
+    let endpoint = Endpoint(host: "localhost", port: 1, security: .tls(trustRoots: file.path))
+    let datastore = GRPCDatastore(endpoint, database: Self.database, credentials: .emulatorOwner)
+    let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+    await datastore.close()
+    #expect(status?.code == .invalidArgument)
+    #expect(status?.message.contains(file.path) == true && status?.message.contains("--trust") == true)
+  }
+}
