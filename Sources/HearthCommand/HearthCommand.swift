@@ -17,7 +17,8 @@ struct HearthCommand: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
-      WatchCommand.self, ImportCommand.self, ExportCommand.self, RunCommand.self, ServeCommand.self,
+      WatchCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
+      RunCommand.self, ServeCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

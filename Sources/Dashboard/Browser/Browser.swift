@@ -31,6 +31,8 @@ package struct Browser: Sendable {
   var roots: [String]?
   var windows: [ResourcePath: CollectionWindow] = [:]
   var subcollections: [ResourcePath: [String]] = [:]
+  /// Documents that do not exist while documents below them do, by collection and in key order.
+  var missing: [ResourcePath: [DocumentKey]] = [:]
   var expanded: Set<ResourcePath> = []
   var marks: [DocumentKey: FieldMark] = [:]
   private var nextTag = 1
@@ -46,21 +48,36 @@ package struct Browser: Sendable {
     rows.append(Row(item: .collection(path), depth: depth))
     guard expanded.contains(path), let window = windows[path] else { return }
     if window.hasBefore { rows.append(Row(item: .before(path), depth: depth + 1)) }
+    var missing = missing(in: window)[...]
     for document in window.documents {
-      rows.append(Row(item: .document(document.key), depth: depth + 1))
-      if expanded.contains(document.key.path) { append(contentsOf: document, depth: depth + 2, to: &rows) }
+      while let key = missing.first, key < document.key { append(missing.removeFirst(), nil, depth: depth, to: &rows) }
+      if missing.first == document.key { missing.removeFirst() }
+      append(document.key, document, depth: depth, to: &rows)
     }
-    if window.documents.isEmpty || window.failure != nil { rows.append(Row(item: .note(path), depth: depth + 1)) }
+    for key in missing { append(key, nil, depth: depth, to: &rows) }
+    let isEmpty = window.documents.isEmpty && self.missing(in: window).isEmpty
+    if isEmpty || window.failure != nil { rows.append(Row(item: .note(path), depth: depth + 1)) }
     if window.hasAfter { rows.append(Row(item: .after(path), depth: depth + 1)) }
   }
 
-  private func append(contentsOf document: Document, depth: Int, to rows: inout [Row]) {
-    for entry in document.data?.fields.entries ?? [] {
-      rows.append(Row(item: .field(document.key, entry.name), depth: depth))
+  /// - Parameter document: `nil` for one that does not exist and has documents below it.
+  private func append(_ key: DocumentKey, _ document: Document?, depth: Int, to rows: inout [Row]) {
+    rows.append(Row(item: .document(key), depth: depth + 1))
+    guard expanded.contains(key.path) else { return }
+    for entry in document?.data?.fields.entries ?? [] {
+      rows.append(Row(item: .field(key, entry.name), depth: depth + 2))
     }
-    for id in subcollections[document.key.path] ?? [] {
-      append(collection: document.key.path.appending(id), depth: depth, to: &rows)
+    for id in subcollections[key.path] ?? [] {
+      append(collection: key.path.appending(id), depth: depth + 2, to: &rows)
     }
+  }
+
+  /// The missing documents that lie in a window. A filter is about documents that exist.
+  private func missing(in window: CollectionWindow) -> [DocumentKey] {
+    guard window.filter == nil, window.shown != nil, let missing = missing[window.path] else { return [] }
+    let first = window.hasBefore ? window.documents.first?.key : nil
+    let last = window.hasAfter ? window.documents.last?.key : nil
+    return missing.filter { key in first.map { $0 < key } != false && last.map { key < $0 } != false }
   }
 
   func document(_ key: DocumentKey) -> Document? {
@@ -89,7 +106,7 @@ package struct Browser: Sendable {
   mutating func expand(_ path: ResourcePath, limit: Int, in database: DatabaseID) -> [Effect] {
     guard expanded.insert(path).inserted else { return [] }
     if path.isDocument { return [.listCollections(below: path)] }
-    let effects = open(path, at: .start, landing: .stay, limit: limit, in: database)
+    let effects = open(path, at: .start, landing: .stay, limit: limit, in: database) + [.listMissing(in: path)]
     return windows[path]?.total == nil ? effects + [.count(path)] : effects
   }
 
@@ -139,6 +156,9 @@ package struct Browser: Sendable {
       landing = request.landing
     } else {
       mark(changesFrom: window.documents, to: documents, at: now)
+      // Below a document that was deleted there may be others.
+      let keys = Set(documents.map(\.key))
+      if !window.documents.allSatisfy({ keys.contains($0.key) }) { effects.append(.listMissing(in: path)) }
     }
     window.documents = documents
     window.isFromCache = isFromCache

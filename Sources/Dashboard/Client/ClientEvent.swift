@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreQuery
 
 /// What the client tells the dashboard. The command converts the engine's types into these, so that the dashboard
 /// knows neither the engine nor a transport.
@@ -14,6 +15,8 @@ package enum ClientEvent: Sendable {
   case windowFailed(WindowTag, RPCStatus)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
+  /// The answer to `Effect.listMissing`; none for collections that are too large to look through.
+  case missingDocuments(in: ResourcePath, [DocumentKey])
   /// The answer to `Effect.count`.
   case counted(ResourcePath, Int)
   /// Online state, streams, round trips: newest wins.
@@ -29,11 +32,17 @@ package enum ClientEvent: Sendable {
   case writeCancelled(BatchID)
   /// All batches that the backend refused and that were neither sent again nor dropped since, oldest first.
   case rejectedWrites([QueueRow])
+  /// Batches that the backend refused and that were given up because there is no room for more of them.
+  case rejectedWritesForgotten([BatchID])
   /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
   /// queued, and what listeners see.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?)
   /// The text that came back from the editor cannot be written. The text is kept, so that nothing typed is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
+  /// The answer to `Effect.explain`.
+  case explained(Query, Result<CacheExplanation, RPCStatus>)
+  /// All indexes of the cache, after every change and every step of filling one.
+  case indexes([LocalIndexRow])
   /// Something the user should read.
   case notice(Toast.Kind, String)
 }

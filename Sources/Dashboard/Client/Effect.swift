@@ -12,6 +12,8 @@ package enum Effect: Equatable, Sendable {
   case closeWindow(WindowTag)
   /// Answers `collections`.
   case listCollections(below: ResourcePath)
+  /// List the documents of a collection that do not exist while documents below them do; answers `missingDocuments`.
+  case listMissing(in: ResourcePath)
   /// Count a collection without reading its documents; answers `counted`.
   case count(ResourcePath)
   /// Answers `detail` now and after every change, until closed.
@@ -30,6 +32,13 @@ package enum Effect: Equatable, Sendable {
   case dropRejected([BatchID])
   /// Skip any backoff.
   case retryNow
+  /// Answer a query from the cache and say how that was done; answers `explained`.
+  case explain(Query)
+  /// Make the indexes that spare reading the whole collection for a query.
+  case createIndexes(for: Query)
+  case deleteIndexes
+  /// Whether queries that read many documents for few make an index for the next time.
+  case setIndexAutoCreation(Bool)
   /// Disturb the network as given, also calm it.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)

@@ -34,6 +34,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case copy
   case themes
   case faults
+  case explain
   case toggleMouse = "mouse"
   case redraw, suspend
   case messages
@@ -43,6 +44,8 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case new
   case edit, delete
   case mark
+  case setBookmark = "set-mark"
+  case goToBookmark = "go-to-mark"
   case undo
   case nextMatch = "next-match"
   case previousMatch = "previous-match"
@@ -54,6 +57,7 @@ package enum Command: String, CaseIterable, Hashable, Sendable {
   case onlyDocument = "only-document"
   case timeFormat = "time-format"
   case clearFeed = "clear-feed"
+  case wrap
   case olderVersion = "older-version"
   case newerVersion = "newer-version"
   // Overlays

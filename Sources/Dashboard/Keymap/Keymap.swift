@@ -39,10 +39,13 @@ package enum Keymap {
     Binding(.zoom, "+", in: .screen, "let this pane fill the screen"),
     Binding(.unzoom, "_", in: .screen, "show all panes again"),
     Binding(.nextLayout, "|", in: .screen, "next layout"),
+    Binding(.setBookmark, "m", in: .screen, "mark this row with the letter that follows"),
+    Binding(.goToBookmark, "'", in: .screen, "go to the row marked with the letter that follows"),
     Binding(.undo, "u", in: .screen, "undo the last write made here"),
     Binding(.copy, "y", in: .screen, "copy path, JSON, value, row or Swift"),
     Binding(.themes, "T", in: .screen, "choose a theme with live preview"),
     Binding(.faults, "F", in: .screen, "faults: latency, losses, rejections"),
+    Binding(.explain, "i", in: .screen, "explain: how the cache answers the query, its indexes"),
     Binding(.toggleMouse, "%", in: .screen, "mouse on or off"),
   ]
 
@@ -92,6 +95,7 @@ package enum Keymap {
     Binding(.unfoldAll, "=", in: .pane(.detail), "unfold all"),
     Binding(.nextMatch, "n", in: .pane(.detail), "next line that matches the search"),
     Binding(.previousMatch, "N", in: .pane(.detail), "previous line that matches"),
+    Binding(.wrap, "w", in: .pane(.detail), "wrap long texts, or cut them"),
     Binding(.olderVersion, ",", in: .pane(.detail), "compare with an older version"),
     Binding(.newerVersion, ".", in: .pane(.detail), "compare with a newer version"),
     Binding(.toggleListener, "space", in: .pane(.detail), "listen to the document, or stop"),
@@ -107,6 +111,7 @@ package enum Keymap {
     + list(.copyMenu, accept: "copy", hint: "copy")
     + list(.newMenu, accept: "choose", hint: "choose")
     + list(.faults, accept: "switch it, or let it happen to the next write", hint: "switch")
+    + list(.explanation, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + [
       Binding(.accept, "enter", in: .overlay(.filter), "keep the filter", hint: "keep", 1),
@@ -123,6 +128,7 @@ package enum Keymap {
       Binding(.toggleOption, "ctrl-t", in: .overlay(.listener), "switch the option or operator", hint: "switch", 4),
       Binding(.removeClause, "ctrl-x", in: .overlay(.listener), "remove the clause", hint: "remove clause", 5),
       Binding(.copySwift, "ctrl-y", in: .overlay(.listener), "copy the Swift code", hint: "copy Swift", 6),
+      Binding(.explain, "ctrl-o", in: .overlay(.listener), "explain: how the cache answers it", hint: "explain", 7),
       Binding(.cancel, "esc", in: .overlay(.listener), "cancel", hint: "cancel", 3),
     ]
 

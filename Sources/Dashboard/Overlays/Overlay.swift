@@ -4,7 +4,7 @@ import FirestoreModel
 /// What lies over the panes and takes the keys. At most one at a time; `esc` always closes it.
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
-    case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults
+    case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation
 
     package var title: String {
       switch self {
@@ -18,6 +18,7 @@ package enum Overlay: Sendable {
       case .newMenu: "New"
       case .messages: "Messages"
       case .faults: "Faults"
+      case .explanation: "Explanation"
       }
     }
   }
@@ -32,6 +33,7 @@ package enum Overlay: Sendable {
   case newMenu(Menu)
   case messages(Cursor<Int>)
   case faults(FaultMenu)
+  case explanation(ExplanationPanel)
 
   package var kind: Kind {
     switch self {
@@ -45,6 +47,7 @@ package enum Overlay: Sendable {
     case .newMenu: .newMenu
     case .messages: .messages
     case .faults: .faults
+    case .explanation: .explanation
     }
   }
 
@@ -57,7 +60,7 @@ package enum Overlay: Sendable {
       case .filter(let line): line.field
       case .listener(let editor): editor.focusedField
       case .confirm(let confirmation): confirmation.typed
-      case .themes, .copyMenu, .newMenu, .messages, .faults: nil
+      case .themes, .copyMenu, .newMenu, .messages, .faults, .explanation: nil
       }
     }
     set {
@@ -78,7 +81,7 @@ package enum Overlay: Sendable {
       case .confirm(var confirmation):
         confirmation.typed = newValue
         self = .confirm(confirmation)
-      case .themes, .copyMenu, .newMenu, .messages, .faults: break
+      case .themes, .copyMenu, .newMenu, .messages, .faults, .explanation: break
       }
     }
   }

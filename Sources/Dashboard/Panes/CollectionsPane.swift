@@ -59,6 +59,10 @@ struct CollectionsPane {
         right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
         // Room for the pending mark in every row, so that the values stay in columns.
         add(document, preview, room: area.width - Self.flags - (isLarge ? 7 : 4), to: &left)
+      } else {
+        left.add(state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
+        left.skip(1)
+        left.add("\(key.documentID)  no document", .textMuted)
       }
     case .field(let key, let name):
       let isMarked = state.browser.isMarked(key, name)

@@ -12,6 +12,8 @@ enum DetailContent {
       /// One field in three layers.
       case layers(name: String, server: Value?, queued: String?, seen: Value?)
       case fact(String, String)
+      /// The rest of the value above.
+      case rest(String)
       case note(String)
     }
 
@@ -22,7 +24,7 @@ enum DetailContent {
 
   static func lines(of detail: Detail, in state: DashboardState) -> [Line] {
     switch detail.tab {
-    case .data: data(detail)
+    case .data: detail.wraps ? data(detail).flatMap { WrappedField($0, detail, state).lines } : data(detail)
     case .diff: diff(detail, state)
     case .history: history(detail, state)
     case .overlay: overlay(detail)

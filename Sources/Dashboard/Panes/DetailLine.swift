@@ -29,6 +29,9 @@ struct DetailLine {
       drawn.skip(3)
       drawn.cell(name, .textMuted, width: columns.name)
       drawn.add(text)
+    case .rest(let text):
+      drawn.skip(columns.name + 3)
+      drawn.add(text, .jsonString)
     case .note(let text):
       drawn.skip(3)
       drawn.add(text, .textMuted)

@@ -88,7 +88,8 @@ struct FeedPane {
       row.isLocal ? .sourceLocal : .sourceServer, width: columns.source)
     line.skip(columns.gap)
     let flags = (row.isFromCache ? "c" : "") + (row.hasPendingWrites ? "p" : "")
-    line.cell(flags.isEmpty ? glyphs.bullet : flags, row.hasPendingWrites ? .flagPending : .flagCache, width: 2)
+    let flagRole: Role = flags.isEmpty ? .text : row.hasPendingWrites ? .flagPending : .flagCache
+    line.cell(flags.isEmpty ? glyphs.bullet : flags, flagRole, width: 2)
     line.skip(columns.gap)
     let room = columns.width - line.width - (columns.lead > 1 ? 1 : 0)
     guard room > 2 else { return line }

@@ -27,8 +27,14 @@ package struct DashboardState: Sendable {
   package internal(set) var theme: String
   package internal(set) var isMouseOn: Bool
   package internal(set) var faults = FaultSettings()
+  /// The indexes of the cache.
+  package internal(set) var indexes: [LocalIndexRow] = []
+  package internal(set) var createsIndexes = false
   var rate = EventRate()
   var outages = OnlineHistory()
+  var bookmarks: [Character: Bookmark] = [:]
+  /// Set while a letter is waited for.
+  var bookmarkVerb: BookmarkVerb?
   var nextListener = 1
   var lastInterrupt: Timestamp?
   var lastClick: (point: Point, time: Timestamp)?

@@ -33,6 +33,8 @@ package struct Detail: Sendable {
   var toggled: Set<[String]> = []
   /// How many versions back the Diff tab looks.
   var versionsBack = 0
+  /// Whether texts that are wider than their column go on in the lines below.
+  var wraps = false
   /// What `n` and `N` look for.
   var search = WordFilter("")
   /// Which line was selected when the search began.

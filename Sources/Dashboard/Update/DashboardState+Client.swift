@@ -12,6 +12,7 @@ extension DashboardState {
       return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
     case .windowFailed(let tag, let status): browser.fail(tag, status)
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
+    case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
     case .counted(let path, let count):
       browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
     case .status(let status): receive(status)
@@ -20,6 +21,7 @@ extension DashboardState {
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)
     case .rejectedWrites(let rows): writes.replaceRejected(with: rows)
+    case .rejectedWritesForgotten(let batches): forget(batches)
     case .detail(let key, let remote, let overlay, let local):
       guard detail?.key == key else { return [] }
       detail?.remote = remote
@@ -31,6 +33,8 @@ extension DashboardState {
         Confirmation(
           title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
           action: "Edit again", subject: .editAgain(request), isActionSelected: true))
+    case .explained(let query, let result): receive(result, of: query)
+    case .indexes(let rows): return receive(rows)
     case .notice(let kind, let text): toast(kind, text)
     }
     return []

@@ -53,6 +53,8 @@ extension DashboardState {
     case .palette: overlay = .palette(Palette(paletteItems()))
     case .help: overlay = .help(HelpList(contexts: screenContexts))
     case .copy: openCopyMenu()
+    case .setBookmark: bookmarkVerb = .set
+    case .goToBookmark: bookmarkVerb = .go
     case .undo: return [.undo]
     case .themes: openThemes()
     case .toggleMouse:
@@ -60,6 +62,7 @@ extension DashboardState {
       toast(.info, isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
       return [.setMouse(isMouseOn)]
     case .faults: overlay = .faults(FaultMenu())
+    case .explain: return explainSelected()
     case .messages: overlay = .messages(Cursor())
     default: return performInPane(command)
     }
@@ -94,6 +97,7 @@ extension DashboardState {
     case .clearFeed: feed.clear()
     case .nextMatch: moveToMatch(.next)
     case .previousMatch: moveToMatch(.previous)
+    case .wrap: detail?.wraps.toggle()
     case .olderVersion: detail?.versionsBack += 1
     case .newerVersion: detail.map { detail?.versionsBack = max(0, $0.versionsBack - 1) }
     default: break

@@ -18,6 +18,7 @@ extension DashboardState {
 
   private mutating func press(_ key: Key) -> [Effect] {
     if key != .ctrl("c") { lastInterrupt = nil }
+    if let verb = bookmarkVerb { return finishBookmark(verb, key.typedCharacter) }
     guard let open = overlay else { return run(key, in: screenContexts) }
     if var field = open.field {
       if let character = key.typedCharacter {
@@ -60,6 +61,7 @@ extension DashboardState {
       }
       return choose(item)
     case .faults: return chooseFault(character)
+    case .explanation: return chooseInExplanation(character)
     case .listener(var editor):
       if character == " " { editor.toggle() }
       overlay = .listener(editor)

@@ -16,6 +16,7 @@ extension DashboardState {
       guard case .listener(var editor)? = overlay else { return [] }
       command == .toggleOption ? editor.toggle() : editor.removeClause()
       overlay = .listener(editor)
+    case .explain: return explainEdited()
     case .copySwift:
       guard case .listener(let editor)? = overlay else { return [] }
       do throws(ListenerEditorError) {
@@ -50,6 +51,9 @@ extension DashboardState {
     case .faults(var menu):
       menu.cursor.move(by: step, in: Array(FaultMenu.Item.allCases.indices))
       overlay = .faults(menu)
+    case .explanation(var panel):
+      panel.cursor.move(by: step, in: Array(ExplanationPanel.Item.allCases.indices))
+      overlay = .explanation(panel)
     case .filter, .listener, .confirm, nil: break
     }
     return []
@@ -85,6 +89,7 @@ extension DashboardState {
     case .themes, .messages:
       overlay = nil
       return []
+    case .explanation(let panel): return choose(ExplanationPanel.Item.allCases[panel.cursor.index], in: panel)
     case .faults(let menu): return choose(FaultMenu.Item.allCases[menu.cursor.index])
     case .copyMenu(let menu), .newMenu(let menu):
       return menu.items.indices.contains(menu.cursor.index) ? choose(menu.items[menu.cursor.index]) : cancel()
@@ -146,6 +151,9 @@ extension DashboardState {
       guard theme != picker.original else { return [] }
       theme = picker.original
       return [.setTheme(picker.original)]
+    case .explanation(let panel):
+      overlay = panel.editor.map { .listener($0) }
+      return []
     case .filter(let line):
       if line.pane == .feed { feed.filter = WordFilter("") }
       if line.pane == .writes { writes.filter = WordFilter("") }

@@ -24,6 +24,7 @@ extension DashboardState {
     case .onlyListener:
       feed.onlyListener == nil && feed.selected?.listener == nil ? "no listener's row is selected" : nil
     case .onlyDocument: feed.onlyDocument == nil && feed.selected?.key == nil ? "no document's row is selected" : nil
+    case .explain: selectedQuery == nil ? "no collection and no listener's row is selected" : nil
     case .filterLikeThis: selectedField == nil ? "no field is selected" : nil
     case .filter:
       switch focus {

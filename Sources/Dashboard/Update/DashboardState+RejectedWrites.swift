@@ -18,6 +18,16 @@ extension DashboardState {
     return [.edit(EditRequest(.rejectedWrite(row.batch), text: text))]
   }
 
+  /// Says in the feed what can no longer be sent again.
+  mutating func forget(_ batches: [BatchID]) {
+    guard let first = batches.first else { return }
+    let more = batches.count > 1 ? " and \(grouped(batches.count - 1)) more" : ""
+    feed.append(
+      FeedRow(
+        time: now, kind: .failed, summary: "rejected \(first)\(more) forgotten: no more rejected writes are kept"))
+    rate.note(1, at: now)
+  }
+
   mutating func askToCancelWrites() {
     let waiting = writes.chosen.filter { !$0.isFinished && $0.state != .inFlight }
     ask(toCancel: waiting, toDrop: writes.chosen.filter(\.isRejected))

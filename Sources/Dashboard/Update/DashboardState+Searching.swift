@@ -56,6 +56,8 @@ extension DetailContent.Line {
       [name, server.map(ValueText.short), queued, seen.map(ValueText.short)].compactMap(\.self).joined(separator: " ")
     case .fact(let name, let text): name + " " + text
     case .note(let text): text
+    // It belongs to the line above, which is found.
+    case .rest: ""
     }
   }
 }

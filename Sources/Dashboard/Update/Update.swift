@@ -59,6 +59,9 @@ extension DashboardState {
     case .messages(var cursor):
       cursor.settle(in: Array(messages.indices), height: height)
       overlay = .messages(cursor)
+    case .explanation(var panel):
+      panel.cursor.settle(in: Array(ExplanationPanel.Item.allCases.indices), height: height)
+      overlay = .explanation(panel)
     case .faults(var menu):
       menu.cursor.settle(in: Array(FaultMenu.Item.allCases.indices), height: height)
       overlay = .faults(menu)

@@ -46,8 +46,9 @@ struct PaneFrame {
     case .network: return NetworkPane.count(state)
     case .detail: return DetailPane.count(state)
     case .feed:
-      let total = grouped(state.feed.total)
-      return layoutClass == .large ? "\(total) event\(state.feed.total == 1 ? "" : "s")" : total
+      // As of the last whole second, like the rate in the header.
+      let count = max(0, state.feed.total - state.rate.uncounted(at: state.now))
+      return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-import FirestoreLocal
+package import FirestoreLocal
 import FirestoreModel
 
 /// Reads the JSON index definitions of a project (`firestore.indexes.json`).
@@ -8,9 +8,9 @@ import FirestoreModel
 /// An index with a `vectorConfig` is passed over: it serves vector searches at the server only. An override's indexes
 /// are taken as indexes of that one field. What else the server's tools write about indexes (`density`, `ttl`, …) says
 /// nothing about a cache.
-enum IndexConfigurationReader {
+package enum IndexConfigurationReader {
   /// - Throws: `invalidArgument` with line and column, and the path of the entry that is not as the format wants it.
-  static func read(_ json: String) throws(FirestoreError) -> [FieldIndex] {
+  package static func read(_ json: String) throws(FirestoreError) -> [FieldIndex] {
     do throws(JSONError) {
       return try definitions(in: try JSONSyntax(parsing: json))
     } catch {

@@ -3,7 +3,7 @@ import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
-import FirestoreSync
+package import FirestoreSync
 
 /// How the cache answers a query, and what that costs. `description` says it in sentences.
 public struct QueryExplanation: Hashable, Sendable {
@@ -42,7 +42,7 @@ public struct QueryExplanation: Hashable, Sendable {
   /// The server is not asked: what it holds beyond the cache takes no part.
   public var isFromCache: Bool { true }
 
-  init(_ explanation: FirestoreSync.QueryExplanation) {
+  package init(_ explanation: FirestoreSync.QueryExplanation) {
     plan =
       switch explanation.plan {
       case .document: .document
@@ -67,12 +67,7 @@ extension QueryExplanation: CustomStringConvertible {
   /// Several lines: the plan, the indexes, the cost, and what would help.
   public var description: String {
     var lines = ["From the cache: \(planText)."]
-    for use in indexes {
-      var line = "Index \(use.index)"
-      if !use.servedFilters.isEmpty { line += " for \(use.servedFilters.joined(separator: ", "))" }
-      if use.servesOrder { line += use.servedFilters.isEmpty ? " for the order" : " and the order" }
-      lines.append(line + ".")
-    }
+    lines += indexes.map { "Index \($0)." }
     let microseconds = duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000
     lines.append(
       "Scanned \(documentsScanned) documents and \(indexEntriesRead) index entries, returned \(documentsReturned), "
@@ -85,13 +80,24 @@ extension QueryExplanation: CustomStringConvertible {
     return lines.joined(separator: "\n")
   }
 
-  private var planText: String {
+  /// The plan in words.
+  package var planText: String {
     switch plan {
     case .document: "the one document, by its key"
     case .syncedResult: "the result that was last in sync, and what changed since"
     case .index: "the documents that an index names"
     case .scan: "all documents of the collection"
     }
+  }
+}
+
+extension QueryExplanation.IndexUse: CustomStringConvertible {
+  /// As `cities(state ascending) for state == "CA"`.
+  public var description: String {
+    var text = "\(index)"
+    if !servedFilters.isEmpty { text += " for \(servedFilters.joined(separator: ", "))" }
+    if servesOrder { text += servedFilters.isEmpty ? " for the order" : " and the order" }
+    return text
   }
 }
 

@@ -9,34 +9,41 @@ import struct Hearth.UnavailableDatastore
 
 /// Reads the cache that the dashboard keeps, without a network.
 enum CacheReader {
-  /// The documents that the cache has, with the writes that wait in its queue.
-  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened.
-  static func documents(of query: Query, _ locations: StorageOptions.Locations) async throws -> [Document] {
+  /// Runs work on the cache.
+  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened; what the work throws.
+  static func withClient<Result: Sendable>(
+    _ locations: StorageOptions.Locations, _ work: (Client) async throws -> Result
+  ) async throws -> Result {
     let policy = CollectionPolicy.never
     var configuration = SyncConfiguration(
       store: LocalStoreConfiguration(location: locations.cache, policy: policy, database: locations.database))
     configuration.isNetworkEnabled = false
     let client = Client(configuration, datastore: UnavailableDatastore(because: "Only the cache is read."))
     do {
-      let documents = try await documents(of: query, client)
+      try await check(client)
+      let result = try await work(client)
       await client.terminate()
-      return documents
+      return result
     } catch {
       await client.terminate()
       throw error
     }
   }
 
-  private static func documents(of query: Query, _ client: Client) async throws -> [Document] {
-    for await status in client.engine.status() {
-      if let failure = status.storageFallback {
-        throw CommandFailure(.unavailable, failure.replacing("In memory only. ", with: ""))
+  /// The documents that the cache has, with the writes that wait in its queue.
+  static func documents(of query: Query, _ locations: StorageOptions.Locations) async throws -> [Document] {
+    try await withClient(locations) { client in
+      if query.isDocumentQuery, let key = DocumentKey(query.path) {
+        return [try await client.engine.cachedDocument(key)].compactMap(\.self).filter(\.exists)
       }
-      break
+      return try await client.engine.cachedDocuments(query).documents
     }
-    if query.isDocumentQuery, let key = DocumentKey(query.path) {
-      return [try await client.engine.cachedDocument(key)].compactMap(\.self).filter(\.exists)
+  }
+
+  private static func check(_ client: Client) async throws(CommandFailure) {
+    for await status in client.engine.status() {
+      guard let failure = status.storageFallback else { return }
+      throw CommandFailure(.unavailable, failure.replacing("In memory only. ", with: ""))
     }
-    return try await client.engine.cachedDocuments(query).documents
   }
 }

@@ -34,6 +34,9 @@ final class ClientBridge {
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
   private var lastRejected: [RejectedWrite] = []
+  /// Rejected writes that were sent again or dropped here; others that go were forgotten by the cache.
+  private var settledRejected: Set<BatchID> = []
+  private var lastIndexes: [LocalIndexRow] = []
   /// Collections as last listed, by the path above them.
   private var listed: [ResourcePath: Set<String>] = [:]
 
@@ -134,11 +137,23 @@ final class ClientBridge {
 
   func listCollections(below parent: ResourcePath) {
     request { bridge in
-      var ids = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
-      if bridge.canReachBackend { ids.formUnion(try await bridge.datastore.listCollectionIDs(below: parent)) }
-      bridge.listed[parent] = ids
-      bridge.emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
+      let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
+      // What the cache has is shown at once: a server that is out of reach answers late, and only that it is.
+      if !cached.isEmpty || !bridge.canReachBackend { bridge.show(cached, below: parent) }
+      guard bridge.canReachBackend else { return }
+      do throws(RPCStatus) {
+        bridge.show(cached.union(try await bridge.datastore.listCollectionIDs(below: parent)), below: parent)
+      } catch {
+        bridge.show(cached, below: parent)
+        // The network pane says what is wrong with the connection.
+        guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
+      }
     }
+  }
+
+  private func show(_ ids: Set<String>, below parent: ResourcePath) {
+    listed[parent] = ids
+    emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
   }
 
   /// Lists again where a document shows that there is a collection the list does not have.
@@ -150,6 +165,25 @@ final class ClientBridge {
       listCollections(below: parent)
     }
   }
+
+  /// Servers find missing documents by looking through their neighbours, so only collections of a moderate size are
+  /// asked about.
+  func listMissing(in collection: ResourcePath) {
+    request { bridge in
+      guard bridge.canReachBackend else { return }
+      let limit = Self.largestListing
+      let target = Query(path: collection, limit: limit + 1).target
+      do throws(RPCStatus) {
+        let figures = try await bridge.datastore.aggregate(target, [Aggregation(alias: "n", function: .count)])
+        guard case .integer(let count)? = figures["n"], count <= limit else { return }
+        bridge.emit(.missingDocuments(in: collection, try await bridge.datastore.missingDocuments(in: collection)))
+      } catch {
+        // Who reads a collection need not be allowed to list it: the tree does without.
+      }
+    }
+  }
+
+  private static let largestListing = 3_000
 
   func count(_ collection: ResourcePath) {
     request { bridge in
@@ -164,11 +198,13 @@ final class ClientBridge {
 
   /// - Parameter mutations: what to write instead of what was rejected.
   func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
+    settledRejected.insert(batch)
     let handle = engine.resend(batch, as: mutations)
     request { _ in _ = try await handle.local }
   }
 
   func dropRejected(_ batches: [BatchID]) {
+    settledRejected.formUnion(batches)
     request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
   }
 
@@ -205,7 +241,10 @@ final class ClientBridge {
   // MARK: Status
 
   private func publish(_ status: EngineStatus) {
+    let couldReachBackend = canReachBackend
     canReachBackend = status.isNetworkEnabled && status.onlineState != .offline
+    // What was listed in between came from the cache alone.
+    if canReachBackend, !couldReachBackend { listed.keys.forEach(listCollections) }
     for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
       lastOutcome = outcome.sequence
       if outcome.rejection != nil { undoLog.forget(outcome.batch) }
@@ -223,8 +262,16 @@ final class ClientBridge {
       emit(.pendingWrites(queue))
     }
     if status.rejectedWrites != lastRejected {
+      let kept = Set(status.rejectedWrites.map(\.id))
+      let forgotten = lastRejected.map(\.id).filter { !kept.contains($0) && settledRejected.remove($0) == nil }
+      if !forgotten.isEmpty { emit(.rejectedWritesForgotten(forgotten)) }
       lastRejected = status.rejectedWrites
       emit(.rejectedWrites(status.rejectedWrites.map(QueueRow.init)))
+    }
+    let indexes = status.indexes.map(LocalIndexRow.init)
+    if indexes != lastIndexes {
+      lastIndexes = indexes
+      emit(.indexes(indexes))
     }
     emit(.status(NetworkStatus(status, backend: backend, backendFailure: backendProblem)))
   }

@@ -110,14 +110,17 @@ final class Session {
       for notice in options.notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       let code = await untilExit()
+      // The terminal first: it is the user's again while the client ends.
+      reader?.stop()
+      screen.close()
+      let deadline = ExitDeadline(status: code)
       client.close()
       group.cancelAll()
       await group.waitForAll()
       await engine.terminate()
+      deadline.cancel()
       return code
     }
-    reader?.stop()
-    screen.close()
     return code
   }
 
@@ -195,6 +198,7 @@ final class Session {
     case .openWindow(let tag, let query): client?.openWindow(tag, query)
     case .closeWindow(let tag): client?.closeWindow(tag)
     case .listCollections(let parent): client?.listCollections(below: parent)
+    case .listMissing(let collection): client?.listMissing(in: collection)
     case .count(let collection): client?.count(collection)
     case .openDetail(let key): client?.openDetail(key)
     case .closeDetail(let key): client?.closeDetail(key)
@@ -205,6 +209,10 @@ final class Session {
     case .resend(let batches): for batch in batches { client?.resend(batch) }
     case .dropRejected(let batches): client?.dropRejected(batches)
     case .retryNow: client?.retryNow()
+    case .explain(let query): client?.explain(query)
+    case .createIndexes(let query): client?.createIndexes(for: query)
+    case .deleteIndexes: client?.engine.deleteAllIndexes()
+    case .setIndexAutoCreation(let isEnabled): client?.engine.setIndexAutoCreation(isEnabled)
     case .setFaults(let settings): faults?.apply(settings)
     case .injectFault(let fault): faults?.inject(FaultInjector.WriteFault(fault))
     case .edit(let request): edit(request)

@@ -10,7 +10,7 @@ import Testing
 enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
-  case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults
+  case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining
 
   var testDescription: String { rawValue }
 
@@ -82,6 +82,24 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     case .faults:
       var scene = Shop.online(size, glyphs)
       scene.press("3 f l l a down")
+      return scene.state
+    case .explaining:
+      var scene = Shop.online(size, glyphs)
+      let query = Query(
+        path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath(segments: ["status"]), .equal, "paid"))],
+        explicitOrderBy: [OrderBy(FieldPath(segments: ["total"]), .descending)], limit: 20)
+      scene.change {
+        $0.overlay = .explanation(ExplanationPanel(query))
+        $0.indexes = [
+          LocalIndexRow("orders(total descending)"),
+          LocalIndexRow("users(name ascending)", isAutomatic: true, progress: .init(done: 1200, total: 10_000)),
+        ]
+      }
+      let explanation = CacheExplanation(
+        plan: "all documents of the collection", documentsScanned: 12_480, documentsReturned: 20,
+        duration: .microseconds(8_412), suggestions: ["orders(status ascending, total descending)"],
+        isBuildingIndexes: true)
+      scene.hear(.explained(query, .success(explanation)))
       return scene.state
     case .failures: return Shop.failures(size, glyphs).state
     case .zoom:

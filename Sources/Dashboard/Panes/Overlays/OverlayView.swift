@@ -16,6 +16,8 @@ struct OverlayView {
       ListenerDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .confirm(let question):
       ConfirmDialog(question: question, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .explanation(let panel):
+      ExplanationDialog(panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .themes(let picker): drawThemes(picker, on: &canvas)
     case .copyMenu(let menu): draw(menu, "Copy", on: &canvas)
     case .newMenu(let menu): draw(menu, "New", on: &canvas)

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// A row with a letter, to come back to.
+enum Bookmark: Hashable, Sendable {
+  case item(Browser.Item)
+  case write(BatchID)
+  case feedRow(Int)
+  case document(DocumentKey, line: [String]?)
+}
+
+/// What the next letter is for.
+enum BookmarkVerb: Hashable, Sendable { case set, go }
+
+extension DashboardState {
+  /// Takes the letter that `m` or `'` waits for; anything else ends the wait.
+  mutating func finishBookmark(_ verb: BookmarkVerb, _ letter: Character?) -> [Effect] {
+    bookmarkVerb = nil
+    guard let letter, letter.isLetter else { return [] }
+    switch verb {
+    case .set:
+      guard let place = selectedPlace else {
+        toast(.info, "no row is selected")
+        return []
+      }
+      bookmarks[letter] = place
+      toast(.info, "marked \(letter)")
+      return []
+    case .go:
+      guard let place = bookmarks[letter] else {
+        toast(.info, "nothing is marked \(letter)")
+        return []
+      }
+      return go(to: place, letter)
+    }
+  }
+
+  private var selectedPlace: Bookmark? {
+    switch focus {
+    case .collections: browser.cursor.id.map { .item($0) }
+    case .writes: writes.selected.map { .write($0.batch) }
+    case .feed: feed.selected.map { .feedRow($0.id) }
+    case .detail: detail.map { .document($0.key, line: $0.cursor.id) }
+    case .network: nil
+    }
+  }
+
+  private mutating func go(to place: Bookmark, _ letter: Character) -> [Effect] {
+    switch place {
+    case .item(let item):
+      focusPane(.collections)
+      if browser.rows.contains(where: { $0.item == item }) {
+        browser.cursor.select(item)
+        return []
+      }
+      return find(item)
+    case .write(let batch):
+      guard writes.rows.contains(where: { $0.batch == batch }) else { break }
+      focusPane(.writes)
+      writes.cursor.select(batch)
+      return []
+    case .feedRow(let id):
+      guard feed.visible.contains(id) else { break }
+      focusPane(.feed)
+      pauseFeed()
+      feed.cursor.select(id)
+      return []
+    case .document(let key, let line):
+      let effects = openDetail(key)
+      if let line { detail?.cursor.select(line) }
+      return effects
+    }
+    toast(.info, "what was marked \(letter) is gone")
+    return []
+  }
+
+  /// A row that is not in the tree at present: its collection is opened where it stands.
+  private mutating func find(_ item: Browser.Item) -> [Effect] {
+    switch item {
+    case .collection(let path), .before(let path), .after(let path), .note(let path): return openCollection(path)
+    case .document(let key), .field(let key, _):
+      let effects = openCollection(key.collection)
+      browser.cursor.select(.document(key))
+      return effects.filter { if case .openWindow = $0 { false } else { true } }
+        + browser.open(
+          key.collection, at: .from(key), landing: .first, limit: windowLimit, in: configuration.database)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+import Foundation
+
+import struct Hearth.QueryExplanation
+
+/// `hearth explain`: how the cache answers a query.
+struct ExplainCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain", abstract: "Say how the cache answers a query, and what would make that faster.",
+    discussion: """
+      Reads the cache that the dashboard keeps, without asking the server, and prints the plan, the indexes that took \
+      part, how many documents were compared and returned, the time, and which index would help. 'hearth indexes' \
+      makes indexes.
+
+      With --json one object with plan (document, synced-result, index, scan), indexes, documentsScanned, \
+      indexEntriesRead, documentsReturned, milliseconds, suggestedIndexes and isBuildingIndexes.
+
+      Example: hearth explain cities --where 'state == CA' --order population:desc --limit 10
+      """)
+
+  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
+  var path: String
+
+  @Flag(help: "Explain the query on all collections with this id.")
+  var collectionGroup = false
+
+  @OptionGroup var selection: QueryOptions
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  @OptionGroup var storage: StorageOptions
+
+  mutating func run() async throws {
+    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let query =
+      collectionGroup
+      ? try selection.query(.root, group: path, in: locations.database)
+      : try selection.query(try DataPath.any(path), in: locations.database)
+    let explanation = try await CacheReader.withClient(locations) { client in
+      QueryExplanation(try await client.engine.explain(query))
+    }
+    let output = OutputFile.standard()
+    try output.line(json ? Self.json(explanation) : explanation.description)
+    try output.flush()
+  }
+
+  private static func json(_ explanation: QueryExplanation) -> String {
+    DocumentJSON.line(
+      of: [
+        "plan": .string(explanation.plan.word), "indexes": .strings(explanation.indexes.map(\.index.description)),
+        "documentsScanned": .integer(Int64(explanation.documentsScanned)),
+        "indexEntriesRead": .integer(Int64(explanation.indexEntriesRead)),
+        "documentsReturned": .integer(Int64(explanation.documentsReturned)),
+        "milliseconds": .double(explanation.duration / .milliseconds(1)),
+        "suggestedIndexes": .strings(explanation.suggestedIndexes.map(\.description)),
+        "isBuildingIndexes": .boolean(explanation.isBuildingIndexes),
+      ] as Fields)
+  }
+}
+
+extension QueryExplanation.Plan {
+  /// For scripts.
+  fileprivate var word: String {
+    switch self {
+    case .document: "document"
+    case .syncedResult: "synced-result"
+    case .index: "index"
+    case .scan: "scan"
+    }
+  }
+}
+
+extension Value {
+  static func strings(_ texts: [String]) -> Value { .array(texts.map { .string($0) }) }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreJSON
+import FirestoreLocal
+import FirestoreModel
+import FirestoreSync
+import Foundation
+
+import class Hearth.Client
+import struct Hearth.FirestoreError
+import enum Hearth.IndexConfigurationReader
+
+/// `hearth indexes`: the cache's own indexes.
+struct IndexesCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "indexes", abstract: "List, set or delete the indexes of the cache.",
+    discussion: """
+      Indexes make queries on a large cache faster and change no result. They are kept with the cache that the \
+      dashboard uses, so it must not be running.
+
+      --set takes the JSON of firestore.indexes.json, the file of Google's tools: what it leaves out is dropped, what \
+      is new is filled from the documents that are cached, which this command waits for. Indexes that were made \
+      automatically stay.
+
+      With --json one object per line with definition, automatic, ready, indexed and total.
+      """)
+
+  @Option(help: ArgumentHelp("Set the configured indexes to those of a file; - reads standard input.", valueName: "file"))
+  var set: String?
+
+  @Flag(help: "Delete all indexes, those that were made automatically included.")
+  var deleteAll = false
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  func validate() throws {
+    if set != nil, deleteAll { throw ValidationError("--set and --delete-all exclude each other.") }
+  }
+
+  mutating func run() async throws {
+    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let definitions = try set.map { try Self.definitions(in: $0) }
+    let (deletesAll, headless) = (deleteAll, headless)
+    let states = try await CacheReader.withClient(locations) { client in
+      if deletesAll { client.engine.deleteAllIndexes() }
+      if let definitions {
+        try await client.engine.setIndexes(definitions)
+        try await Self.fill(client, headless)
+      }
+      return try await client.engine.indexes()
+    }
+    let output = OutputFile.standard()
+    for state in states { try output.line(json ? Self.json(state) : Self.text(state)) }
+    try output.flush()
+  }
+
+  private static func definitions(in file: String) throws(CommandFailure) -> [FieldIndex] {
+    let name = file == "-" ? "standard input" : file
+    let text: String
+    if file == "-" {
+      text = try DocumentArgument.standardInput()
+    } else {
+      guard let data = FileManager.default.contents(atPath: file) else {
+        throw CommandFailure(.noInput, "\(file) cannot be read.")
+      }
+      guard let decoded = String(data: data, encoding: .utf8) else {
+        throw CommandFailure(.badData, "\(file) is not UTF-8.")
+      }
+      text = decoded
+    }
+    do throws(FirestoreError) {
+      return try IndexConfigurationReader.read(text)
+    } catch {
+      throw CommandFailure(.badData, "\(name): \(error.message)")
+    }
+  }
+
+  /// Waits until every index is in use.
+  private static func fill(_ client: Client, _ headless: HeadlessOptions) async throws {
+    var progress = TransferProgress(isQuiet: headless.quiet)
+    for await status in client.engine.status() {
+      let open = status.indexes.compactMap(\.backfill)
+      if open.isEmpty { break }
+      let (done, total) = (open.map(\.documentsIndexed).reduce(0, +), open.map(\.documentsTotal).reduce(0, +))
+      progress.show(done, fraction: total > 0 ? Double(done) / Double(total) : nil)
+    }
+    progress.end()
+  }
+
+  private static func text(_ state: IndexState) -> String {
+    let kind = state.isAutomatic ? "automatic" : "configured"
+    let filling = state.backfill.map { "\($0.documentsIndexed) of \($0.documentsTotal)" }
+    return "\(state.definition)  \(kind), \(filling ?? "ready")"
+  }
+
+  private static func json(_ state: IndexState) -> String {
+    DocumentJSON.line(
+      of: [
+        "definition": .string("\(state.definition)"), "automatic": .boolean(state.isAutomatic),
+        "ready": .boolean(state.backfill == nil),
+        "indexed": .integer(Int64(state.backfill?.documentsIndexed ?? 0)),
+        "total": .integer(Int64(state.backfill?.documentsTotal ?? 0)),
+      ] as Fields)
+  }
+}

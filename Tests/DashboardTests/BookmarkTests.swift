@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("Marked rows and wrapped texts")
+struct BookmarkTests {
+  @Test("m and a letter mark a row; ' and the letter go back to it from anywhere")
+  func back() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("1 g j j m a")
+    let marked = driver.state.browser.cursor.id
+    #expect(marked == .collection(ResourcePath("orders")))
+    driver.press("g 4 ' a")
+    #expect(driver.state.focus == .collections && driver.state.browser.cursor.id == marked)
+  }
+
+  @Test("The letter after m is no command, and a key that is no letter ends the wait")
+  func letters() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("1 g m o")
+    #expect(driver.effects == [])
+    driver.press("m esc o")
+    #expect(driver.effects == [.setNetwork(enabled: false)])
+    driver.press("' z")
+    #expect(driver.screen.contains("nothing is marked z"))
+  }
+
+  @Test("A marked document whose collection was folded is opened where it stands")
+  func folded() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("1 g j j j m b")
+    guard case .document(let key)? = driver.state.browser.cursor.id else {
+      Issue.record("no document is selected")
+      return
+    }
+    driver.press("h h 2 ' b")
+    #expect(driver.windowQuery?.path == key.collection)
+    driver.answerWindow([Scenario.orders[0], Scenario.orders[1]].filter { $0.key >= key }, at: 30)
+    #expect(driver.state.browser.cursor.id == .document(key))
+  }
+
+  @Test("A feed row and a line of a document are found again; what is gone is said to be")
+  func others() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("4 k k m f")
+    let row = driver.state.feed.cursor.id
+    driver.press("G 1 ' f")
+    #expect(driver.state.feed.isPaused && driver.state.feed.cursor.id == row)
+    driver.press("c ' f")
+    #expect(driver.screen.contains("is gone"))
+  }
+
+  @Test("w shows all of a long text in the lines below, and cuts it again")
+  func wrap() {
+    let text = (0..<40).map { "word\($0)" }.joined(separator: " ")
+    var driver = Driver(Size(width: 80, height: 24))
+    driver.client(.collections(below: .root, ["notes"]), at: 0)
+    driver.answerWindow([doc("notes/a", ["text": .string(text), "z": 1])], total: 1, at: 1)
+    driver.press("1 g j enter")
+    let document = doc("notes/a", ["text": .string(text), "z": 1])
+    driver.client(.detail(key("notes/a"), remote: document, overlay: nil, local: document), at: 2)
+    #expect(!driver.screen.contains("word39"))
+    driver.press("w")
+    let shown = driver.screen.filter { !$0.isWhitespace && $0 != "│" && $0 != "…" }
+    #expect(shown.contains((0..<40).map { "word\($0)" }.joined() + "\""), "\(driver.screen)")
+    #expect(driver.screen.contains("z "))
+    driver.press("w")
+    #expect(!driver.screen.contains("word39"))
+  }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("How the cache answers a query")
+struct ExplanationTests {
+  private static let scan = CacheExplanation(
+    plan: "all documents of the collection", documentsScanned: 10_000, documentsReturned: 200,
+    duration: .microseconds(12_345), suggestions: ["orders(status ascending)"])
+  private static let row = LocalIndexRow("orders(status ascending)")
+
+  /// The dashboard with the explanation of `orders`, filtered, open and answered.
+  private func opened(_ size: Size = Size(width: 120, height: 36)) -> (Driver, Query) {
+    var driver = Scenario.online.play(size)
+    driver.press("1 g j j /")
+    driver.type("status:paid")
+    driver.press("enter i")
+    let query = Query(
+      path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath(segments: ["status"]), .equal, "paid"))])
+    return (driver, query)
+  }
+
+  @Test("i explains the selected collection with its filter: plan, cost, and what would help")
+  func facts() {
+    var (driver, query) = opened()
+    #expect(driver.effects == [.explain(query)])
+    #expect(driver.screen.contains("asking the cache"))
+
+    driver.client(.explained(query, .success(Self.scan)), at: 20)
+    for text in [
+      "Explain · orders where status == \"paid\"", "all documents of the collection", "10 000 documents",
+      "200 documents", "12.3 ms", "orders(status ascending)",
+    ] {
+      #expect(driver.screen.contains(text), "\(text) is missing:\n\(driver.screen)")
+    }
+  }
+
+  @Test("An answer to another query than the open one is dropped")
+  func stale() {
+    var (driver, _) = opened()
+    driver.client(.explained(Query(path: ResourcePath("users")), .success(Self.scan)), at: 20)
+    #expect(driver.screen.contains("asking the cache"))
+  }
+
+  @Test("c makes the index that would help, and the query is measured again when the index is in use")
+  func create() {
+    var (driver, query) = opened()
+    driver.press("c")
+    #expect(driver.effects == [])
+    driver.client(.explained(query, .success(Self.scan)), at: 20)
+    driver.press("c")
+    #expect(driver.effects == [.createIndexes(for: query)])
+    var filling = Self.row
+    filling.progress = .init(done: 100, total: 10_000)
+    driver.client(.indexes([filling]), at: 21)
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("configured, 100 of 10 000"))
+    driver.client(.indexes([Self.row]), at: 22)
+    #expect(driver.effects == [.explain(query)])
+    #expect(driver.screen.contains("configured, ready"))
+  }
+
+  @Test("a switches automatic indexes, x deletes all if there are any, r measures again, q closes")
+  func rows() {
+    var (driver, query) = opened()
+    driver.press("a")
+    #expect(driver.effects == [.setIndexAutoCreation(true)])
+    driver.press("a")
+    #expect(driver.effects == [.setIndexAutoCreation(false)])
+    driver.press("x")
+    #expect(driver.effects == [])
+    driver.client(.indexes([Self.row]), at: 21)
+    driver.press("x")
+    #expect(driver.effects == [.deleteIndexes])
+    driver.press("r")
+    #expect(driver.effects == [.explain(query)])
+    driver.press("q")
+    #expect(driver.state.overlay == nil)
+  }
+
+  @Test("A query that is being written is explained too, and esc goes back to it")
+  func editor() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press("4 n")
+    driver.type("orders")
+    driver.press("ctrl-o")
+    guard case .explain(let query)? = driver.effects.first else {
+      Issue.record("nothing was explained: \(driver.effects)")
+      return
+    }
+    #expect(query.path == ResourcePath("orders"))
+    driver.press("esc")
+    #expect(driver.state.overlay?.kind == .listener)
+  }
+
+  @Test("What the cache cannot answer is said")
+  func failure() {
+    var (driver, query) = opened(Size(width: 60, height: 16))
+    driver.client(.explained(query, .failure(RPCStatus(.internal, "the cache is damaged"))), at: 20)
+    #expect(driver.screen.contains("the cache is damaged"))
+  }
+
+  @Test(
+    "A query is one line, as the command line spells it",
+    arguments: [
+      (Query(path: ResourcePath("cities")), "cities"),
+      (Query(path: .root, collectionGroup: "cities", limit: 3), "**/cities limit 3"),
+      (
+        Query(
+          path: ResourcePath("cities"),
+          filters: [.or([.field(FieldFilter(FieldPath(segments: ["a"]), .equal, 1)), .and([
+            .field(FieldFilter(FieldPath(segments: ["b"]), .greaterThan, "x")),
+            .field(FieldFilter(FieldPath(segments: ["c"]), .arrayContains, true)),
+          ])])],
+          explicitOrderBy: [OrderBy(FieldPath(segments: ["b"]), .descending)]),
+        "cities where a == 1 or (b > \"x\" and c array-contains true) order b desc"
+      ),
+    ])
+  func line(_ query: Query, _ text: String) {
+    #expect(QueryText.line(query) == text)
+  }
+}

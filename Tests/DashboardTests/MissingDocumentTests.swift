@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("Documents that do not exist and have others below them")
+struct MissingDocumentTests {
+  /// `rooms` with the documents `b` and `d`, and whatever is said to be missing.
+  private func opened(missing: [String]) -> Driver {
+    var driver = Driver(Size(width: 100, height: 30))
+    driver.client(.collections(below: .root, ["rooms"]), at: 0)
+    #expect(driver.effects.contains(.listMissing(in: ResourcePath("rooms"))))
+    driver.answerWindow([doc("rooms/b", ["n": 1]), doc("rooms/d", ["n": 2])], total: 2, at: 1)
+    driver.client(.missingDocuments(in: ResourcePath("rooms"), missing.map { key("rooms/\($0)") }), at: 2)
+    return driver
+  }
+
+  private func ids(_ driver: Driver) -> [String] {
+    driver.state.browser.rows.compactMap { row in
+      if case .document(let key) = row.item { key.documentID } else { nil }
+    }
+  }
+
+  @Test("They stand among their neighbours in the order of their names, and one that exists by now only once")
+  func order() {
+    let driver = opened(missing: ["e", "a", "c", "d"])
+    #expect(ids(driver) == ["a", "b", "c", "d", "e"])
+    #expect(driver.screen.contains("a  no document") && !driver.screen.contains("d  no document"))
+  }
+
+  @Test("What is below them can be reached")
+  func reached() {
+    var driver = opened(missing: ["a"])
+    driver.press("1 g j l")
+    #expect(driver.effects == [.listCollections(below: ResourcePath("rooms/a"))])
+    driver.client(.collections(below: ResourcePath("rooms/a"), ["messages"]), at: 3)
+    #expect(driver.screen.contains("messages"))
+    driver.press("j l")
+    #expect(driver.windowQuery?.path == ResourcePath("rooms/a/messages"))
+  }
+
+  @Test("A collection of nothing but missing documents is not called empty")
+  func nothingElse() {
+    var driver = Driver(Size(width: 100, height: 30))
+    driver.client(.collections(below: .root, ["rooms"]), at: 0)
+    driver.answerWindow([], total: 0, at: 1)
+    #expect(driver.screen.contains("no documents"))
+    driver.client(.missingDocuments(in: ResourcePath("rooms"), [key("rooms/a")]), at: 2)
+    #expect(!driver.screen.contains("no documents"))
+  }
+
+  @Test("When a document goes, it is asked again what is missing")
+  func deleted() {
+    var driver = opened(missing: [])
+    guard let tag = driver.state.browser.windows[ResourcePath("rooms")]?.shown?.tag else {
+      Issue.record("there is no window")
+      return
+    }
+    driver.client(.windowLoaded(tag, [doc("rooms/d", ["n": 2])], isFromCache: false, total: 1), at: 3)
+    #expect(driver.effects.contains(.listMissing(in: ResourcePath("rooms"))))
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+extension EndToEndTests {
+  @Suite(.serialized) struct IndexCommandTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String...) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, surroundings)
+    }
+
+    /// Brings documents into the cache that `explain` reads.
+    private func fill() async throws {
+      let documents = (0..<300).map { "{\"path\": \"cities/c\($0)\", \"data\": {\"state\": \"S\($0 % 50)\"}}\n" }
+      try surroundings.write("cities.jsonl", documents.joined())
+      let imported = try await hearth("import", surroundings.folder.appending(path: "cities.jsonl").path)
+      #expect(imported.status == 0, "\(imported.errors)")
+      // A watch with a cache of its own leaves there what it saw.
+      let watched = try await hearth("watch", "cities", "--until", "synced", "--cache", surroundings.cache)
+      #expect(watched.status == 0 && watched.lines.count == 300, "\(watched.errors)")
+    }
+
+    @Test("explain says what a query costs; with the index that it names it costs less")
+    func explain() async throws {
+      try await fill()
+      let before = try await hearth("explain", "cities", "--where", "state == S7")
+      #expect(before.status == 0, "\(before.errors)")
+      #expect(before.output.contains("all documents of the collection") && before.output.contains("returned 6,"))
+      #expect(before.output.contains("cities(state ascending)"))
+
+      try surroundings.write(
+        "indexes.json",
+        #"{"indexes": [{"collectionGroup": "cities", "fields": [{"fieldPath": "state", "order": "ASCENDING"}]}]}"#)
+      let set = try await hearth("indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
+      #expect(set.status == 0 && set.output == "cities(state ascending)  configured, ready\n", "\(set.errors)")
+      let after = try await hearth("explain", "cities", "--where", "state == S7", "--json")
+      #expect(after.output.contains("\"plan\": \"index\"") && after.output.contains("\"documentsScanned\": 6,"))
+
+      let deleted = try await hearth("indexes", "--delete-all")
+      #expect(deleted.status == 0 && deleted.output == "")
+    }
+
+    @Test("A definition that is none is named with line and column, and nothing changes")
+    func wrong() async throws {
+      try surroundings.write(
+        "indexes.json",
+        "{\"indexes\": [\n  {\"collectionGroup\": \"cities\", \"fields\": [{\"fieldPath\": \"a\", \"order\": \"UP\"}]}]}")
+      let run = try await hearth("indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
+      #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("line 2, column"), "\(run.errors)")
+      let missing = try await hearth("indexes", "--set", "/nowhere.json")
+      #expect(missing.status == 66 && missing.hasOneErrorLine)
+      #expect(try await hearth("indexes").output == "")
+    }
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests {
+  /// The commands against a `hearth serve` in a process of its own.
+  @Suite(.serialized) struct ServedCommandTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String..., at server: ServeProcess) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments + ["--emulator", server.address], surroundings)
+    }
+
+    private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
+
+    @Test("An import into a server that is killed in the middle and given again leaves exactly what the file has")
+    func transfer() async throws {
+      let server = try await ServeProcess(surroundings)
+      let filling = String(repeating: "é", count: 120)
+      let lines = (0..<2_000).map { number in
+        "{\"path\": \"c/d\(1_000_000 + number * 7_919 % 2_000)\", \"data\": {\"n\": \(number), \"s\": \"\(filling)\"}}\n"
+      }
+      try surroundings.write("in.jsonl", lines.joined())
+      let arguments = ["import", "-", "--resume", path("progress"), "--emulator", server.address]
+      let process = try ChildProcess(
+        [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
+      // More than fits into the pipe: when it is written, some of it was read.
+      process.write(lines.prefix(1_000).joined())
+      kill(process.id, SIGKILL)
+      #expect(try await process.exitStatus() == 128 + SIGKILL)
+
+      let second = try await HeadlessRun(arguments, input: lines.joined(), surroundings)
+      #expect(second.status == 0, "\(second.errors)")
+      let exported = try await hearth("export", "--all", "--recursive", "-o", path("out.jsonl"), at: server)
+      #expect(exported.status == 0, "\(exported.errors)")
+      #expect(try surroundings.text("out.jsonl") == lines.sorted().joined())
+    }
+
+    @Test("A watch on a query prints one line for each change that another process makes")
+    func watch() async throws {
+      let server = try await ServeProcess(surroundings)
+      let watch = try ChildProcess(
+        [Surroundings.hearth, "watch", "cities", "--where", "state == CA", "--json", "--emulator", server.address],
+        environment: surroundings.environment, streams: .pipes)
+      _ = try await hearth("set", "cities/SF", "{\"state\": \"CA\", \"n\": 1}", at: server)
+      #expect(try await watch.line().hasPrefix("{\"type\": \"added\", \"path\": \"cities/SF\""))
+      _ = try await hearth("set", "cities/NY", "{\"state\": \"NY\"}", at: server)
+      _ = try await hearth("update", "cities/SF", "n=2", at: server)
+      #expect(try await watch.line().hasPrefix("{\"type\": \"modified\", \"path\": \"cities/SF\", \"changed\": [\"n\"]"))
+      _ = try await hearth("update", "cities/SF", "state=NV", at: server)
+      #expect(try await watch.line().hasPrefix("{\"type\": \"removed\", \"path\": \"cities/SF\""))
+      _ = try await hearth("update", "cities/NY", "state=CA", at: server)
+      #expect(try await watch.line().hasPrefix("{\"type\": \"added\", \"path\": \"cities/NY\""))
+      kill(watch.id, SIGTERM)
+      #expect(try await ChildProcess.all(watch.output) == "")
+      #expect(try await watch.exitStatus() == 0)
+    }
+
+    @Test("A server that is not there, or speaks TLS, is one line and exit status 69")
+    func unreachable() async throws {
+      let server = try await ServeProcess(surroundings)
+      let ghost = try await HeadlessRun(["get", "a/b", "--source", "server", "--emulator", "127.0.0.1:1"], surroundings)
+      #expect(ghost.status == 69 && ghost.hasOneErrorLine && ghost.errors.contains("refuses"), "\(ghost.errors)")
+      let tls = try await HeadlessRun(
+        ["get", "a/b", "--source", "server", "--host", server.address, "--credentials", path("key.json")], surroundings)
+      #expect(tls.status == 77 && tls.hasOneErrorLine && tls.errors.contains("key.json"), "\(tls.errors)")
+    }
+
+    @Test(
+      "A key file that is none is named in one line, with exit status 77",
+      arguments: [
+        ("not JSON", "not JSON"), (#"{"type": "service_account"}"#, "client_email"),
+        (
+          #"{"type": "service_account", "client_email": "a@b", "private_key": "-----BEGIN PRIVATE KEY-----\nx\n"}"#,
+          "private_key"
+        ),
+      ])
+    func keyFile(content: String, reason: String) async throws {
+      try surroundings.write("key.json", content)
+      let run = try await HeadlessRun(
+        ["get", "a/b", "--source", "server", "--credentials", path("key.json"), "--project", "p"], surroundings)
+      #expect(run.status == 77 && run.hasOneErrorLine, "\(run.errors)")
+      #expect(run.errors.contains("key.json") && run.errors.contains(reason), "\(run.errors)")
+    }
+  }
+}
+
+extension EndToEndTests.InTmux {
+  @Suite(.serialized) struct RemoteDashboardTests {
+    @Test("Without its server the dashboard opens from the cache, says why, and goes online when the server is there")
+    func opensOffline() async throws {
+      let surroundings = try Surroundings()
+      var server = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/served"])
+      let (port, address) = (server.port, server.address)
+      _ = try await HeadlessRun(["set", "cities/SF", "{\"name\": \"San Francisco\"}", "--emulator", address], surroundings)
+      do {
+        let hearth = try await TmuxTerminal(["--emulator", address], in: surroundings)
+        try await hearth.wait("San Francisco")
+        try await hearth.keys("Q")
+        #expect(try await hearth.exitStatus() == 0)
+      }
+      kill(server.process.id, SIGTERM)
+      #expect(try await server.process.exitStatus() == 0)
+
+      let hearth = try await TmuxTerminal(["--emulator", address], in: surroundings)
+      try await hearth.wait(for: "the cached document and the reason") {
+        $0.text.contains("San Francisco") && $0.text.contains("OFFLINE") && $0.text.contains("refuses the connection")
+      }
+      server = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/served"], port: port)
+      try await hearth.keys("3", "r")
+      try await hearth.wait("ONLINE")
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
+  }
+}
