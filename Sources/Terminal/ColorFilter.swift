@@ -9,6 +9,9 @@ struct ColorFilter {
   /// The parameters that set a colour, such as `38;5;253`; `nil` where it is not known or the terminal's own.
   private typealias Color = ArraySlice<UInt8>
 
+  /// The ends of sequences that move the cursor or set where lines scroll, and draw nothing.
+  private static let moves = Set("ABCDGHdr".utf8)
+
   private enum Part: Hashable { case foreground, background }
 
   private var output: [UInt8] = []
@@ -25,7 +28,8 @@ struct ColorFilter {
       if byte == 0x1B {
         rest = rest.dropFirst(filter.escape(rest))
       } else {
-        filter.settle()
+        // A line that scrolls in has the background; a return draws nothing.
+        if byte == UInt8(ascii: "\n") { filter.settle([.background]) } else if byte >= 0x20 { filter.settle() }
         filter.output.append(byte)
         rest = rest.dropFirst()
       }
@@ -49,7 +53,11 @@ struct ColorFilter {
       return pass(rest.prefix(2))
     }
     let sequence = rest[start...end]
-    guard rest[end] == UInt8(ascii: "m") else { return pass(sequence) }
+    guard rest[end] == UInt8(ascii: "m") else {
+      guard Self.moves.contains(rest[end]) else { return pass(sequence) }
+      output += sequence
+      return sequence.count
+    }
     let parameters = rest[start + 2..<end]
     switch Self.part(of: parameters) {
     case let part?: wanted[part] = parameters
@@ -82,15 +90,16 @@ struct ColorFilter {
   }
 
   /// Sets the colours that differ from the present ones.
-  private mutating func settle() {
+  private mutating func settle(_ parts: [Part] = [.foreground, .background]) {
     output += defaults
     defaults = []
     guard !wanted.isEmpty else { return }
-    let changes = [Part.foreground, .background].compactMap { part in
-      wanted[part].flatMap { $0 == current[part] ? nil : $0 }
+    var changes: [Color] = []
+    for part in parts {
+      guard let color = wanted.removeValue(forKey: part), color != current[part] else { continue }
+      current[part] = color
+      changes.append(color)
     }
-    current.merge(wanted) { $1 }
-    wanted = [:]
     guard let first = changes.first else { return }
     output += [0x1B, UInt8(ascii: "[")] + first
     for color in changes.dropFirst() { output += [UInt8(ascii: ";")] + color }

@@ -11,8 +11,9 @@ import TerminalCanvas
   private let savedModes: termios
   private(set) var isGone = false
 
-  /// How long a write waits for a terminal that takes nothing, in milliseconds; a frame lost so is repainted later.
-  private static let writePatience: CInt = 2000
+  /// How long a write may take, waiting for a terminal that takes nothing or little; a frame lost so is repainted
+  /// later.
+  private static let writePatience = Duration.seconds(2)
 
   /// Opens the controlling terminal, so that standard input and output stay free for pipes.
   init() throws(TerminalError) {
@@ -53,8 +54,9 @@ import TerminalCanvas
   func enterRawMode(restoringWith text: String) {
     var modes = savedModes
     cfmakeraw(&modes)
-    // In the background this stops the process until it is in the foreground again, which is right.
-    tcsetattr(descriptor, TCSADRAIN, &modes)
+    // In the background this stops the process until it is in the foreground again, which is right. It does not wait
+    // for what was written before to be drawn: a terminal that nobody reads never draws it.
+    tcsetattr(descriptor, TCSANOW, &modes)
     var saved = savedModes
     text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
   }
@@ -64,8 +66,9 @@ import TerminalCanvas
   func leaveRawMode() {
     ctr_disarm()
     var modes = savedModes
-    // Flushing waits for output to drain, which a terminal that is gone never does.
-    tcsetattr(descriptor, isGone ? TCSANOW : TCSAFLUSH, &modes)
+    // Two calls, because TCSAFLUSH would also wait for output to drain, which a terminal that nobody reads never does.
+    if !isGone { tcflush(descriptor, TCIFLUSH) }
+    tcsetattr(descriptor, TCSANOW, &modes)
   }
 
   /// The terminal does not exist any more: nothing is written from now on, and exit leaves it alone.
@@ -74,19 +77,21 @@ import TerminalCanvas
     ctr_disarm()
   }
 
-  /// Sends bytes with one `write`, waiting for a slow terminal.
+  /// Sends bytes with one `write`, waiting a bounded time for a slow terminal.
   ///
   /// - Returns: whether all were taken.
   @discardableResult
   func write(_ bytes: [UInt8]) -> Bool {
     var rest = bytes[...]
+    let deadline = ContinuousClock.now + Self.writePatience
     while !rest.isEmpty, !isGone {
       let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        if Glibc.poll(&poll, 1, Self.writePatience) == 0 { return false }
+        let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+        if left <= 0 || Glibc.poll(&poll, 1, CInt(left.rounded(.up))) == 0 { return false }
       } else if errno != EINTR {
         markGone()
       }

@@ -63,6 +63,19 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await process.exitStatus(within: .seconds(1)) == 128 + SIGHUP)
     }
 
+    @Test("A terminal that nobody reads any more does not keep it from ending", arguments: ["Q", "\u{3}\u{3}"])
+    func unread(keys: String) async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let modes = terminal.modes
+      let process = try await start(terminal, surroundings)
+
+      terminal.fill()
+      terminal.type(keys)
+
+      #expect(try await process.exitStatus() == (keys == "Q" ? 0 : 130))
+      #expect(terminal.modes == modes)
+    }
+
     @Test("ctrl-z gives the terminal to the shell, fg brings the screen back")
     func suspended() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())

@@ -17,6 +17,8 @@ struct ColorFilterTests {
       ("\u{1B}[31ma\u{1B}[0;1mb\u{1B}[31mc", "\u{1B}[31ma\u{1B}[0;1mb\u{1B}[31mc"),
       ("\u{1B}[31ma\u{1B}7\u{1B}[31mb", "\u{1B}[31ma\u{1B}7\u{1B}[31mb"),
       ("\u{1B}[38;2;1;2;3ma\u{1B}[38;2;1;2;3m\u{1B}[48;2;4;5;6mb", "\u{1B}[38;2;1;2;3ma\u{1B}[48;2;4;5;6mb"),
+      ("\u{1B}[31m\u{1B}[41m\n\u{1B}[3;4Ha", "\u{1B}[41m\n\u{1B}[3;4H\u{1B}[31ma"),
+      ("\u{1B}[31m\u{1B}[3;4H\u{1B}[32ma", "\u{1B}[3;4H\u{1B}[32ma"),
       ("\u{1B}[31m\u{1B}[2Ja", "\u{1B}[31m\u{1B}[2Ja"), ("\u{1B}[3", "\u{1B}[3"), ("\u{1B}", "\u{1B}"), ("", ""),
     ])
   func shortened(_ frame: String, _ expected: String) {
@@ -46,7 +48,9 @@ struct ColorFilterTests {
     var drawn: [String] = []
     var rest = frame.unicodeScalars[...]
     func note(_ what: String) {
-      drawn.append(what + look.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined())
+      // A line that scrolls in shows nothing but its background, and a move of the cursor nothing at all.
+      let shown = what.hasSuffix("H") ? [:] : what == "\n" ? look.filter { $0.key == "bg" } : look
+      drawn.append(what + shown.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined())
     }
     while let scalar = rest.popFirst() {
       guard scalar == "\u{1B}" else {

@@ -41,6 +41,15 @@ final class PseudoTerminal {
     _ = Glibc.write(master, bytes, bytes.count)
   }
 
+  /// Writes until the terminal takes no more, as a program does whose output nobody reads.
+  func fill() {
+    let flags = fcntl(slave, F_GETFL)
+    _ = fcntl(slave, F_SETFL, flags | O_NONBLOCK)
+    let blanks = [UInt8](repeating: 0x20, count: 4096)
+    while Glibc.write(slave, blanks, blanks.count) > 0 || Glibc.write(slave, blanks, 1) > 0 {}
+    _ = fcntl(slave, F_SETFL, flags)
+  }
+
   /// Closes the terminal as a window that is closed does.
   func hangUp() {
     if master >= 0 { close(master) }

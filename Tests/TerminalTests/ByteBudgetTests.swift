@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreQuery
+import Glibc
+import TerminalCanvas
+import TerminalTheme
+import Testing
+
+@testable import Terminal
+
+extension PainterTests {
+  /// What the dashboard itself costs on a slow line: its own frames through the painter, without the sixteen bytes that
+  /// bracket each.
+  @MainActor @Suite struct ByteBudgetTests {
+    private static let size = Size(width: 120, height: 36)
+    private static let orders = ResourcePath("orders")
+    private static let start = Timestamp(seconds: 1_772_452_800)
+
+    private let painter: Painter
+    private var state: DashboardState
+    private var now = start
+    private var listener = ListenerTag(0)
+    private var window = WindowTag(0)
+    private var documents: [Document] = []
+
+    init() throws {
+      setlocale(LC_ALL, "C.UTF-8")
+      let theme = try ThemeCatalog().theme(named: "ember").theme
+      painter = try Painter(terminal: "xterm-256color", size: Self.size, theme: theme, environment: [:], wish: nil)
+      let backend = NetworkStatus.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
+      state = DashboardState(
+        DashboardConfiguration(database: DatabaseID(project: "demo-shop"), backend: backend), size: Self.size, now: now)
+      documents = (0..<40).map { Self.document($0, "new") }
+      client(.collections(below: .root, ["orders", "users"]))
+      press(" ")
+    }
+
+    private static func document(_ number: Int, _ status: String) -> Document {
+      Document(
+        key: DocumentKey(unchecked: orders.appending("4hT0q9Lm\(100 + number)")), version: SnapshotVersion(start),
+        createTime: SnapshotVersion(start),
+        state: .found(DocumentData(["status": .string(status), "total": .integer(Int64(number))])))
+    }
+
+    private mutating func apply(_ action: Action) {
+      for effect in update(&state, action) {
+        switch effect {
+        case .listen(let tag, _, _): listener = tag
+        case .openWindow(let tag, _):
+          window = tag
+          client(.windowLoaded(tag, documents, isFromCache: false, total: documents.count))
+        default: break
+        }
+      }
+    }
+
+    private mutating func client(_ event: ClientEvent) { apply(.client(event, at: now)) }
+
+    private mutating func press(_ keys: String) {
+      for key in keys { apply(.input(.key(.character(key)), at: now)) }
+    }
+
+    /// A document that the tree does not show changes at the server.
+    private mutating func event() {
+      let number = Int(now.microseconds / 350_000 % 7) + 30
+      let (old, new) = (documents[number], Self.document(number, "packed"))
+      client(
+        .snapshot(
+          ListenerSnapshot(
+            listener: listener, changes: [.init(.modified, new, previous: old)], isFromCache: false,
+            syncStateChanged: false, hasPendingWrites: false, count: documents.count, causes: [.server])))
+    }
+
+    /// Lets time pass; the clock ticks where a second is over.
+    private mutating func wait(milliseconds: Int64) {
+      let next = Timestamp(microseconds: now.microseconds + milliseconds * 1_000)
+      if next.seconds > now.seconds { apply(.tick(Timestamp(seconds: next.seconds))) }
+      now = next
+    }
+
+    private func bytes() -> Int { painter.frame(view(state)).count }
+
+    @Test("A first paint is at most 6 KB, one with a full feed at most 8 KB, and what shows nothing new is nothing")
+    mutating func firstPaint() {
+      defer { painter.close() }
+      #expect((1...6144).contains(bytes()))
+      #expect(bytes() == 0)
+      for _ in 0..<40 { event() }
+      painter.invalidate()
+      #expect((1...8192).contains(bytes()))
+    }
+
+    @Test("An event at the end of the feed costs its row, at most 190 bytes; header and counter wait for the second")
+    mutating func feedEvent() {
+      defer { painter.close() }
+      for _ in 0..<40 { event() }
+      _ = bytes()
+      var (events, ticks): ([Int], [Int]) = ([], [])
+      for _ in 0..<20 {
+        wait(milliseconds: 350)
+        ticks.append(bytes())
+        event()
+        events.append(bytes())
+      }
+      #expect((events.max() ?? 0) <= 190 && (events.min() ?? 0) > 0, "\(events)")
+      #expect((ticks.max() ?? 0) <= 160, "\(ticks)")
+    }
+
+    @Test("A move of the selection is at most 120 bytes")
+    mutating func move() {
+      defer { painter.close() }
+      press("j")
+      _ = bytes()
+      var counts: [Int] = []
+      for _ in 0..<8 {
+        press("j")
+        counts.append(bytes())
+      }
+      #expect((counts.max() ?? 0) <= 120 && (counts.min() ?? 0) > 0, "\(counts)")
+    }
+  }
+}
