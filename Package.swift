@@ -61,6 +61,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
   ],
   targets: [
+    module("SeededRandom"),
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
@@ -115,7 +116,7 @@ let package = Package(
       name: "HearthCommand",
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
-        "FirestoreGRPC", "FirestoreServer", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard",
+        "FirestoreGRPC", "FirestoreServer", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -133,19 +134,21 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", sqlite,
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swift),
 
-    tests("FirestoreModelTests", ["FirestoreModel"]),
-    tests("FirestoreQueryTests", ["FirestoreModel", "FirestoreQuery"]),
-    tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON"]),
-    tests("FirestoreLocalTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
+    .target(name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues", swiftSettings: swift),
+    .target(name: "ClientTesting", path: "Tests/ClientTesting", swiftSettings: swift),
+    tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues"]),
+    tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
+    tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
+    tests("FirestoreLocalTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
     tests("FirestoreSyncTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec", "FirestoreJSON", "FirestoreBackend"]),
-    tests("ModelTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
-    tests("FirestoreBackendTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
-    tests("FirestoreWireTests", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),
+    tests("ModelTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
+    tests("FirestoreBackendTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+    tests("FirestoreWireTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),
     tests(
       "FirestoreGRPCTests",
       [
@@ -156,13 +159,13 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
+        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ]),
-    tests("FirestoreServiceTests", ["FirestoreModel", "FirestoreBackend", "FirestoreService"]),
-    tests("HearthTests", ["Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
+    tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
+    tests("HearthTests", ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(
       "ConformanceTests",
       [
@@ -171,8 +174,8 @@ let package = Package(
       ]),
     tests(
       "TerminalTests",
-      ["TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel", "FirestoreQuery"]),
-    tests("DashboardTests", ["Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
+      ["SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel", "FirestoreQuery"]),
+    tests("DashboardTests", ["SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
     tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(
@@ -182,7 +185,7 @@ let package = Package(
     tests(
       "DurabilityTests",
       [
-        "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
         "FirestoreBackend", sqlite,
       ]),
     tests(

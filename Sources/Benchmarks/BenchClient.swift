@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import FirestoreSync
+import SeededRandom
 
 /// A sync core with its store, and the effects of its transitions. The backend is the benchmark itself.
 struct BenchClient: ~Copyable {
@@ -24,7 +25,7 @@ struct BenchClient: ~Copyable {
   init(_ store: consuming LocalStore, isOnline: Bool = false) throws {
     var configuration = SyncCore.Configuration(database: Self.database)
     configuration.isNetworkEnabled = isOnline
-    core = SyncCore(store, configuration: configuration, random: SplitMix(3))
+    core = SyncCore(store, configuration: configuration, random: SeededGenerator(seed: 3))
     try core.start(user: nil, &effects)
   }
 

@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import SeededRandom
 
 extension BenchmarkCase {
   /// Queries answered from the cache: from the call to the first snapshot.
@@ -39,7 +40,7 @@ extension BenchmarkCase {
       defer { bench.remove(path) }
       let client = try BenchClient(path)
       let floor = try bench.floor()
-      var random = SplitMix(9)
+      var random = SeededGenerator(seed: 9)
       let keys = (0..<10_000).map { _ in bench.documents[Int.random(in: 0..<bench.size, using: &random)].key }
       var (samples, floorSamples): ([Sample], [Sample]) = ([], [])
       for _ in 0..<bench.repetitions {

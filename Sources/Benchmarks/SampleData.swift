@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import SeededRandom
 
 /// The documents that all cases work on: cities with 12 fields and about 460 wire bytes, under random ids as
 /// `addDocument` makes them. `state` has 50 values, so that an equality query hits one document in fifty.
@@ -14,18 +15,18 @@ enum SampleData {
 
   /// - Parameter collection: decides the ids as well.
   static func documents(_ count: Int, in collection: ResourcePath = SampleData.collection) -> [Document] {
-    var random = SplitMix(collection == Self.collection ? 1 : 2)
+    var random = SeededGenerator(seed: collection == Self.collection ? 1 : 2)
     return (0..<count).map { document($0, collection.appending(id(&random)), &random) }
   }
 
-  private static func document(_ number: Int, _ path: ResourcePath, _ random: inout SplitMix) -> Document {
+  private static func document(_ number: Int, _ path: ResourcePath, _ random: inout SeededGenerator) -> Document {
     let version = SnapshotVersion(microseconds: firstVersion + Int64(number / 500))
     return Document(
       key: DocumentKey(unchecked: path), version: version, createTime: version,
       state: .found(DocumentData(encoded: EncodedFields(fields(number, &random)))))
   }
 
-  static func fields(_ number: Int, _ random: inout SplitMix) -> Fields {
+  static func fields(_ number: Int, _ random: inout SeededGenerator) -> Fields {
     [
       "name": .string("City of \(text(12, &random))"),
       "state": state(Int.random(in: 0..<stateCount, using: &random)),
@@ -47,9 +48,9 @@ enum SampleData {
 
   private static let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".utf8)
 
-  private static func id(_ random: inout SplitMix) -> String { text(20, &random) }
+  private static func id(_ random: inout SeededGenerator) -> String { text(20, &random) }
 
-  private static func text(_ count: Int, _ random: inout SplitMix) -> String {
+  private static func text(_ count: Int, _ random: inout SeededGenerator) -> String {
     String(decoding: (0..<count).map { _ in letters[Int(random.next() % UInt64(letters.count))] }, as: UTF8.self)
   }
 }

@@ -2,28 +2,16 @@
 import Dashboard
 import FirestoreModel
 import FirestoreQuery
+import SeededRandom
 import TerminalCanvas
 import Testing
-
-/// SplitMix64: the same keys for the same seed on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
 
 @Suite struct RandomKeyTests {
   @Test(
     "Ten thousand random keys keep every cursor in its list and the focus on a pane",
     arguments: [1, 2, 3, 4] as [UInt64])
   func randomKeys(_ seed: UInt64) {
-    var random = SeededGenerator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let scenario = Scenario.allCases[Int(seed) % Scenario.allCases.count]
     var driver = scenario.play(Size(width: 80, height: 24))
     var keys = Keymap.bindings.flatMap(\.keys)

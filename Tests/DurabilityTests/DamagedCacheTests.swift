@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import Foundation
+import SeededRandom
 import Testing
 
 /// A client on a cache that something has happened to: every call ends, with a result or with a reason.
@@ -30,7 +31,7 @@ import Testing
     "Whatever happens to the files of a cache, the client serves or says why not, and soon starts soundly again",
     .timeLimit(.minutes(1)), arguments: seeds)
   func damaged(_ seed: UInt64) async throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let damage = Damage.allCases[Int(seed) % Damage.allCases.count]
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
     let whole = try ClientFolder()

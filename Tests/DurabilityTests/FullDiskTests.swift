@@ -2,6 +2,7 @@
 import ChildProcesses
 import FirestoreLocal
 import Foundation
+import SeededRandom
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(3))) struct FullDiskTests {
@@ -9,7 +10,7 @@ import Testing
     "On a full disk nothing is half-written, listeners stay and are served, and all goes on once there is room",
     arguments: [UInt64(1), 2, 3])
   func fullDisk(_ seed: UInt64) async throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let folder = try ClientFolder()
     let client = try CommandedClient(folder)
     try await client.tell("listen rooms")
@@ -47,7 +48,7 @@ import Testing
 
   @Test("A client that is killed on a full disk has kept what it reported", arguments: [UInt64(4), 5, 6])
   func killedOnFullDisk(_ seed: UInt64) async throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let folder = try ClientFolder()
     let client = try CommandedClient(folder)
     let count = try await fill(client, folder, "rooms/a", &random)
@@ -64,7 +65,7 @@ import Testing
   /// Writes until the disk is full, somewhere in the middle of what a write stores.
   /// - Returns: how many writes were stored.
   private func fill(
-    _ client: CommandedClient, _ folder: ClientFolder, _ prefix: String, _ random: inout SplitMix
+    _ client: CommandedClient, _ folder: ClientFolder, _ prefix: String, _ random: inout SeededGenerator
   ) async throws -> Int {
     let log = folder.size(of: "cache/cache.sqlite3-wal")
     try await client.tell("limit \(log + Int.random(in: 0...60_000, using: &random))")

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import SeededRandom
 
 /// A whole client in this process that does a little of everything with the cache of a folder.
 struct UsedClient: Sendable {
@@ -18,7 +19,7 @@ struct UsedClient: Sendable {
       database: ClientFolder.database)
     let engine = SyncEngine(
       SyncConfiguration(store: store), datastore: InProcessDatastore(backend: backend, database: ClientFolder.database),
-      clock: ContinuousClock(), now: { Timestamp(seconds: 1_700_000_000) }, random: SplitMix(1))
+      clock: ContinuousClock(), now: { Timestamp(seconds: 1_700_000_000) }, random: SeededGenerator(seed: 1))
     self.engine = engine
     running = Task { await engine.run() }
   }

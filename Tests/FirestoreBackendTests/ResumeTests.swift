@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import SeededRandom
 import Testing
 
 @testable import FirestoreBackend
@@ -152,7 +153,7 @@ import Testing
 
   @Test("Random stops and resumes end with what the queries answer, and windows need no reset", arguments: 1...4)
   func oracle(seed: Int) async throws {
-    var random = SeededGenerator(UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let backend = try makeBackend()
     var held: [TargetID: [DocumentKey: Document]] = [:]
     var token: ResumeToken?

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import SeededRandom
 import Testing
 
 @testable import FirestoreBackend
@@ -232,7 +233,7 @@ import Testing
 
   @Test("After every commit what the messages add up to is what the queries answer", arguments: 1...6)
   func oracle(seed: Int) async throws {
-    var random = SeededGenerator(UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed))
     let backend = try makeBackend()
     var eager = await WatchDriver(backend)
     var lazy = await WatchDriver(backend)

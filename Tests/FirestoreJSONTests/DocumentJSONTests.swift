@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import RandomValues
+import SeededRandom
 import Testing
 
 private let database = DatabaseID(project: "p")

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import SeededRandom
 import Testing
 
 @testable import FirestoreLocal
@@ -12,7 +13,7 @@ import Testing
 struct IndexOracleTests {
   @Test("Indexed answers are the right ones", arguments: Storage.allCases, 1...6 as ClosedRange<UInt64>)
   func answersAgree(_ storage: Storage, _ seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var world = IndexedWorld(place: Place(storage), seed: seed)
     try world.open()
     for _ in 0..<12 {
@@ -50,7 +51,7 @@ private struct IndexedWorld: ~Copyable {
 
   // MARK: What happens
 
-  mutating func change(_ random: inout SplitMix) throws {
+  mutating func change(_ random: inout SeededGenerator) throws {
     time += 1
     let path = Self.paths.randomElement(using: &random) ?? "rooms/r0"
     switch Int.random(in: 0..<100, using: &random) {
@@ -107,7 +108,7 @@ private struct IndexedWorld: ~Copyable {
 
   // MARK: Asking
 
-  mutating func ask(_ random: inout SplitMix) throws {
+  mutating func ask(_ random: inout SeededGenerator) throws {
     let query = Self.query(&random)
     let views = try Self.paths.compactMap { path throws in try store!.document(key(path)) }
     let result = try store!.execute(query, usingPreviousResults: false)
@@ -130,7 +131,7 @@ private struct IndexedWorld: ~Copyable {
   // MARK: Random values
 
   /// Few values, so that they tie; of all the types that are hard to keep apart.
-  private static func value(_ random: inout SplitMix) -> Value {
+  private static func value(_ random: inout SeededGenerator) -> Value {
     let long = String(repeating: "x", count: 600)
     let values: [Value] = [
       .null, .boolean(true), .integer(1), .double(1), .double(.nan), .integer(0), .double(-0.0), .double(1.5),
@@ -141,7 +142,7 @@ private struct IndexedWorld: ~Copyable {
     return values.randomElement(using: &random) ?? .null
   }
 
-  private static func fields(_ random: inout SplitMix) -> Fields {
+  private static func fields(_ random: inout SeededGenerator) -> Fields {
     var fields = Fields()
     if Int.random(in: 0..<8, using: &random) > 0 { fields["a"] = value(&random) }
     if Int.random(in: 0..<4, using: &random) > 0 { fields["b"] = .integer(.random(in: 0..<3, using: &random)) }
@@ -156,7 +157,7 @@ private struct IndexedWorld: ~Copyable {
     FieldPath(segments: name.split(separator: ".").map(String.init))
   }
 
-  private static func index(_ random: inout SplitMix) -> FieldIndex? {
+  private static func index(_ random: inout SeededGenerator) -> FieldIndex? {
     let names = Self.names.shuffled(using: &random).prefix(Int.random(in: 1...3, using: &random))
     let fields = names.map { name in
       let kind: FieldIndex.Kind =
@@ -166,7 +167,7 @@ private struct IndexedWorld: ~Copyable {
     return try? FieldIndex(collectionGroup: Bool.random(using: &random) ? "rooms" : "notes", fields: fields)
   }
 
-  private static func filter(_ random: inout SplitMix) -> Filter {
+  private static func filter(_ random: inout SeededGenerator) -> Filter {
     let name = names[Int.random(in: 0..<3, using: &random)]
     let some = (0..<Int.random(in: 1...3, using: &random)).map { _ in value(&random) }
     switch Int.random(in: 0..<12, using: &random) {
@@ -191,7 +192,7 @@ private struct IndexedWorld: ~Copyable {
     }
   }
 
-  private static func query(_ random: inout SplitMix) -> Query {
+  private static func query(_ random: inout SeededGenerator) -> Query {
     let isGroup = Int.random(in: 0..<4, using: &random) == 0
     var query = collection(Bool.random(using: &random) ? "rooms" : "rooms/r1/notes")
     if isGroup { query = Query(path: .root, collectionGroup: "notes") }

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import SeededRandom
 import Testing
 
 @testable import FirestoreLocal
@@ -71,7 +72,7 @@ struct InvariantTests {
     "Whatever happens, a document is its remote state under its overlay, which says what the pending writes say (S9)",
     arguments: Storage.allCases, 0..<12 as Range<UInt64>)
   func overlays(_ storage: Storage, _ seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let place = Place(storage)
     var store = try place.open()
     let target = try store.allocateTarget(collection("rooms").target).id

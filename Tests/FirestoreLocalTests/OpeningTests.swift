@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import Foundation
+import SeededRandom
 import Testing
 
 @Suite("Opening a durable cache")
@@ -185,7 +186,7 @@ struct OpeningTests {
     let url = URL(fileURLWithPath: place.databasePath)
     var bytes = try Data(contentsOf: url)
     let seed = UInt64(number)
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     for _ in 0..<40 {
       bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreRemote
+import SeededRandom
 import Testing
 
 @testable import FirestoreLocal
@@ -82,7 +83,7 @@ struct OverlayOriginTests {
 
   @Test("Whatever is written and answered, the overlay is that of the batches in order (S9)", arguments: UInt64(0)..<60)
   func random(_ seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     var store = try Place(.memory).open()
     var time: Int64 = 1
     for step in 0..<60 {
@@ -110,7 +111,7 @@ struct OverlayOriginTests {
 
   private static let paths = ["a", "b", "a.x", "a.y", "a.x.z"].map { FieldPath(segments: $0.split(separator: ".").map(String.init)) }
 
-  private func fields(_ random: inout SplitMix) -> Fields {
+  private func fields(_ random: inout SeededGenerator) -> Fields {
     var fields = Fields()
     for path in Self.paths where Bool.random(using: &random) {
       fields[path] = Bool.random(using: &random) ? .integer(Int64.random(in: 0..<9, using: &random)) : .map([:])
@@ -118,7 +119,7 @@ struct OverlayOriginTests {
     return fields
   }
 
-  private func mutation(_ random: inout SplitMix) -> Mutation {
+  private func mutation(_ random: inout SeededGenerator) -> Mutation {
     let transforms = Int.random(in: 0..<8, using: &random) > 0 ? [] : [
       FieldTransform(
         path: FieldPath("n"), operation: Bool.random(using: &random) ? .increment(.integer(1)) : .serverTimestamp)

@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import SeededRandom
 import Testing
 
 /// Random histories, after each step of which every plan must answer like a brute-force evaluation of the views.
@@ -50,7 +51,7 @@ struct QueryOracleTests {
 
   @Test("Every plan gives the same result", arguments: Storage.allCases, [11, 23, 37, 58, 71] as [UInt64])
   func plansAgree(_ storage: Storage, _ seed: UInt64) throws {
-    var random = SplitMix(seed)
+    var random = SeededGenerator(seed: seed)
     let place = Place(storage)
     var store = try place.open()
     var targets: [TargetID] = []

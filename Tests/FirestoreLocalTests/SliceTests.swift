@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import SeededRandom
 import Synchronization
 import Testing
 
@@ -87,7 +88,7 @@ struct SliceTests {
 
   @Test("Numbers come back in order, from any place on")
   func numberSet() {
-    var random = SplitMix(1)
+    var random = SeededGenerator(seed: 1)
     var set = NumberSet()
     var expected: Set<Int64> = []
     for _ in 0..<5000 {
@@ -103,7 +104,7 @@ struct SliceTests {
 
   @Test("The n-th lowest sequence number is that of all numbers sorted")
   func counts() {
-    var random = SplitMix(2)
+    var random = SeededGenerator(seed: 2)
     var counts = SequenceNumberCounts()
     let numbers = (0..<3000).map { _ in Int64.random(in: 0..<2000, using: &random) }
     for number in numbers { counts.add(number) }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import RandomValues
+import SeededRandom
 import Testing
 
 @testable import FirestoreModel

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import RandomValues
+import SeededRandom
 import Testing
 
 /// A value inside this many maps.

@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import SeededRandom
 import Testing
 
 @testable import FirestoreService
 
 @Suite("Bytes that are no requests")
 struct HostileBytesTests {
-  /// SplitMix64.
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   /// Requests that are fine, to be cut and bent.
   private var samples: [[UInt8]] {
     [
@@ -47,7 +36,7 @@ struct HostileBytesTests {
     ]
   }
 
-  private func mutated(_ generator: inout Generator) -> [UInt8] {
+  private func mutated(_ generator: inout SeededGenerator) -> [UInt8] {
     var bytes = samples.randomElement(using: &generator) ?? []
     let position = Int.random(in: 0...bytes.count, using: &generator)
     switch UInt8.random(in: 0..<4, using: &generator) {
@@ -65,7 +54,7 @@ struct HostileBytesTests {
   @Test("Ten thousand bent, cut and random requests are answered or refused with a code")
   func randomRequests() async throws {
     let service = try makeService()
-    var generator = Generator(state: 7)
+    var generator = SeededGenerator(seed: 7)
     var refused = 0
     for round in 0..<10_000 {
       let request = mutated(&generator)

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import SeededRandom
 @testable import FirestoreSync
 import Foundation
 

@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import Foundation
+import SeededRandom
 
 /// A trace with the clients it is for: what a seed stands for, or what is left of it.
 struct ModelRun: Sendable {

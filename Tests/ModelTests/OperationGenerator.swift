@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreRemote
 import FirestoreSync
+import SeededRandom
 
 /// Draws operations. What is drawn depends on the seed only, never on what happens.
 struct OperationGenerator {

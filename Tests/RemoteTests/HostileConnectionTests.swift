@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientTesting
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import Foundation
+import SeededRandom
 import Testing
 
 /// What strangers may send to the port. `HEARTH_HOSTILE_CONNECTIONS` and `HEARTH_STREAMS` set how much of it there is:
@@ -20,12 +22,12 @@ struct HostileConnectionTests {
     "PartitionQuery", "ListCollectionIds", "BeginTransaction", "Listen", "Write", "ExecutePipeline", "Nothing",
   ]
 
-  private static func garbage(_ generator: inout SplitMix, upTo count: Int) -> [UInt8] {
+  private static func garbage(_ generator: inout SeededGenerator, upTo count: Int) -> [UInt8] {
     (0..<Int.random(in: 0...count, using: &generator)).map { _ in .random(in: 0...255, using: &generator) }
   }
 
   /// Frames that come near to a call, and some that do not.
-  private static func exchange(_ generator: inout SplitMix) -> [UInt8] {
+  private static func exchange(_ generator: inout SeededGenerator) -> [UInt8] {
     var headers = RawRequest.call(methods.randomElement(using: &generator) ?? "Commit")
     let database = "projects/p/databases/(default)"
     let named = [0x0A, UInt8(database.utf8.count)] + Array(database.utf8) + garbage(&generator, upTo: 60)
@@ -78,7 +80,7 @@ struct HostileConnectionTests {
     let backend = try LocalBackend.inMemory()
     let seed = UInt64.random(in: .min ... .max)
     try await Server.run(backend) { server in
-      var generator = SplitMix(state: seed)
+      var generator = SeededGenerator(seed: seed)
       try await withThrowingTaskGroup(of: Void.self) { group in
         for index in 0..<count {
           let bytes = Self.exchange(&generator)
@@ -162,17 +164,5 @@ struct HostileConnectionTests {
     let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return (line?.split(separator: " ").dropLast().last).flatMap { Int($0) }.map { $0 / 1024 } ?? 0
-  }
-}
-
-/// SplitMix64.
-private struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -2,6 +2,7 @@
 
 import CNcurses
 import Glibc
+import SeededRandom
 import TerminalCanvas
 import TerminalTheme
 import Testing

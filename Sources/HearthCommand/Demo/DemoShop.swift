@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import SeededRandom
 
 /// A shop that keeps happening: what the demo's second client writes, decided by a seed alone.
 struct DemoShop: Sendable {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import Hearth
 import Synchronization
 
 /// Callbacks of a listener or completion, awaited one by one by one test.
-final class Events<Element: Sendable>: Sendable {
+package final class Events<Element: Sendable>: Sendable {
   private struct State {
     var events: [Element] = []
     var isFinished = false
@@ -12,8 +11,10 @@ final class Events<Element: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
+  package init() {}
+
   /// What a callback hands its argument to.
-  func send(_ event: Element) {
+  package func send(_ event: Element) {
     state.withLock { state in
       if state.reader == nil { state.events.append(event) }
       return state.reader.take()
@@ -21,7 +22,7 @@ final class Events<Element: Sendable>: Sendable {
   }
 
   /// The next event; waits for it.
-  func next() async -> Element? {
+  package func next() async -> Element? {
     await withCheckedContinuation { continuation in
       let ready: Element?? = state.withLock { state in
         if !state.events.isEmpty { return .some(state.events.removeFirst()) }
@@ -34,18 +35,11 @@ final class Events<Element: Sendable>: Sendable {
   }
 
   /// The first event from here on that is as asked; those before it are dropped.
-  func first(where isWanted: (Element) -> Bool) async -> Element? {
+  package func first(where isWanted: (Element) -> Bool) async -> Element? {
     while let event = await next() { if isWanted(event) { return event } }
     return nil
   }
 
   /// No more events come; `next` gives what is left and then `nil`.
-  func finish() { state.withLock { $0.isFinished = true } }
-}
-
-extension Events where Element == FirestoreErrorCode {
-  /// A completion handler; no error counts as `OK`.
-  var completion: @Sendable ((any Error)?) -> Void {
-    { error in self.send(error.map { code(of: $0) ?? .unknown } ?? .OK) }
-  }
+  package func finish() { state.withLock { $0.isFinished = true } }
 }

@@ -1,29 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-
-/// SplitMix64: the same seed gives the same values on every machine.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-    return mixed ^ (mixed >> 31)
-  }
-
-  mutating func pick<T>(_ choices: [T]) -> T { choices[Int.random(in: 0..<choices.count, using: &self)] }
-
-  mutating func list<T>(upTo count: Int, _ make: (inout SeededGenerator) -> T) -> [T] {
-    (0..<Int.random(in: 0...count, using: &self)).map { _ in make(&self) }
-  }
-}
+package import FirestoreModel
+package import SeededRandom
 
 extension SeededGenerator {
+  package mutating func list<T>(upTo count: Int, _ make: (inout SeededGenerator) -> T) -> [T] {
+    (0..<Int.random(in: 0...count, using: &self)).map { _ in make(&self) }
+  }
+
   /// Short texts in which escapes, combining characters, supplementary characters and `$` names occur.
-  mutating func text() -> String {
+  package mutating func text() -> String {
     let parts = [
       "a", "b", "e\u{301}", "é", "\u{ffee}", "🐵", "\"", "\\", "\n", "\u{7}", "\u{85}", "$", "$ref", "`", "/", " ",
       "0", "__", ".",
@@ -31,31 +16,31 @@ extension SeededGenerator {
     return list(upTo: 4) { $0.pick(parts) }.joined()
   }
 
-  mutating func name() -> String {
+  package mutating func name() -> String {
     let name = text()
     return name.isEmpty || (name.utf8.starts(with: "__".utf8)) ? "n" + name : name
   }
 
-  mutating func number() -> Double {
+  package mutating func number() -> Double {
     pick([
       0, -0.0, 1, -1.5, 0.1, .nan, .infinity, -.infinity, 0x1p53, 0x1p63, -0x1p63, .leastNonzeroMagnitude,
       .greatestFiniteMagnitude,
     ])
   }
 
-  mutating func timestamp() -> Timestamp {
+  package mutating func timestamp() -> Timestamp {
     Timestamp(
       seconds: Int64.random(in: -62_135_596_800...253_402_300_799, using: &self),
       nanoseconds: pick([0, 120_000_000, 123_456_000, 123_456_789, 999_999_999]))
   }
 
-  mutating func key() -> DocumentKey {
+  package mutating func key() -> DocumentKey {
     DocumentKey(
       unchecked: ResourcePath(segments: ["c" + pick(["", "1", "é"]), pick(["x", "__id7__", "__id12__", "🐵"])]))
   }
 
   /// Any type but the server timestamp.
-  mutating func value(depth: Int = 3) -> Value {
+  package mutating func value(depth: Int = 3) -> Value {
     switch Int.random(in: 0..<(depth > 0 ? 13 : 10), using: &self) {
     case 0: .null
     case 1: .boolean(.random(using: &self))
@@ -75,7 +60,7 @@ extension SeededGenerator {
     }
   }
 
-  mutating func fields(depth: Int = 3) -> Fields {
+  package mutating func fields(depth: Int = 3) -> Fields {
     Fields(list(upTo: 4) { ($0.name(), $0.value(depth: depth)) })
   }
 }
