@@ -16,18 +16,20 @@ extension LocalBackend {
   }
 
   /// Adds or removes a target.
-  /// - Parameter isChecked: the query is known to be one that the service runs; SDKs refuse more than that.
+  /// - Parameters:
+  ///   - isChecked: the query is known to be one that the service runs; SDKs refuse more than that.
+  ///   - others: more documents that a target of documents names.
   /// - Throws: for a request that is an error of the whole stream, such as a target id in use.
   package func request(
-    _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false
+    _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) {
     guard let database = sessions[session]?.database else { return }
     let state: DatabaseState
     do throws(BackendError) { state = try log.state(of: database) } catch { throw error.status }
     switch request {
     case .add(let target):
-      if try sessions[session]?.add(target, isChecked: isChecked) == true {
-        matcher.add(TargetReference(session: session, target: target.id), for: target.target, in: state.id)
+      if let added = try sessions[session]?.add(target, isChecked: isChecked, others: others) {
+        matcher.add(TargetReference(session: session, target: target.id), for: added, in: state.id)
       }
     case .remove(let id):
       if let target = sessions[session]?.remove(id) {
@@ -64,7 +66,7 @@ extension LocalBackend {
     if let watch = sessions.removeValue(forKey: session), let state = try? log.state(of: watch.database) {
       // Without the database's number there is nothing in the matcher to remove.
       for target in watch.targets.values {
-        matcher.remove(TargetReference(session: session, target: target.id), for: target.target, in: state.id)
+        matcher.remove(TargetReference(session: session, target: target.id), for: target, in: state.id)
       }
     }
     signals.removeValue(forKey: session)?.finish()

@@ -99,6 +99,33 @@ struct StreamTests {
     }
   }
 
+  @Test("A target of several documents is told about each of them, and nothing else")
+  func severalDocuments() async throws {
+    let service = try makeService()
+    try await service.set("c/a", [:])
+    try await listen(service) { conversation in
+      conversation.say.yield(
+        bytes { writer in
+          writer.field(1, string: database)
+          writer.field(2) { writer in
+            writer.field(3) { writer in
+              for path in ["c/a", "d/b", "c/a"] { writer.field(2, string: root + "/" + path) }
+            }
+            writer.field(5, varint: 2)
+          }
+        })
+      let before = try await hear(5, conversation)
+      #expect(before == ["ADD 2", "c/a +[2] -[]", "d/b deleted -[2]", "CURRENT 2", "NO_CHANGE"])
+      try await service.set("c/other", [:])
+      try await service.set("d/b", [:])
+      let added = try await hear(2, conversation)
+      #expect(added == ["d/b +[2] -[]", "NO_CHANGE"])
+      _ = try await service.answer(.deleteDocument, bytes { $0.field(1, string: root + "/c/a") })
+      let deleted = try await hear(2, conversation)
+      #expect(deleted == ["c/a deleted -[2]", "NO_CHANGE"])
+    }
+  }
+
   @Test("A query that cannot be watched ends its target only")
   func invalidTarget() async throws {
     let service = try makeService()

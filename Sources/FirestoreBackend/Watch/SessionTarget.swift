@@ -27,13 +27,16 @@ struct SessionTarget {
 
   let id: TargetID
   let target: Target
+  /// What a target of documents names, each once; empty for a query.
+  let documents: [DocumentKey]
   let expectedCount: Int?
   private(set) var phase: Phase
   private var window: LimitWindow?
 
-  init(_ request: WatchTarget) {
+  init(_ request: WatchTarget, others: [DocumentKey] = []) {
     id = request.id
     target = request.target
+    documents = request.target.isDocumentTarget ? [DocumentKey(unchecked: request.target.path)] + others : []
     expectedCount = request.resume == nil ? nil : request.expectedCount
     phase = .starting(request.resume, resets: false)
     window = target.isDocumentTarget ? nil : target.limit.map { LimitWindow(request.target, limit: $0) }
@@ -60,11 +63,15 @@ struct SessionTarget {
     }
     return transitions.compactMap { transition in
       if let reached, reached < transition.position { return nil }
-      let wasMember = transition.before.map(target.holds) ?? false
-      let isMember = target.holds(transition.after)
+      let wasMember = transition.before.map(holds) ?? false
+      let isMember = holds(transition.after)
       guard wasMember || isMember else { return nil }
       return MembershipChange(document: transition.after, wasMember: wasMember, isMember: isMember)
     }
+  }
+
+  private func holds(_ document: Document) -> Bool {
+    documents.count > 1 ? document.exists && documents.contains(document.key) : target.holds(document)
   }
 
   /// Does a slice of the work until the target is live.
@@ -99,9 +106,14 @@ struct SessionTarget {
   ) throws(BackendError) {
     let since = resume.flatMap { reader.version(of: $0, instance: instance) }
     if target.isDocumentTarget {
-      let document = try reader.document(DocumentKey(unchecked: target.path))
-      let isKnown = document.exists && expectedCount != 0 && since.map { document.isNotNewer(than: $0) } ?? false
-      if !isKnown { changes.append(state(of: document, isMember: document.exists)) }
+      for key in documents {
+        let document = try reader.document(key)
+        // Which of several documents the client holds is not said.
+        let isKnown =
+          documents.count == 1 && document.exists && expectedCount != 0
+          && since.map { document.isNotNewer(than: $0) } ?? false
+        if !isKnown { changes.append(state(of: document, isMember: document.exists)) }
+      }
       phase = .live
       return
     }

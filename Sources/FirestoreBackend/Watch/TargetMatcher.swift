@@ -17,28 +17,30 @@ struct TargetMatcher {
   private var byGroup: [CollectionName: Set<TargetReference>] = [:]
   private var byDocument: [CollectionName: Set<TargetReference>] = [:]
 
-  mutating func add(_ reference: TargetReference, for target: Target, in database: Int64) {
-    if let group = target.collectionGroup {
+  mutating func add(_ reference: TargetReference, for target: SessionTarget, in database: Int64) {
+    if let group = target.target.collectionGroup {
       byGroup[CollectionName(database: database, path: ResourcePath(group)), default: []].insert(reference)
-    } else if target.isDocumentTarget {
-      byDocument[CollectionName(database: database, path: target.path), default: []].insert(reference)
+    } else if target.documents.isEmpty {
+      byCollection[CollectionName(database: database, path: target.target.path), default: []].insert(reference)
     } else {
-      byCollection[CollectionName(database: database, path: target.path), default: []].insert(reference)
+      for key in target.documents {
+        byDocument[CollectionName(database: database, path: key.path), default: []].insert(reference)
+      }
     }
   }
 
-  mutating func remove(_ reference: TargetReference, for target: Target, in database: Int64) {
+  mutating func remove(_ reference: TargetReference, for target: SessionTarget, in database: Int64) {
     func drop(_ table: inout [CollectionName: Set<TargetReference>], _ path: ResourcePath) {
       let name = CollectionName(database: database, path: path)
       table[name]?.remove(reference)
       if table[name]?.isEmpty == true { table[name] = nil }
     }
-    if let group = target.collectionGroup {
+    if let group = target.target.collectionGroup {
       drop(&byGroup, ResourcePath(group))
-    } else if target.isDocumentTarget {
-      drop(&byDocument, target.path)
+    } else if target.documents.isEmpty {
+      drop(&byCollection, target.target.path)
     } else {
-      drop(&byCollection, target.path)
+      for key in target.documents { drop(&byDocument, key.path) }
     }
   }
 

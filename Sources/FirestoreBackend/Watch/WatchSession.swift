@@ -44,20 +44,24 @@ struct WatchSession {
     !acknowledgements.isEmpty || !pending.isEmpty || !unfinished.isEmpty || owesSnapshot
   }
 
-  /// - Returns: whether the target is watched from now on; an invalid query is answered and forgotten.
-  mutating func add(_ request: WatchTarget, isChecked: Bool = false) throws(RPCStatus) -> Bool {
+  /// - Parameter others: more documents that a target of documents names.
+  /// - Returns: what is watched from now on; `nil` for an invalid query, which is answered and forgotten.
+  mutating func add(
+    _ request: WatchTarget, isChecked: Bool = false, others: [DocumentKey] = []
+  ) throws(RPCStatus) -> SessionTarget? {
     try checkUnused(request.id)
     do throws(QueryError) {
       if !isChecked, !request.target.isDocumentTarget { try Query(request.target).validate() }
     } catch {
       try refuse(request.id, RPCStatus(error.code, error.message))
-      return false
+      return nil
     }
     failed.remove(request.id)
     acknowledgements.append(.added([request.id]))
-    targets[request.id] = SessionTarget(request)
+    let target = SessionTarget(request, others: others)
+    targets[request.id] = target
     unfinished.append(request.id)
-    return true
+    return target
   }
 
   private func checkUnused(_ id: TargetID) throws(RPCStatus) {
@@ -76,12 +80,12 @@ struct WatchSession {
 
   /// Answers the removal of a target that is watched; of others the client expects nothing, or was told of the end.
   /// - Returns: the target that is no longer watched.
-  mutating func remove(_ id: TargetID) -> Target? {
+  mutating func remove(_ id: TargetID) -> SessionTarget? {
     guard failed.remove(id) == nil, targets[id] != nil else { return nil }
     acknowledgements.append(.removed([id], cause: nil))
     unfinished.removeAll { $0 == id }
     pending.forget(id)
-    return targets.removeValue(forKey: id)?.target
+    return targets.removeValue(forKey: id)
   }
 
   mutating func apply(

@@ -46,7 +46,8 @@ extension FirestoreService {
         }
         guard let watch else { break }
         switch request.change {
-        case .watch(let request): try await backend.request(request, on: watch.session, isChecked: true)
+        case .watch(let request, let others):
+          try await backend.request(request, on: watch.session, isChecked: true, others: others)
         case .invalid(let id, let status): try await backend.refuse(id, status, on: watch.session)
         }
       }

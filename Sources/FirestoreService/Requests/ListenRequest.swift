@@ -7,7 +7,8 @@ import FirestoreRemote
 /// A `ListenRequest`.
 struct ListenRequest {
   enum Change {
-    case watch(WatchRequest)
+    /// With the other documents of a target of several.
+    case watch(WatchRequest, others: [DocumentKey] = [])
     /// The target cannot be watched; the stream and its other targets go on.
     case invalid(TargetID, RPCStatus)
   }
@@ -51,19 +52,19 @@ struct ListenRequest {
   /// A target id of zero leaves the choice to the server.
   var hasNoTargetID: Bool {
     switch change {
-    case .watch(.add(let target)): target.id.rawValue == 0
+    case .watch(.add(let target), _): target.id.rawValue == 0
     case .invalid(let id, _): id.rawValue == 0
-    case .watch(.remove): false
+    case .watch(.remove, _): false
     }
   }
 
   mutating func choose(_ id: TargetID) {
     switch change {
-    case .watch(.add(var target)):
+    case .watch(.add(var target), let others):
       target.id = id
-      change = .watch(.add(target))
+      change = .watch(.add(target), others: others)
     case .invalid(_, let status): change = .invalid(id, status)
-    case .watch(.remove): break
+    case .watch(.remove, _): break
     }
   }
 }
@@ -73,6 +74,8 @@ struct RequestedTarget {
   var id = TargetID(0)
   var database: DatabaseID?
   var content: Result<Target, RPCStatus>?
+  /// The documents of a target of several but the first.
+  var others: [DocumentKey] = []
   var resume: WatchTarget.Resume?
   var expectedCount: Int?
 
@@ -88,7 +91,8 @@ struct RequestedTarget {
             .invalidArgument,
             "The request was for database '\(database.name)' but was attempting to access database '\(own.name)'"))
       }
-      return .watch(.add(WatchTarget(id: id, target: target, resume: resume, expectedCount: expectedCount)))
+      return .watch(
+        .add(WatchTarget(id: id, target: target, resume: resume, expectedCount: expectedCount)), others: others)
     }
   }
 }
@@ -142,15 +146,17 @@ extension RequestedTarget {
           if number == 2, let name = try field.string() { names.append(name) }
         }
       }
-      let keys = try names.map { name throws(RPCStatus) in
+      var (keys, seen) = ([DocumentKey](), Set<DocumentKey>())
+      for name in names {
         let (database, key) = try ResourceName.document(name)
+        if let other = self.database, other != database {
+          throw RPCStatus(.invalidArgument, "A documents target names documents of two databases.")
+        }
         self.database = database
-        return key
+        if seen.insert(key).inserted { keys.append(key) }
       }
       guard let first = keys.first else { throw RPCStatus(.invalidArgument, "A documents target names no document.") }
-      guard Set(keys).count == 1 else {
-        throw RPCStatus(.unimplemented, "A documents target of several documents is not supported; add one for each.")
-      }
+      others = Array(keys.dropFirst())
       content = .success(
         Target(
           path: first.path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil))
