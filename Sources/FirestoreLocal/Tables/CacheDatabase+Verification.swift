@@ -24,7 +24,11 @@ extension CacheDatabase {
     }
     try connection.prepareOnce("SELECT mutation, origin, largest_batch FROM overlays")
       .forEachRow { row throws(LocalStoreError) in _ = try OverlayCache.entry(row, from: 0) }
-    try decodeAll("SELECT target FROM targets") { bytes throws(ModelError) in _ = try Target(decoding: bytes) }
+    try connection.prepareOnce("SELECT target, canonical_id FROM targets").forEachRow { row throws(LocalStoreError) in
+      let (target, name) = (try TargetCache.decode(row.blob(0)), row.text(1))
+      // A target that is being collected has a name that no other has.
+      guard name.hasPrefix("collected:") || target.canonicalID.equalsUTF8(name) else { throw TargetCache.misnamed }
+    }
   }
 
   /// Rows that no table may have, and how to call them.
@@ -84,17 +88,5 @@ extension CacheDatabase {
 
   private static func among(_ column: String) -> String {
     "ifnull(\(column), 0) BETWEEN \(StoredNumbers.times.lowerBound) AND \(StoredNumbers.times.upperBound)"
-  }
-
-  private func decodeAll(
-    _ sql: String, _ decode: ([UInt8]) throws(ModelError) -> Void
-  ) throws(LocalStoreError) {
-    try connection.prepareOnce(sql).forEachRow { row throws(LocalStoreError) in
-      do throws(ModelError) {
-        try decode(row.blob(0))
-      } catch {
-        throw LocalStoreError(.corrupt, "The cache is damaged: \(error.message)")
-      }
-    }
   }
 }

@@ -43,12 +43,17 @@ struct TargetCache {
 
   func data(for target: Target) throws(LocalStoreError) -> TargetData? {
     try find.bind(target.canonicalID, at: 1).first { row throws(LocalStoreError) in
-      TargetData(
-        id: try Self.id(row.integer(0)), target: try Self.decode(row.blob(1)),
+      guard try Self.decode(row.blob(1)) == target else { throw Self.misnamed }
+      return TargetData(
+        id: try Self.id(row.integer(0)), target: target,
         sequenceNumber: row.integer(2),
         snapshotVersion: try row.version(3), lastLimboFreeSnapshotVersion: try row.version(4),
         resumeToken: ResumeToken(row.blob(5)))
     }
+  }
+
+  static var misnamed: LocalStoreError {
+    LocalStoreError(.corrupt, "The cache is damaged: a target is stored under another one's name.")
   }
 
   static func id(_ number: Int64) throws(LocalStoreError) -> TargetID {
