@@ -152,7 +152,8 @@ let package = Package(
     tests(
       "FirestoreGRPCTests",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", "FirestoreGRPC", grpc, protobuf, http2,
+        "ClientTesting", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", "FirestoreGRPC", grpc, protobuf,
+        http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),

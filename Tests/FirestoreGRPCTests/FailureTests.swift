@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientTesting
 import FirestoreGRPC
 import FirestoreModel
 import NIOCore
@@ -29,9 +30,9 @@ struct FailureTests {
 
   @Test("A port on which nobody listens is named, with what to check")
   func refused() async throws {
-    let (channel, port) = try await listener { $0.eventLoop.makeSucceededVoidFuture() }
-    try await channel.close()
-    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+    let reserved = try ReservedPort()
+    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: reserved.number, security: .plaintext))
+    withExtendedLifetime(reserved) {}
     #expect(status.code == .unavailable)
     #expect(status.message.contains("refuses"))
     #expect(status.message.contains("port"))

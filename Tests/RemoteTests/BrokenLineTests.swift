@@ -13,8 +13,8 @@ struct BrokenLineTests {
   @Test("A server that is killed and started again in the middle of a listen is followed from where it was")
   func restart() async throws {
     try await Server.run { server in
-      let line = try await Proxy(to: server)
-      let port = line.endpoint.port
+      let port = try ReservedPort()
+      let line = try await Proxy(to: server, port: port.number)
       let db = World(at: line.endpoint).client()
       let events = Events<[String]>()
       let registration = db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
@@ -28,7 +28,7 @@ struct BrokenLineTests {
       let answers = Events<Bool>()
       db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
       #expect(await events.first { $0 == ["cache", "LA", "SF"] } != nil)
-      let restored = try await Proxy(to: server, port: port)
+      let restored = try await Proxy(to: server, port: port.number)
       #expect(await answers.next() == true)
       #expect(await events.first { $0 == ["server", "LA", "SF"] } != nil)
       registration.remove()
@@ -65,10 +65,8 @@ struct BrokenLineTests {
   @Test("A client of a server that is not there answers from its cache, and sends what was written once it is")
   func lateServer() async throws {
     try await Server.run { server in
-      let first = try await Proxy(to: server)
-      let address = first.endpoint
-      try await first.close()
-      let db = World(at: address).client()
+      let port = try ReservedPort()
+      let db = World(at: Endpoint(host: "127.0.0.1", port: port.number, security: .plaintext)).client()
       let events = Events<[String]>()
       let registration = db.collection("cities").addSnapshotListener { snapshot, _ in
         events.send(snapshot?.documents.map(\.documentID) ?? [])
@@ -76,7 +74,7 @@ struct BrokenLineTests {
       let answers = Events<Bool>()
       db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
       #expect(await events.first { $0 == ["SF"] } != nil)
-      let line = try await Proxy(to: server, port: address.port)
+      let line = try await Proxy(to: server, port: port.number)
       #expect(await answers.next() == true)
       registration.remove()
       try await db.terminate()

@@ -16,12 +16,13 @@ struct RestartTests {
   func restart() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("restart-" + UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: directory) }
+    let port = try ReservedPort()
     let events = Events<[String]>()
     let answers = Events<Bool>()
-    let (clients, hand) = AsyncStream.makeStream(of: (Firestore, Endpoint).self)
-    try await serve(directory) { server in
+    let (clients, hand) = AsyncStream.makeStream(of: Firestore.self)
+    try await serve(directory, port) { server in
       let db = World(at: server).client()
-      hand.yield((db, server))
+      hand.yield(db)
       _ = db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
         let place = snapshot?.metadata.isFromCache == true ? "cache" : "server"
         events.send([place] + (snapshot?.documents.map(\.documentID) ?? []))
@@ -30,11 +31,11 @@ struct RestartTests {
       #expect(await events.first { $0 == ["server", "LA"] } != nil)
     }
     hand.finish()
-    for await (db, address) in clients {
+    for await db in clients {
       #expect(await events.first { $0 == ["cache", "LA"] } != nil)
       db.document("cities/SF").setData(["n": 2]) { answers.send($0 == nil) }
       #expect(await events.first { $0 == ["cache", "LA", "SF"] } != nil)
-      try await serve(directory, port: address.port) { _ in
+      try await serve(directory, port) { _ in
         #expect(await answers.next() == true)
         #expect(await events.first { $0 == ["server", "LA", "SF"] } != nil)
         try await db.terminate()
@@ -44,12 +45,12 @@ struct RestartTests {
 
   /// Serves what is in the directory while `body` runs, once nobody else does.
   private func serve(
-    _ directory: String, port: Int = 0, _ body: @escaping @Sendable (Endpoint) async throws -> Void
+    _ directory: String, _ port: ReservedPort, _ body: @escaping @Sendable (Endpoint) async throws -> Void
   ) async throws {
     await free(directory)
     let backend = try LocalBackend(
       BackendConfiguration(location: .directory(directory), now: { FirestoreModel.Timestamp.ofTests }))
-    try await Server.run(backend, port: port, body)
+    try await Server.run(backend, port: port.number, body)
   }
 
   /// Waits until the server before has let the directory go: its last objects may outlive its last call.
@@ -69,8 +70,8 @@ struct RestartTests {
   @Test("A batch whose answer was lost on the line is answered when it comes again, not applied twice")
   func lostAnswer() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
-      let line = try await Proxy(to: server)
-      let port = line.endpoint.port
+      let port = try ReservedPort()
+      let line = try await Proxy(to: server, port: port.number)
       let world = World(at: line.endpoint)
       let db = world.client()
       let other = world.client(GRPCDatastore(server, database: world.database, credentials: .emulatorOwner))
@@ -86,7 +87,7 @@ struct RestartTests {
       // It is applied, and nobody has told the client.
       #expect(await seen.first { $0 == 2 } != nil)
       try await line.close()
-      let restored = try await Proxy(to: server, port: port)
+      let restored = try await Proxy(to: server, port: port.number)
       #expect(await answers.next() == true)
       let document = try await other.document("counters/one").getDocument(source: .server)
       #expect(document.get("n") as? Int == 2)

@@ -99,6 +99,8 @@ final class TmuxTerminal {
   func select(_ text: String) async throws {
     try await wait(text)
     try await keys("g")
+    // Whatever was selected before the key is still on the screen for a moment.
+    try await wait(for: "the first row") { $0.lines.first { $0.hasPrefix("│") }?.hasPrefix("│▌") == true }
     for _ in 0..<30 {
       try await wait(for: "a selection") { $0.selection != nil }
       let selected = selection
