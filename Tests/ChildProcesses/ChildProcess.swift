@@ -31,7 +31,7 @@ package final class ChildProcess {
     }
     // Far above the descriptors that programs open, so that it is theirs without their knowing.
     let lifeline = try Self.pipe()
-    posix_spawn_file_actions_adddup2(&actions, lifeline.write, 200)
+    posix_spawn_file_actions_adddup2(&actions, lifeline.write, Self.lifelineEnd)
     life = lifeline.read
     var ours: [CInt] = [lifeline.write]
     switch streams {
@@ -46,6 +46,10 @@ package final class ChildProcess {
       posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, path, O_RDWR, 0)
       posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
       posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
+    }
+    // Not every socket of this process is closed by itself: a child that held one would keep its port in use.
+    for descriptor in CInt(3)..<1_024 where descriptor != Self.lifelineEnd {
+      posix_spawn_file_actions_addclose(&actions, descriptor)
     }
     var signals = sigset_t()
     sigemptyset(&signals)
@@ -118,6 +122,7 @@ package final class ChildProcess {
     }
   }
 
+  private static let lifelineEnd: CInt = 200
   /// `POSIX_SPAWN_SETSID` of <spawn.h>, which Swift does not import.
   private static let setsid: Int16 = 0x80
 
