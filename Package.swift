@@ -30,7 +30,7 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "FirestoreWireTests",
+  "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting", "FirestoreWireTests",
   "FirestoreGRPCTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests", "EndToEndTests",
 ]
 
@@ -140,7 +140,12 @@ let package = Package(
       swiftSettings: swift),
 
     .target(name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues", swiftSettings: swift),
-    .target(name: "ClientTesting", path: "Tests/ClientTesting", swiftSettings: swift),
+    .target(
+      name: "ClientTesting",
+      dependencies: [
+        "FirestoreGRPC", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      path: "Tests/ClientTesting", swiftSettings: swift),
     tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues"]),
     tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),

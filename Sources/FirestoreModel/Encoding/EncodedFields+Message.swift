@@ -16,56 +16,73 @@ extension EncodedFields {
 
   /// - Returns: `nil` if there is anything to decode or to refuse.
   private static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer) -> [UInt8]? {
-    let scan = CanonicalScan(bytes)
-    var reader = WireReader(bytes)
+    var entries = CanonicalEntries(bytes, tag)
     // What is copied as a whole: entries that follow each other, their names ascending.
-    var start: Int?
-    var last: (name: Range<Int>, end: Int)?
-    while !reader.isAtEnd {
-      let position = bytes.count - reader.remaining
-      guard let entry = scan.field(tag, at: position, before: bytes.count) else {
-        guard let tag = try? reader.tag(), tag.field != fieldNumber, (try? reader.skip(tag.type)) != nil else {
-          return nil
-        }
-        continue
+    guard let first = entries.next() else { return entries.isCanonical ? [] : nil }
+    var last = first
+    while let entry = entries.next() {
+      guard last.all.upperBound == entry.all.lowerBound, entries.scan.isAscending(last.name, entry.name) else {
+        return sortedEntries(of: bytes)
       }
-      guard let name = scan.name(ofEntry: entry) else { return nil }
-      if let last {
-        guard last.end == position, scan.isAscending(last.name, name) else { return sortedEntries(of: bytes, scan) }
-      }
-      if start == nil { start = position }
-      last = (name, entry.upperBound)
-      reader.move(to: entry.upperBound)
+      last = entry
     }
-    guard let start, let last else { return [] }
-    return [UInt8](bytes[start..<last.end])
+    return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
   /// The same with entries anywhere, in any order.
-  private static func sortedEntries(of bytes: UnsafeRawBufferPointer, _ scan: CanonicalScan) -> [UInt8]? {
-    var entries: [(name: Range<Int>, all: Range<Int>)] = []
-    entries.reserveCapacity(16)
-    var reader = WireReader(bytes)
-    while !reader.isAtEnd {
-      let position = bytes.count - reader.remaining
-      guard let entry = scan.field(tag, at: position, before: bytes.count) else {
-        guard let tag = try? reader.tag(), tag.field != fieldNumber, (try? reader.skip(tag.type)) != nil else {
-          return nil
-        }
-        continue
-      }
-      guard let name = scan.name(ofEntry: entry) else { return nil }
-      entries.append((name, position..<entry.upperBound))
-      reader.move(to: entry.upperBound)
-    }
-    entries.sort { scan.isAscending($0.name, $1.name) }
+  private static func sortedEntries(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    var entries = CanonicalEntries(bytes, tag)
+    var found: [CanonicalEntries.Entry] = []
+    found.reserveCapacity(16)
+    while let entry = entries.next() { found.append(entry) }
+    guard entries.isCanonical else { return nil }
+    let scan = entries.scan
+    found.sort { scan.isAscending($0.name, $1.name) }
     // Of several fields with one name the last counts, which is for the general reader.
-    for index in entries.indices.dropFirst() where !scan.isAscending(entries[index - 1].name, entries[index].name) {
+    for index in found.indices.dropFirst() where !scan.isAscending(found[index - 1].name, found[index].name) {
       return nil
     }
     var result: [UInt8] = []
-    result.reserveCapacity(entries.reduce(0) { $0 + $1.all.count })
-    for entry in entries { result.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[entry.all])) }
+    result.reserveCapacity(found.reduce(0) { $0 + $1.all.count })
+    for entry in found { result.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[entry.all])) }
     return result
+  }
+}
+
+/// The fields of a document's message, in its order; what else the message holds is passed over.
+private struct CanonicalEntries {
+  typealias Entry = (name: Range<Int>, all: Range<Int>)
+
+  let scan: CanonicalScan
+  /// False once something came that has to be decoded or refused; then there are no more entries.
+  private(set) var isCanonical = true
+  private let tag: UInt8
+  private var reader: WireReader
+
+  /// - Parameter tag: of the fields, one byte.
+  init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8) {
+    scan = CanonicalScan(bytes)
+    reader = WireReader(bytes)
+    self.tag = tag
+  }
+
+  @inline(__always)
+  mutating func next() -> Entry? {
+    let end = scan.bytes.count
+    while isCanonical, !reader.isAtEnd {
+      let position = end - reader.remaining
+      if let entry = scan.field(tag, at: position, before: end), let name = scan.name(ofEntry: entry) {
+        reader.move(to: entry.upperBound)
+        return (name, position..<entry.upperBound)
+      }
+      isCanonical = passOver()
+    }
+    return nil
+  }
+
+  /// - Returns: whether something else than a field was there, and well formed.
+  private mutating func passOver() -> Bool {
+    guard let found = try? reader.tag() else { return false }
+    return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
   }
 }

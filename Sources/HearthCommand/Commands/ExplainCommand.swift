@@ -38,10 +38,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
-    let query =
-      collectionGroup
-      ? try selection.query(.root, group: path, in: locations.database)
-      : try selection.query(try DataPath.any(path), in: locations.database)
+    let query = try selection.query(path, isGroup: collectionGroup, in: locations.database)
     let explanation = try await CacheReader.withClient(locations) { client in
       QueryExplanation(try await client.engine.explain(query))
     }

@@ -53,10 +53,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
-    let query =
-      collectionGroup
-      ? try selection.query(.root, group: path, in: locations.database)
-      : try selection.query(try DataPath.any(path), in: locations.database)
+    let query = try selection.query(path, isGroup: collectionGroup, in: locations.database)
     let run = WatchRun(
       query: query, includesMetadata: includeMetadataChanges, skipsInitial: noInitial, isJSON: json, goal: until,
       timeout: timeout, headless: headless)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreGRPC
-import NIOCore
+package import FirestoreGRPC
+package import NIOCore
 import NIOPosix
 import Synchronization
 
 /// A line between a client and a server that can go dead or mute: it stays connected, and nothing comes through any
 /// more, or nothing of what the server says.
-final class Proxy: Sendable {
+package final class Proxy: Sendable {
   private let listener: any Channel
   private let isDead: Switch
   private let isMute: Switch
@@ -17,7 +17,7 @@ final class Proxy: Sendable {
   ///   - port: where it listens; 0 lets the system choose.
   ///   - mostBytes: how many bytes are handed over at a time.
   ///   - delay: how much later what one side says comes to the other.
-  init(
+  package init(
     to destination: Endpoint, port: Int = 0, mostBytes: Int = .max, delay: TimeAmount = .zero
   ) async throws {
     let (isDead, isMute) = (Switch(), Switch())
@@ -46,21 +46,21 @@ final class Proxy: Sendable {
       .bind(host: "127.0.0.1", port: port).get()
   }
 
-  var endpoint: Endpoint {
+  package var endpoint: Endpoint {
     Endpoint(host: "127.0.0.1", port: listener.localAddress?.port ?? 0, security: .plaintext)
   }
 
   /// What is connected stays dead; new connections come through.
-  func revive() { isDead.renew() }
+  package func revive() { isDead.renew() }
 
   /// From now on bytes vanish, in both directions and on every connection.
-  func goDead() { isDead.turnOn() }
+  package func goDead() { isDead.turnOn() }
 
   /// From now on what the server says vanishes, on every connection that there is.
-  func goMute() { isMute.turnOn() }
+  package func goMute() { isMute.turnOn() }
 
   /// As if the server were killed: nobody listens any more, and what is connected is cut off.
-  func close() async throws {
+  package func close() async throws {
     try await listener.close()
     for channel in onward.all { try? await channel.close() }
   }
@@ -74,8 +74,8 @@ private final class Channels: Sendable {
 
 /// Says for each connection whether it is dead.
 private final class Switch: Sendable {
-  private let state = Mutex(Mutexed())
-  private struct Mutexed {
+  private let state = Mutex(Generations())
+  private struct Generations {
     var dead = 0
     var current = 1
   }
