@@ -2,17 +2,35 @@
 package import FirestoreModel
 package import FirestoreRemote
 
+/// How whoever delivers a watch stream learns of it. Called on the backend's executor.
+package struct WatchSignal: Sendable {
+  /// `take` has something, or throws.
+  package var wake: @Sendable () -> Void
+  /// The stream was closed.
+  package var end: @Sendable () -> Void
+
+  package init(wake: @escaping @Sendable () -> Void, end: @escaping @Sendable () -> Void = {}) {
+    self.wake = wake
+    self.end = end
+  }
+}
+
 extension LocalBackend {
   /// Opens a watch stream.
   /// - Returns: its name, and a signal (never more than one waiting) after which `take` has something; the signal ends
-  ///   when the stream has failed or was closed.
+  ///   when the stream was closed.
   package func openWatch(in database: DatabaseID) -> (session: WatchSessionID, signals: AsyncStream<Void>) {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let signal = WatchSignal(wake: { continuation.yield() }, end: { continuation.finish() })
+    return (openWatch(in: database, signal), stream)
+  }
+
+  package func openWatch(in database: DatabaseID, _ signal: WatchSignal) -> WatchSessionID {
     lastSession += 1
     let id = WatchSessionID(rawValue: lastSession)
-    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     sessions[id] = WatchSession(id: id, database: database)
-    signals[id] = continuation
-    return (id, stream)
+    signals[id] = signal
+    return id
   }
 
   /// Adds or removes a target.
@@ -50,11 +68,15 @@ extension LocalBackend {
   package func take(from session: WatchSessionID) throws(RPCStatus) -> WatchDelivery {
     if let failure = failures[session] { throw failure }
     let nothing = WatchDelivery(changes: [], readTime: SnapshotVersion(microseconds: 0), hasMore: false)
-    guard var watch = sessions.removeValue(forKey: session) else { return nothing }
-    defer { sessions[session] = watch }
-    guard watch.isReady else { return nothing }
+    guard let position = sessions.index(forKey: session), sessions.values[position].isReady else { return nothing }
     let instance = log.instance
     do throws(BackendError) {
+      if !sessions.values[position].needsReading {
+        let state = try log.state(of: sessions.values[position].database)
+        return sessions.values[position].take(state, instance: instance)
+      }
+      guard var watch = sessions.removeValue(forKey: session) else { return nothing }
+      defer { sessions[session] = watch }
       return try log.read(watch.database) { reader throws(BackendError) in
         try watch.take(reader, instance: instance)
       }
@@ -69,7 +91,7 @@ extension LocalBackend {
         matcher.remove(TargetReference(session: session, target: target.id), for: target, in: state.id)
       }
     }
-    signals.removeValue(forKey: session)?.finish()
+    signals.removeValue(forKey: session)?.end()
     failures[session] = nil
   }
 
@@ -100,21 +122,29 @@ extension LocalBackend {
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) throws(BackendError) {
     guard !transitions.isEmpty, !matcher.isEmpty else { return }
     let state = try log.state(of: database)
-    var concerned: [TargetReference: [DocumentTransition]] = [:]
-    for transition in transitions {
-      matcher.forEachCandidate(transition.key, in: state.id) { concerned[$0, default: []].append(transition) }
+    // A commit mostly changes one document, which needs no table of who is concerned.
+    var concerned: [(TargetReference, [DocumentTransition])] = []
+    if transitions.count == 1 {
+      matcher.forEachCandidate(transitions[0].key, in: state.id) { concerned.append(($0, transitions)) }
+    } else {
+      var byTarget: [TargetReference: [DocumentTransition]] = [:]
+      for transition in transitions {
+        matcher.forEachCandidate(transition.key, in: state.id) { byTarget[$0, default: []].append(transition) }
+      }
+      concerned = byTarget.map { ($0.key, $0.value) }
     }
     if concerned.isEmpty { return }
-    var ready: Set<WatchSessionID> = []
     try log.read(database) { reader in
       for (reference, transitions) in concerned {
         do throws(BackendError) {
           try sessions[reference.session]?.apply(transitions, to: reference.target, reader)
         } catch { failures[reference.session] = error.status }
-        ready.insert(reference.session)
       }
     }
-    for session in ready where sessions[session]?.isReady == true || failures[session] != nil { wake(session) }
+    for (reference, _) in concerned
+    where sessions[reference.session]?.isReady == true || failures[reference.session] != nil {
+      wake(reference.session)
+    }
   }
 
   func restartTargets(in database: DatabaseID) {
@@ -124,5 +154,5 @@ extension LocalBackend {
     }
   }
 
-  private func wake(_ session: WatchSessionID) { signals[session]?.yield() }
+  private func wake(_ session: WatchSessionID) { signals[session]?.wake() }
 }

@@ -6,14 +6,15 @@ package import FirestoreRemote
 /// The embedded server: several databases of authoritative documents, and the watch streams on them.
 ///
 /// ```
-///  commit ──► CommitLog (SQLite, durable) ──► TargetMatcher ──► WatchSession … ──► signal ──► stream task ──► take
+///  commit ──► CommitLog (SQLite, durable) ──► TargetMatcher ──► WatchSession … ──► WatchSignal ──► take
 /// ```
-/// Every method is one synchronous step on the actor's own queue, in the order of arrival: a commit is stored and put
+/// Every method is one synchronous step on the actor's executor, in the order of arrival: a commit is stored and put
 /// to all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the
 /// death of the process (S10). The actor never waits for a stream: what a slow client has not fetched is merged per document,
 /// up to `PendingChanges.maximumCount` documents or `maximumBytes`, beyond which its targets are reset.
 package actor LocalBackend {
-  private nonisolated let executor = QueueExecutor(label: "local-backend")
+  /// What the backend runs on.
+  package nonisolated let executor: any SerialExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   /// Where a damaged database was moved when this backend was opened; it then began empty.
@@ -22,21 +23,28 @@ package actor LocalBackend {
   var log: CommitLog
   var matcher = TargetMatcher()
   var sessions: [WatchSessionID: WatchSession] = [:]
-  var signals: [WatchSessionID: AsyncStream<Void>.Continuation] = [:]
+  var signals: [WatchSessionID: WatchSignal] = [:]
   var failures: [WatchSessionID: RPCStatus] = [:]
   var lastSession: Int64 = 0
   var transactions: TransactionTable
 
+  /// - Parameter executor: what the backend runs on, which must be one thread at a time, in order, and may block; a
+  ///   queue of its own unless given.
   /// - Throws: `locked` when another process holds the directory, `notWritable`, `newerSchema`; a damaged database is
   ///   moved aside, not an error.
-  package init(_ configuration: BackendConfiguration) throws(BackendError) {
-    try self.init(configuration, keptChanges: CommitLog.keptChanges)
+  package init(
+    _ configuration: BackendConfiguration, on executor: (any SerialExecutor)? = nil
+  ) throws(BackendError) {
+    try self.init(configuration, keptChanges: CommitLog.keptChanges, on: executor)
   }
 
   /// - Parameter keptChanges: how many changes are kept for resuming watches.
-  init(_ configuration: BackendConfiguration, keptChanges: Int) throws(BackendError) {
+  init(
+    _ configuration: BackendConfiguration, keptChanges: Int, on executor: (any SerialExecutor)? = nil
+  ) throws(BackendError) {
     let log = try CommitLog(configuration, keptChanges: keptChanges)
     movedAside = log.file.movedAside
+    self.executor = executor ?? QueueExecutor(label: "local-backend")
     transactions = TransactionTable(at: log.clock.microseconds)
     self.log = log
   }

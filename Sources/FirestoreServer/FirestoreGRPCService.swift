@@ -3,7 +3,8 @@ import FirestoreModel
 package import FirestoreService
 package import GRPCCore
 
-/// The service's methods on a gRPC server. What is not registered, such as pipelines, answers `unimplemented`.
+/// The service's methods on a gRPC server, but Listen, which has a handler of its own. What is not registered, such as
+/// pipelines, answers `unimplemented`.
 package struct FirestoreGRPCService: RegistrableRPCService {
   private static let name = "google.firestore.v1.Firestore"
 
@@ -23,9 +24,6 @@ package struct FirestoreGRPCService: RegistrableRPCService {
         let request = try await Self.single(requests)
         return Self.streaming { send in try await service.stream(method, request, to: send) }
       }
-    }
-    register("Listen", .bidirectionalStreaming, with: &router) { service, requests, end in
-      Self.streaming(until: end) { send in try await service.listen(requests, to: send) }
     }
     register("Write", .bidirectionalStreaming, with: &router) { service, requests, end in
       Self.streaming(until: end) { send in try await service.write(requests, to: send) }
@@ -74,7 +72,7 @@ package struct FirestoreGRPCService: RegistrableRPCService {
   ) -> Response {
     StreamingServerResponse { writer in
       do {
-        try await body { try await writer.write($0) }
+        try await body { try await writer.write(contentsOf: $0) }
         return [:]
       } catch let status as RPCStatus { throw RPCError(status) }
     }

@@ -6,6 +6,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Glibc
 import NIOCore
+import NIOPosix
 
 /// Serves the embedded backend on a port: google.firestore.v1 over gRPC, and a few plain HTTP requests.
 package struct FirestoreServer: Sendable {
@@ -41,6 +42,12 @@ package struct FirestoreServer: Sendable {
   private static let maximumStreams = 8_192
   /// How long calls may take to end when the server shuts down.
   private static let grace = Duration.milliseconds(200)
+  /// One thread for all connections, and for what calls do. It lives as long as the process.
+  private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+  /// The thread of all connections. A backend that runs on it too answers without a change of thread, which is most of
+  /// what a small call costs otherwise; while it reads or writes, connections wait.
+  package static var executor: any SerialExecutor { loops.next().executor }
 
   private let configuration: Configuration
   private let backend: LocalBackend
@@ -48,7 +55,9 @@ package struct FirestoreServer: Sendable {
   private let stops: AsyncStream<Void>
   private let stop: AsyncStream<Void>.Continuation
 
+  /// - Parameter backend: runs on `executor`.
   package init(_ configuration: Configuration, backend: LocalBackend) {
+    precondition(backend.executor === Self.executor, "The backend does not run on the server's executor.")
     self.configuration = configuration
     self.backend = backend
     (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -56,7 +65,8 @@ package struct FirestoreServer: Sendable {
     server = GRPCServer(
       transport: HTTP2ServerTransport.Posix(
         address: configuration.socketAddress, transportSecurity: configuration.security,
-        config: Self.transportConfiguration(service)),
+        config: Self.transportConfiguration(service),
+        eventLoopGroup: Self.loops),
       services: [FirestoreGRPCService(service)])
   }
 
@@ -73,7 +83,9 @@ package struct FirestoreServer: Sendable {
 
   private func serve(_ clock: any Clock<Duration>, _ ready: @Sendable (Int) -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await server.serve() }
+      group.addTask {
+        try await withTaskExecutorPreference(EventLoopExecutor(Self.loops.next())) { try await server.serve() }
+      }
       group.addTask { try await beat(clock) }
       group.addTask {
         for await _ in stops {
@@ -115,11 +127,12 @@ package struct FirestoreServer: Sendable {
   }
 
   private static func transportConfiguration(_ service: FirestoreService) -> HTTP2ServerTransport.Posix.Config {
-    .defaults { config in
+    let turn = DeliveryTurn(loops.next())
+    return .defaults { config in
       config.rpc.maxRequestPayloadSize = maximumRequestBytes
       config.http2.maxConcurrentStreams = maximumStreams
       config.http2.targetWindowSize = 1 << 20
-      // Requests wait for their answers one by one: what is ready goes out.
+      // `TurnFlushHandler` does it without delay.
       config.connection.flushCoalescing = nil
       // SDKs ping every 30 s, with or without calls, and gRPC's core several times a second to measure bandwidth: a
       // minimum would have their connections closed in the middle of calls.
@@ -128,12 +141,13 @@ package struct FirestoreServer: Sendable {
       config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHandler(
-            MessageLimitHandler(limit: maximumRequestBytes), position: .first)
+            CallHandler(service, turn, maximumRequestBytes: maximumRequestBytes), position: .first)
         }
       }
       config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
         channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(PlainHTTPHandler(service), position: .first)
+          try channel.pipeline.syncOperations.addHandlers(
+            TurnFlushHandler(), PlainHTTPHandler(service), position: .first)
         }
       }
     }

@@ -9,8 +9,9 @@ package import FirestoreModel
 /// little more than the work behind it. Every fault of a request is an `RPCStatus`; nothing a client sends can stop
 /// the process.
 package struct FirestoreService: Sendable {
-  /// Sends one message of a response stream; suspends while the client is not reading.
-  package typealias Send = @Sendable ([UInt8]) async throws -> Void
+  /// Sends messages of a response stream; suspends while the client is not reading. What is sent together costs little
+  /// more than one message.
+  package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
   let backend: LocalBackend
 

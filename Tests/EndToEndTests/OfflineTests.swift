@@ -24,14 +24,14 @@ extension EndToEndTests.InTmux {
       }
 
       try surroundings.write("edit", #"{"status": "mine"}"#)
-      try await hearth.select("▸ orders")
+      try await hearth.select(" orders ")
       try await hearth.keys("n", "d")
       try await hearth.wait(for: "the new order") {
         $0.feedSinceOffline.contains { $0.contains(" + ") && $0.contains("LOCAL   cp") && $0.contains("#1") }
           && $0.rows("│", "#1 ", "set", "held").count == 1 && $0.lines[0].contains("⇡1")
       }
       try surroundings.write("edit", #"{"name": "Changed"}"#)
-      try await hearth.select("▸ users")
+      try await hearth.select(" users ")
       try await hearth.keys("l")
       try await hearth.select("▸ ada")
       try await hearth.keys("e")

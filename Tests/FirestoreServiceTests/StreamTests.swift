@@ -19,7 +19,7 @@ struct StreamTests {
   ) async throws -> Result {
     let conversation = Conversation()
     return try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await service.listen(conversation.requests) { conversation.sent.append($0) } }
+      group.addTask { try await service.listen(conversation.requests) { conversation.sent.append(contentsOf: $0) } }
       let result = try await body(conversation)
       conversation.say.finish()
       try await group.waitForAll()
@@ -164,7 +164,7 @@ struct StreamTests {
     conversation.say.yield(add(2, "c"))
     conversation.say.yield(add(2, "d"))
     await #expect(throws: RPCStatus(.invalidArgument, "Target id 2 is already in use on this stream.")) {
-      try await service.listen(conversation.requests) { conversation.sent.append($0) }
+      try await service.listen(conversation.requests) { conversation.sent.append(contentsOf: $0) }
     }
   }
 
@@ -173,7 +173,7 @@ struct StreamTests {
     let (stream, say) = AsyncStream.makeStream(of: [UInt8].self)
     for request in requests { say.yield(request) }
     say.finish()
-    try await service.write(stream) { sent.append($0) }
+    try await service.write(stream) { sent.append(contentsOf: $0) }
     return try sent.messages
   }
 

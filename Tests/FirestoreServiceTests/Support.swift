@@ -48,7 +48,54 @@ extension WireWriter {
   }
 }
 
+private enum ListenEvent {
+  case request([UInt8])
+  case wake
+  case end
+}
+
+extension LocalBackend {
+  /// Does something on the backend's executor.
+  func run<Result: Sendable>(_ body: @Sendable () throws -> Result) rethrows -> Result { try body() }
+}
+
 extension FirestoreService {
+  /// Drives a Listen stream as a transport does, until the client has said its last or the stream fails.
+  func listen(_ requests: AsyncStream<[UInt8]>, to send: @Sendable ([[UInt8]]) -> Void) async throws {
+    let (events, tell) = AsyncStream.makeStream(of: ListenEvent.self)
+    let reading = Task {
+      for await request in requests { tell.yield(.request(request)) }
+      tell.yield(.end)
+    }
+    defer { reading.cancel() }
+    var stream = ListenStream(self) { tell.yield(.wake) }
+    let result: Result<Void, any Error>
+    do {
+      loop: for await event in events {
+        let current = stream
+        switch event {
+        case .end: break loop
+        case .wake:
+          let (messages, hasMore) = try await backend.run { try current.take() }
+          send(messages)
+          if hasMore { tell.yield(.wake) }
+        case .request(let bytes):
+          let (received, result) = await backend.run {
+            var stream = current
+            let result = Result { try stream.receive(bytes) }
+            return (stream, result)
+          }
+          stream = received
+          try result.get()
+        }
+      }
+      result = .success(())
+    } catch { result = .failure(error) }
+    let ended = stream
+    await backend.run { ended.close() }
+    try result.get()
+  }
+
   func set(_ path: String, _ fields: Fields) async throws(RPCStatus) {
     _ = try await answer(
       .commit,
@@ -61,7 +108,7 @@ extension FirestoreService {
   /// All messages of a response stream.
   func messages(_ method: StreamingMethod, _ request: [UInt8]) async throws -> [Message] {
     let sent = Sent()
-    try await stream(method, request) { sent.append($0) }
+    try await stream(method, request) { sent.append(contentsOf: $0) }
     return try sent.messages
   }
 }
@@ -74,9 +121,9 @@ final class Sent: Sendable {
 
   init() { (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self) }
 
-  func append(_ bytes: [UInt8]) {
-    all.withLock { $0.append(bytes) }
-    continuation.yield(bytes)
+  func append(contentsOf messages: [[UInt8]]) {
+    all.withLock { $0 += messages }
+    for message in messages { continuation.yield(message) }
   }
 
   var messages: [Message] {

@@ -63,7 +63,7 @@ struct UnknownFieldTests {
       say.yield(bytes { $0.field(1, string: database) })
       say.yield(increment(label: label))
       say.finish()
-      try await service.write(requests) { sent.append($0) }
+      try await service.write(requests) { sent.append(contentsOf: $0) }
       #expect(try sent.messages.count == 2)
     }
     let document = try Message(await service.answer(.getDocument, bytes { $0.field(1, string: root + "/c/a") }))

@@ -4,6 +4,7 @@ import Dispatch
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreServer
 import Foundation
 import Glibc
 import Hearth
@@ -49,7 +50,8 @@ struct RestartTests {
   ) async throws {
     await free(directory)
     let backend = try LocalBackend(
-      BackendConfiguration(location: .directory(directory), now: { FirestoreModel.Timestamp.ofTests }))
+      BackendConfiguration(location: .directory(directory), now: { FirestoreModel.Timestamp.ofTests }),
+      on: FirestoreServer.executor)
     try await Server.run(backend, port: port.number, body)
   }
 

@@ -111,15 +111,13 @@ struct WatchSession {
   /// A new position is due although nothing changed, so that the client knows the stream is alive.
   mutating func heartbeat() { owesSnapshot = true }
 
+  /// Whether a target is still being read.
+  var needsReading: Bool { !unfinished.isEmpty }
+
   /// Everything there is to say, or as much as one step of reading gives.
   mutating func take(_ reader: DocumentReader, instance: [UInt8]) throws(BackendError) -> WatchDelivery {
     let token = ResumePosition(version: reader.state.version).token(instance: instance)
-    var changes = acknowledgements
-    acknowledgements = []
-    if !pending.isEmpty {
-      changes += pending.take()
-      owesSnapshot = true
-    }
+    var changes = takeKnown()
     if let id = unfinished.first, var target = targets.removeValue(forKey: id) {
       defer { targets[id] = target }
       changes += try target.step(reader, instance: instance)
@@ -129,11 +127,34 @@ struct WatchSession {
         owesSnapshot = true
       }
     }
-    if owesSnapshot, unfinished.isEmpty {
-      owesSnapshot = false
-      changes.append(.snapshot(reader.readTime, token))
-    }
+    finishSnapshot(&changes, reader.readTime, token)
     return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: !unfinished.isEmpty)
+  }
+
+  /// Everything there is to say while no target needs reading.
+  mutating func take(_ state: DatabaseState, instance: [UInt8]) -> WatchDelivery {
+    let readTime = SnapshotVersion(microseconds: state.version)
+    var changes = takeKnown()
+    finishSnapshot(&changes, readTime, ResumePosition(version: state.version).token(instance: instance))
+    return WatchDelivery(changes: changes, readTime: readTime, hasMore: false)
+  }
+
+  private mutating func takeKnown() -> [WatchChange] {
+    var changes = acknowledgements
+    acknowledgements = []
+    if !pending.isEmpty {
+      changes += pending.take()
+      owesSnapshot = true
+    }
+    return changes
+  }
+
+  private mutating func finishSnapshot(
+    _ changes: inout [WatchChange], _ readTime: SnapshotVersion, _ token: ResumeToken?
+  ) {
+    guard owesSnapshot, unfinished.isEmpty else { return }
+    owesSnapshot = false
+    changes.append(.snapshot(readTime, token))
   }
 }
 

@@ -35,22 +35,16 @@ extension FirestoreService {
   }
 
   func commit(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var transaction: [UInt8] = []
-    let (database, mutations) = try Self.writes(in: bytes) { number, field throws(RPCStatus) in
-      if number == 3 { transaction = try field.bytes() ?? transaction }
-    }
-    let response =
-      transaction.isEmpty
-      ? try await backend.commit(mutations, in: database)
-      : try await backend.commit(mutations, in: database, transaction: transaction)
-    return message { writer in
-      for (mutation, result) in zip(mutations, response.results) { writer.writeResult(1, result, of: mutation) }
-      writer.field(2, timestamp: response.commitTime.timestamp)
-    }
+    let request = try CommitRequest(bytes)
+    let outcome =
+      request.transaction.isEmpty
+      ? try await backend.commit(request.mutations, in: request.database)
+      : try await backend.commit(request.mutations, in: request.database, transaction: request.transaction)
+    return request.response(outcome)
   }
 
   func batchWrite(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    let (database, mutations) = try Self.writes(in: bytes) { _, _ in }
+    let (database, mutations) = try RequestReader.writes(in: bytes) { _, _ in }
     let results = try await backend.commitEach(mutations, in: database)
     return message { writer in
       for (mutation, result) in zip(mutations, results) {
@@ -66,25 +60,5 @@ extension FirestoreService {
         }
       }
     }
-  }
-
-  /// The database (field 1) and the writes (field 2) of a request. The name may come after the writes.
-  private static func writes(
-    in bytes: [UInt8], other: (Int, inout RequestField) throws(RPCStatus) -> Void
-  ) throws(RPCStatus) -> (DatabaseID, [Mutation]) {
-    var name = ""
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        if number == 1 { name = try field.string() ?? name } else { try other(number, &field) }
-      }
-    }
-    let database = try ResourceName.database(name)
-    var mutations: [Mutation] = []
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        if number == 2, let mutation = try field.write(in: database) { mutations.append(mutation) }
-      }
-    }
-    return (database, mutations)
   }
 }

@@ -5,23 +5,9 @@ import FirestoreRemote
 
 extension FirestoreService {
   func getDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (name, mask, consistency) = ("", FieldMask?.none, RequestedConsistency.latest)
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: name = try field.string() ?? name
-        case 2: mask = try field.mask() ?? mask
-        case 3: if let id = try field.bytes() { consistency = .transaction(id) }
-        case 5: if let time = try field.timestamp() { consistency = .readTime(time) }
-        default: break
-        }
-      }
-    }
-    let (database, key) = try ResourceName.document(name)
-    let (read, _) = try await begin(consistency, in: database)
-    let (documents, _) = try await backend.documents([key], read, in: database)
-    guard documents[0].exists else { throw RPCStatus(.notFound, "Document \"\(name)\" not found.") }
-    return message { $0.document(documents[0], in: database, mask: mask) }
+    let request = try GetDocumentRequest(bytes)
+    let (read, _) = try await begin(request.consistency, in: request.database)
+    return try request.response(try await backend.documents([request.key], read, in: request.database).documents[0])
   }
 
   func createDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
@@ -99,49 +85,10 @@ extension FirestoreService {
   }
 
   func batchGetDocuments(_ bytes: [UInt8], to send: Send) async throws {
-    var (databaseName, names, mask) = ("", [String](), FieldMask?.none)
-    var consistency = RequestedConsistency.latest
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: databaseName = try field.string() ?? databaseName
-        case 2: if let name = try field.string() { names.append(name) }
-        case 3: mask = try field.mask() ?? mask
-        case 4: if let id = try field.bytes() { consistency = .transaction(id) }
-        case 5: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
-        case 7: if let time = try field.timestamp() { consistency = .readTime(time) }
-        default: break
-        }
-      }
-    }
-    let database = try ResourceName.database(databaseName)
-    var (seen, keys) = (Set<DocumentKey>(), [DocumentKey]())
-    for name in names {
-      let (other, key) = try ResourceName.document(name)
-      guard other == database else {
-        throw RPCStatus(
-          .invalidArgument,
-          "The request was for database '\(database.name)' but was attempting to access database '\(other.name)'")
-      }
-      if seen.insert(key).inserted { keys.append(key) }
-    }
-    let (read, new) = try await begin(consistency, in: database)
-    if let new { try await send(message { $0.field(3, bytes: new) }) }
-    let (documents, readTime) = try await backend.documents(keys, read, in: database)
-    // Found ones first, as the real service sends them.
-    for document in documents where document.exists {
-      try await send(
-        message { writer in
-          writer.field(1) { $0.document(document, in: database, mask: mask) }
-          writer.field(4, timestamp: readTime.timestamp)
-        })
-    }
-    for document in documents where !document.exists {
-      try await send(
-        message { writer in
-          writer.field(2, string: database.name(of: document.key))
-          writer.field(4, timestamp: readTime.timestamp)
-        })
-    }
+    let request = try BatchGetRequest(bytes)
+    let (read, new) = try await begin(request.consistency, in: request.database)
+    if let new { try await send([message { $0.field(3, bytes: new) }]) }
+    let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
+    for batch in request.responses(documents, readTime).inBatches { try await send(batch) }
   }
 }

@@ -23,28 +23,28 @@ extension FirestoreService {
     guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
     let served = try query.served(below: path, in: database)
     let (read, new) = try await begin(consistency, in: database)
-    if let new { try await send(message { $0.field(2, bytes: new) }) }
+    if let new { try await send([message { $0.field(2, bytes: new) }]) }
     let (documents, skipped, readTime) = try await backend.run(served, read, in: database)
     let mask = served.projection.map { projection in
       // The distance is part of the result whatever is selected.
       FieldMask(projection.paths.union(served.nearest?.resultField.map { [$0] } ?? []))
     }
-    for (index, document) in documents.enumerated() {
-      try await send(
-        message { writer in
-          writer.field(1) { $0.document(document, in: database, mask: mask) }
-          writer.field(3, timestamp: readTime.timestamp)
-          if index == 0, skipped > 0 { writer.field(4, integer: Int64(skipped)) }
-          if index == documents.count - 1 { writer.field(6, boolean: true) }
-        })
+    let responses = documents.enumerated().lazy.map { index, document in
+      message { writer in
+        writer.field(1) { $0.document(document, in: database, mask: mask) }
+        writer.field(3, timestamp: readTime.timestamp)
+        if index == 0, skipped > 0 { writer.field(4, integer: Int64(skipped)) }
+        if index == documents.count - 1 { writer.field(6, boolean: true) }
+      }
     }
+    for batch in responses.inBatches { try await send(batch) }
     if documents.isEmpty {
-      try await send(
-        message { writer in
-          writer.field(3, timestamp: readTime.timestamp)
-          if skipped > 0 { writer.field(4, integer: Int64(skipped)) }
-          writer.field(6, boolean: true)
-        })
+      let end = message { writer in
+        writer.field(3, timestamp: readTime.timestamp)
+        if skipped > 0 { writer.field(4, integer: Int64(skipped)) }
+        writer.field(6, boolean: true)
+      }
+      try await send([end])
     }
   }
 
@@ -67,7 +67,7 @@ extension FirestoreService {
     guard let request else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
     let served = try (request.query ?? RequestedQuery()).served(below: path, in: database)
     let (read, new) = try await begin(consistency, in: database)
-    if let new { try await send(message { $0.field(2, bytes: new) }) }
+    if let new { try await send([message { $0.field(2, bytes: new) }]) }
     let (values, readTime) = try await backend.aggregate(served, request.aggregations, read, in: database)
     var fields = Fields()
     for (alias, value) in values {
@@ -77,11 +77,11 @@ extension FirestoreService {
         fields[alias] = value
       }
     }
-    try await send(
-      message { writer in
-        writer.field(1) { $0.entries(2, fields) }
-        writer.field(3, timestamp: readTime.timestamp)
-      })
+    let response = message { writer in
+      writer.field(1) { $0.entries(2, fields) }
+      writer.field(3, timestamp: readTime.timestamp)
+    }
+    try await send([response])
   }
 
   /// Cursors that split a query's documents into parts of about the same size, none below the real service's 128

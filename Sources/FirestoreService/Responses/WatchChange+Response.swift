@@ -3,28 +3,26 @@ import FirestoreModel
 import FirestoreRemote
 
 extension WatchChange {
-  /// The change as `ListenResponse`s.
+  /// The change as a `ListenResponse`.
   /// - Parameter readTime: the version up to which all is said; told with everything that carries a position.
-  func responses(in database: DatabaseID, at readTime: SnapshotVersion) -> [[UInt8]] {
+  func response(in database: DatabaseID, at readTime: SnapshotVersion) -> [UInt8] {
     switch self {
-    case .added(let ids): [targetChange(1, ids)]
-    case .removed(let ids, let cause): [targetChange(2, ids, cause: cause)]
-    case .current(let ids, let token): [targetChange(3, ids, token: token, readTime: readTime)]
-    case .reset(let ids, let token): [targetChange(4, ids, token: token)]
-    case .token(let ids, let token): [targetChange(0, ids, token: token)]
-    case .snapshot(let version, let token): [targetChange(0, [], token: token, readTime: version)]
+    case .added(let ids): targetChange(1, ids)
+    case .removed(let ids, let cause): targetChange(2, ids, cause: cause)
+    case .current(let ids, let token): targetChange(3, ids, token: token, readTime: readTime)
+    case .reset(let ids, let token): targetChange(4, ids, token: token)
+    case .token(let ids, let token): targetChange(0, ids, token: token)
+    case .snapshot(let version, let token): targetChange(0, [], token: token, readTime: version)
     case .document(let document, let updated, let removed):
-      [document.exists ? change(of: document, updated, removed, database) : deletion(of: document, removed, database)]
+      document.exists ? change(of: document, updated, removed, database) : deletion(of: document, removed, database)
     case .documentRemoved(let key, let removed):
-      [
-        message { writer in
-          writer.field(6) { writer in
-            writer.field(1, string: database.name(of: key))
-            writer.packed(2, removed)
-          }
+      message { writer in
+        writer.field(6) { writer in
+          writer.field(1, string: database.name(of: key))
+          writer.packed(2, removed)
         }
-      ]
-    case .filter(let id, let filter): [self.filter(id, filter)]
+      }
+    case .filter(let id, let filter): self.filter(id, filter)
     }
   }
 

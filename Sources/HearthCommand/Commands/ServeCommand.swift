@@ -50,7 +50,8 @@ struct ServeCommand: AsyncParsableCommand {
     let directory = data ?? Paths(environment: ProcessInfo.processInfo.environment).data + "/backend"
     let location: BackendConfiguration.Location = inMemory ? .memory : .directory(directory)
     do {
-      let backend = try LocalBackend(BackendConfiguration(location: location, now: { .now }))
+      let backend = try LocalBackend(
+        BackendConfiguration(location: location, now: { .now }), on: FirestoreServer.executor)
       if let moved = backend.movedAside {
         StandardError.write("hearth: the database was damaged and is now \(moved); serving an empty one.")
       }

@@ -4,6 +4,7 @@ import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreRemote
+import FirestoreServer
 import Foundation
 import Hearth
 import NIOCore
@@ -82,7 +83,8 @@ final class World: Sendable {
 
 extension LocalBackend {
   static func inMemory() throws -> LocalBackend {
-    try LocalBackend(BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }))
+    try LocalBackend(
+      BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }), on: FirestoreServer.executor)
   }
 }
 

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreService
+import NIOCore
+import NIOHTTP2
+
+/// Serves one Listen call on the connection's thread, where the backend runs too: a commit wakes the streams that it
+/// concerns, and each sends what there is at its next turn. While the client does not read, nothing is taken from the
+/// backend, which then merges what it has per document.
+///
+/// ```
+/// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while writable ──► DATA
+/// END_STREAM ──► close, grpc-status 0      take throws ──► close, grpc-status
+/// ```
+final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  private let service: FirestoreService
+  private let turn: DeliveryTurn
+  private let maximumRequestBytes: Int
+  private var stream: ListenStream?
+  private var context: ChannelHandlerContext?
+  private var received = ByteBuffer()
+  private var isScheduled = false
+  private var hasClientEnded = false
+
+  init(_ service: FirestoreService, _ turn: DeliveryTurn, maximumRequestBytes: Int) {
+    self.service = service
+    self.turn = turn
+    self.maximumRequestBytes = maximumRequestBytes
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+    stream = ListenStream(service) { bound.value.schedule() }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { close() }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    close()
+    context.fireChannelInactive()
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard stream != nil else { return }
+    switch unwrapInboundIn(data) {
+    case .headers(let frame):
+      // Those at the end of a request say nothing.
+      if frame.endStream { hasClientEnded = true } else { greet(context) }
+    case .data(let frame):
+      guard case .byteBuffer(var bytes) = frame.data else { return }
+      hasClientEnded = frame.endStream
+      if received.readableBytes == 0 { received = bytes } else { received.writeBuffer(&bytes) }
+      receive(context)
+    case .rstStream: close()
+    default: break
+    }
+    if hasClientEnded, stream != nil { end(context, nil) }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { deliver() }
+    context.fireChannelWritabilityChanged()
+  }
+
+  /// The client learns that the stream is open.
+  private func greet(_ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(.headers(.init(headers: GRPCFraming.headers))), promise: nil)
+  }
+
+  private func receive(_ context: ChannelHandlerContext) {
+    do throws(RPCStatus) {
+      while let message = try GRPCFraming.nextMessage(&received, limit: maximumRequestBytes) {
+        try stream?.receive(message)
+      }
+      received.discardReadBytes()
+    } catch { end(context, error) }
+  }
+
+  /// Delivers at the next turn: by then all of a commit, or of several, has been recorded.
+  private func schedule() {
+    if isScheduled { return }
+    isScheduled = true
+    turn.schedule(self)
+  }
+
+  fileprivate func deliver() {
+    isScheduled = false
+    guard let context, let stream, context.channel.isWritable else { return }
+    do throws(RPCStatus) {
+      let (messages, hasMore) = try stream.take()
+      for batch in messages.inBatches {
+        context.write(wrapOutboundOut(GRPCFraming.data(batch, context.channel.allocator)), promise: nil)
+      }
+      if !messages.isEmpty { context.flush() }
+      // The rest at another turn: others are waiting too.
+      if hasMore { schedule() }
+    } catch { end(context, error) }
+  }
+
+  private func end(_ context: ChannelHandlerContext, _ status: RPCStatus?) {
+    close()
+    context.write(wrapOutboundOut(GRPCFraming.end(status, hasHeaders: true)), promise: nil)
+    // What the client has to say after this is not wanted.
+    if !hasClientEnded { context.write(wrapOutboundOut(.rstStream(.noError)), promise: nil) }
+    context.flush()
+    context.close(promise: nil)
+  }
+
+  private func close() {
+    stream?.close()
+    stream = nil
+    context = nil
+  }
+}
+
+/// The Listen calls that have something to deliver at the next turn of the connections' thread: one task for all that a
+/// commit wakes. Used on that thread only.
+final class DeliveryTurn: Sendable {
+  private let waiting: NIOLoopBoundBox<[ListenHandler]>
+
+  /// - Parameter loop: the connections' thread.
+  init(_ loop: any EventLoop) { waiting = .makeBoxSendingValue([], eventLoop: loop) }
+
+  func schedule(_ call: ListenHandler) {
+    waiting.value.append(call)
+    if waiting.value.count == 1 { waiting.eventLoop.assumeIsolated().execute { self.deliver() } }
+  }
+
+  private func deliver() {
+    let calls = waiting.value
+    waiting.value = []
+    for call in calls { call.deliver() }
+  }
+}

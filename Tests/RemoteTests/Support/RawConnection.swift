@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import NIOCore
+import NIOPosix
+
+/// A connection on which the test speaks HTTP/2 by hand and sees each frame of the server.
+struct RawConnection: Sendable {
+  struct Frame: Sendable {
+    static let data: UInt8 = 0
+    static let headers: UInt8 = 1
+
+    var type: UInt8
+    var flags: UInt8
+    var stream: UInt32
+    var payload: [UInt8]
+
+    var isLast: Bool { (type == Self.data || type == Self.headers) && flags & 1 != 0 }
+  }
+
+  let frames: AsyncStream<Frame>
+  private let channel: any Channel
+
+  /// - Parameter window: how much the server may send on a stream before it is asked to.
+  init(to endpoint: Endpoint, window: UInt32 = 1 << 20) async throws {
+    let (frames, continuation) = AsyncStream.makeStream(of: Frame.self)
+    self.frames = frames
+    channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(FrameReader(continuation))
+        }
+      }
+      .connect(host: endpoint.host, port: endpoint.port).get()
+    let initialWindowSize: [UInt8] = [0, 4] + Self.bytes(window)
+    try await send(RawRequest.preface + RawRequest.frame(4, initialWindowSize))
+  }
+
+  func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
+
+  /// Lets the server send so many bytes more.
+  func widen(stream: UInt32, by count: UInt32) async throws {
+    try await send(RawRequest.frame(8, stream: stream, Self.bytes(count)))
+  }
+
+  /// The headers and data of a stream up to its end.
+  func response(stream: UInt32 = 1) async -> [Frame] {
+    var response: [Frame] = []
+    for await frame in frames where frame.stream == stream && frame.type <= Frame.headers {
+      response.append(frame)
+      if frame.isLast { break }
+    }
+    return response
+  }
+
+  func close() async throws { try await channel.close() }
+
+  private static func bytes(_ integer: UInt32) -> [UInt8] { withUnsafeBytes(of: integer.bigEndian) { Array($0) } }
+}
+
+private final class FrameReader: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let frames: AsyncStream<RawConnection.Frame>.Continuation
+  private var buffer = ByteBuffer()
+
+  init(_ frames: AsyncStream<RawConnection.Frame>.Continuation) { self.frames = frames }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var received = unwrapInboundIn(data)
+    buffer.writeBuffer(&received)
+    while let head = buffer.getBytes(at: buffer.readerIndex, length: 9) {
+      let length = Int(head[0]) << 16 | Int(head[1]) << 8 | Int(head[2])
+      guard buffer.readableBytes >= 9 + length else { return }
+      buffer.moveReaderIndex(forwardBy: 9)
+      let stream = head[5..<9].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      frames.yield(
+        RawConnection.Frame(
+          type: head[3], flags: head[4], stream: stream, payload: buffer.readBytes(length: length) ?? []))
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) { frames.finish() }
+}
