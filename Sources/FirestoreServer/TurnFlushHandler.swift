@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// Sends what a connection's streams write in one turn of its thread together: with one system call, at the end of what
-/// was read, or at the next turn for what was written by itself. A change that a hundred streams are told costs one call
-/// instead of a hundred; an answer does not wait.
+/// Sends what a connection's streams write in one turn of its thread together: with one system call, at the end of
+/// what was read, or at the next turn for what was written by itself. A change that a hundred streams are told costs
+/// one call instead of a hundred; an answer does not wait.
 final class TurnFlushHandler: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundIn = ByteBuffer

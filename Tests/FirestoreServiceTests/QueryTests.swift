@@ -44,6 +44,24 @@ struct QueryTests {
     #expect(none.count == 1 && none[0][1] == nil && none[0].integer(6) == 1)
   }
 
+  @Test("A query is explained without being run, or after its results", arguments: [false, true])
+  func explanation(isRun: Bool) async throws {
+    let service = try await service()
+    let messages = try await service.messages(
+      .runQuery,
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.query(2, "c")
+        writer.field(10) { $0.field(1, boolean: isRun) }
+      })
+    #expect(messages.compactMap { $0[1]?.path }.count == (isRun ? 4 : 0))
+    let metrics = try #require(messages.last?[11])
+    let plan = (metrics[1]?[1]?.all(1) ?? []).map { entry in (entry.text(1), entry[2]?.text(3)) }
+    #expect(plan.map(\.0) == ["query_scope", "properties"] && plan.map(\.1) == ["Collection", "(__name__ ASC)"])
+    #expect(metrics[2]?.integer(1) == (isRun ? 4 : nil) && metrics[2]?.integer(4) == (isRun ? 4 : nil))
+    #expect(metrics.has(2) == isRun)
+  }
+
   @Test("Offset, limit and projection apply in this order")
   func offsetAndLimit() async throws {
     let found = try await run(service()) { writer in

@@ -5,7 +5,7 @@ import FirestoreQuery
 
 extension FirestoreService {
   func runQuery(_ bytes: [UInt8], to send: Send) async throws {
-    var (parent, query) = ("", RequestedQuery?.none)
+    var (parent, query, isRun) = ("", RequestedQuery?.none, Bool?.none)
     var consistency = RequestedConsistency.latest
     try RequestReader.read(bytes) { reader throws(RPCStatus) in
       try reader.fields { number, field throws(RPCStatus) in
@@ -15,6 +15,7 @@ extension FirestoreService {
         case 5: if let id = try field.bytes() { consistency = .transaction(id) }
         case 6: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
         case 7: if let time = try field.timestamp() { consistency = .readTime(time) }
+        case 10: isRun = try field.explainOptions() ?? isRun
         default: break
         }
       }
@@ -22,6 +23,8 @@ extension FirestoreService {
     let (database, path) = try ResourceName.parent(parent)
     guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
     let served = try query.served(below: path, in: database)
+    if isRun == false { return try await send([message { ExplainMetrics(planOf: served).write(11, to: &$0) }]) }
+    let start = ContinuousClock.now
     let (read, new) = try await begin(consistency, in: database)
     if let new { try await send([message { $0.field(2, bytes: new) }]) }
     let (documents, skipped, readTime) = try await backend.run(served, read, in: database)
@@ -46,10 +49,14 @@ extension FirestoreService {
       }
       try await send([end])
     }
+    if isRun != nil {
+      let metrics = ExplainMetrics(served, results: documents.count, duration: start.duration(to: .now))
+      try await send([message { metrics.write(11, to: &$0) }])
+    }
   }
 
   func runAggregationQuery(_ bytes: [UInt8], to send: Send) async throws {
-    var (parent, request) = ("", RequestedAggregation?.none)
+    var (parent, request, isRun) = ("", RequestedAggregation?.none, Bool?.none)
     var consistency = RequestedConsistency.latest
     try RequestReader.read(bytes) { reader throws(RPCStatus) in
       try reader.fields { number, field throws(RPCStatus) in
@@ -59,6 +66,7 @@ extension FirestoreService {
         case 4: if let id = try field.bytes() { consistency = .transaction(id) }
         case 5: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
         case 6: if let time = try field.timestamp() { consistency = .readTime(time) }
+        case 8: isRun = try field.explainOptions() ?? isRun
         default: break
         }
       }
@@ -66,6 +74,8 @@ extension FirestoreService {
     let (database, path) = try ResourceName.parent(parent)
     guard let request else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
     let served = try (request.query ?? RequestedQuery()).served(below: path, in: database)
+    if isRun == false { return try await send([message { ExplainMetrics(planOf: served).write(10, to: &$0) }]) }
+    let start = ContinuousClock.now
     let (read, new) = try await begin(consistency, in: database)
     if let new { try await send([message { $0.field(2, bytes: new) }]) }
     let (values, readTime) = try await backend.aggregate(served, request.aggregations, read, in: database)
@@ -80,6 +90,9 @@ extension FirestoreService {
     let response = message { writer in
       writer.field(1) { $0.entries(2, fields) }
       writer.field(3, timestamp: readTime.timestamp)
+      if isRun != nil {
+        ExplainMetrics(served, results: 1, duration: start.duration(to: .now)).write(10, to: &writer)
+      }
     }
     try await send([response])
   }
