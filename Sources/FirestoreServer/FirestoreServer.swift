@@ -65,8 +65,7 @@ package struct FirestoreServer: Sendable {
     server = GRPCServer(
       transport: HTTP2ServerTransport.Posix(
         address: configuration.socketAddress, transportSecurity: configuration.security,
-        config: Self.transportConfiguration(service),
-        eventLoopGroup: Self.loops),
+        config: Self.transportConfiguration(service), eventLoopGroup: Self.loops),
       services: [FirestoreGRPCService(service)])
   }
 

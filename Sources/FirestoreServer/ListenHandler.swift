@@ -76,7 +76,8 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
       while let message = try GRPCFraming.nextMessage(&received, limit: maximumRequestBytes) {
         try stream?.receive(message)
       }
-      received.discardReadBytes()
+      // What was read is part of a larger buffer, which a stream that has nothing to say need not keep.
+      if received.readableBytes == 0 { received = ByteBuffer() } else { received.discardReadBytes() }
     } catch { end(context, error) }
   }
 
