@@ -40,12 +40,19 @@ package struct QueryResult: Sendable {
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
+  /// Documents that the backend does not know of take places in a full limit, and may keep others out that would be in
+  /// limbo if they were seen.
+  package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
 
-  package init(targetID: TargetID, isFromCache: Bool, added: [DocumentKey], removed: Set<DocumentKey>) {
+  package init(
+    targetID: TargetID, isFromCache: Bool, hidesDocuments: Bool = false, added: [DocumentKey],
+    removed: Set<DocumentKey>
+  ) {
     self.targetID = targetID
     self.isFromCache = isFromCache
+    self.hidesDocuments = hidesDocuments
     self.added = added
     self.removed = removed
   }

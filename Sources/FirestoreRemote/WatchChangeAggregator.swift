@@ -23,7 +23,11 @@ package struct WatchChangeAggregator: Sendable {
   // MARK: Requests
 
   /// A request for the target is being handed to the stream, which owes a confirmation from now on (S5).
-  package mutating func requestHandedOut(_ id: TargetID) { states[id, default: WatchTargetState()].responsesOwed += 1 }
+  /// - Parameter isWhole: it asks for all documents of the target, whatever the client has.
+  package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
+    states[id, default: WatchTargetState()].responsesOwed += 1
+    states[id]?.isWhole = isWhole
+  }
 
   /// The backend ended the target with an error; nothing is owed any more.
   package mutating func forget(_ id: TargetID) { states[id] = nil }
@@ -35,7 +39,7 @@ package struct WatchChangeAggregator: Sendable {
   /// - Throws: `internal` for a message that breaks the protocol; the stream has to be given up.
   package mutating func receive(_ change: WatchChange, targets: Targets) throws(RPCStatus) {
     switch change {
-    case .added(let ids): for id in ids { confirmAddition(of: id) }
+    case .added(let ids): for id in ids { confirmAddition(of: id, targets) }
     case .removed(let ids, cause: _): for id in ids { confirmRemoval(of: id) }
     case .current(let ids, let token):
       for id in concerned(ids, targets) {
@@ -68,16 +72,18 @@ package struct WatchChangeAggregator: Sendable {
     return targets(id)
   }
 
-  private mutating func confirmAddition(of id: TargetID) {
-    guard var state = states[id], state.isPending else { return }
-    state.responsesOwed -= 1
-    if !state.isPending {
-      // A freshly added target starts from nothing (what came before belongs to an earlier listen), and there is
-      // nothing to report about it yet: its view keeps what it knows.
-      state = WatchTargetState()
-      state.clearPendingChanges()
-    }
-    states[id] = state
+  private mutating func confirmAddition(of id: TargetID, _ targets: Targets) {
+    guard let state = states[id], state.isPending else { return }
+    states[id]?.responsesOwed -= 1
+    if states[id]?.isPending == true { return }
+    // A freshly added target starts from nothing (what came before belongs to an earlier listen), and there is
+    // nothing to report about it yet: its view keeps what it knows.
+    states[id] = WatchTargetState()
+    states[id]?.clearPendingChanges()
+    // Of a query that is sent as a whole, what is not sent again is no longer part. It may have come after a count that
+    // did not add up, and left after the listen to which that was said.
+    guard state.isWhole, let target = active(id, targets), target.document == nil else { return }
+    for key in target.syncedKeys.joined() { remove(key, from: id, targets, as: nil) }
   }
 
   private mutating func confirmRemoval(of id: TargetID) {

@@ -30,6 +30,8 @@ struct WatchTargetState: Sendable {
 
   /// Requests whose ADD or REMOVE confirmation has not come; everything else about the target is ignored until then.
   var responsesOwed = 0
+  /// The last request asked for all documents of the target.
+  var isWhole = false
   /// A document is in one of them at most.
   private var added: Set<DocumentKey> = []
   private var modified: Set<DocumentKey> = []

@@ -34,7 +34,9 @@ extension SyncCore {
   }
 
   /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
-  private mutating func refill(_ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: LocalStoreError?)) {
+  private mutating func refill(
+    _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: LocalStoreError?)
+  ) {
     guard let view = views[id]?.view else { return }
     do throws(LocalStoreError) {
       let result = try store.execute(view.query, usingPreviousResults: false)
@@ -88,7 +90,8 @@ extension SyncCore {
       // The other view of a mirrored target may still show what left this one.
       let others = views.ids(of: target).filter { $0 != id }.compactMap { views.read($0, \.documents) }
       return LocalViewChanges(
-        targetID: target, isFromCache: snapshot.isFromCache, added: snapshot.keys(.added),
+        targetID: target, isFromCache: snapshot.isFromCache,
+        hidesDocuments: views.read(id, \.hidesDocuments) ?? false, added: snapshot.keys(.added),
         removed: Set(snapshot.keys(.removed).filter { key in !others.contains { $0.contains(key) } }))
     }
     // Only the order of later collections depends on it, and the snapshots are already right.

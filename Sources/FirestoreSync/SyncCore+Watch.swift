@@ -42,7 +42,6 @@ extension SyncCore {
       aggregator.requestHandedOut(id)
       return .remove(id)
     case .add(let data, let startsOver):
-      aggregator.requestHandedOut(data.id)
       var target = WatchTarget(id: data.id, target: data.target, purpose: data.purpose)
       if !startsOver {
         target.resume = data.resumeToken.map { .token($0) } ?? data.snapshotVersion.map { .readTime($0) }
@@ -50,6 +49,7 @@ extension SyncCore {
       if target.resume != nil {
         target.expectedCount = watched(data, views: views, limbo: limbo).count
       }
+      aggregator.requestHandedOut(data.id, isWhole: target.resume == nil)
       return .add(target)
     }
   }

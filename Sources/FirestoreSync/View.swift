@@ -50,8 +50,10 @@ struct View: Sendable {
   /// - Parameters:
   ///   - result: documents that match, each once, whether or not they fit into the limit.
   ///   - readTime: of the cached result, if the target was ever in sync.
-  init(query: Query, documents result: consuming [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
-       readTime: SnapshotVersion?) {
+  init(
+    query: Query, documents result: consuming [Document], syncedKeys: Set<DocumentKey>, hasCachedResults: Bool,
+    readTime: SnapshotVersion?
+  ) {
     self.query = query
     target = query.target
     orderBy = query.orderBy
@@ -108,6 +110,13 @@ struct View: Sendable {
   }
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
+
+  /// Whether the limit is full with the help of documents that the backend has not named for this query: pending
+  /// ones. What is outside may then match without being known to the backend, unseen and so not in limbo.
+  var hidesDocuments: Bool {
+    guard let limit = query.limit, documents.count == limit else { return false }
+    return !documents.allSatisfy { syncedKeys.contains($0.key) }
+  }
 
   /// The last document inside a full limit.
   private func limitEdge(of documents: DocumentSet) -> Document? {

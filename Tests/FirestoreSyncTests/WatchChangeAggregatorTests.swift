@@ -78,6 +78,31 @@ import Testing
     #expect(change?.isCurrent == false)
   }
 
+  @Test("Of a query that was asked for as a whole, what is not sent again is no longer part")
+  mutating func wholeAgain() throws {
+    let targets = holding("rooms/a", "rooms/b")
+    aggregator.requestHandedOut(target)
+    aggregator.requestHandedOut(target, isWhole: true)
+    try aggregator.receive(.removed([target], cause: nil), targets: targets)
+    try aggregator.receive(.added([target]), targets: targets)
+    try aggregator.receive(.document(doc("rooms/a", at: 2), updated: [target], removed: []), targets: targets)
+    try aggregator.receive(.current([target], nil), targets: targets)
+    let change = aggregator.takeEvent(at: at(2), targets: targets).targetChanges[target]
+
+    #expect(change?.modified == [key("rooms/a")])
+    #expect(change?.removed == [key("rooms/b")])
+  }
+
+  @Test("A query that goes on where it was keeps what is not sent again")
+  mutating func resumed() throws {
+    let targets = holding("rooms/a", "rooms/b")
+    try confirm(targets)
+    try aggregator.receive(.document(doc("rooms/a", at: 2), updated: [target], removed: []), targets: targets)
+    try aggregator.receive(.current([target], nil), targets: targets)
+
+    #expect(aggregator.takeEvent(at: at(2), targets: targets).targetChanges[target]?.removed == [])
+  }
+
   @Test("A token for no target in particular is for all of them")
   mutating func tokenForAll() throws {
     let targets = holding()

@@ -17,10 +17,15 @@ import Testing
     ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
   }
 
+  /// Seeds that found something: a limit filled by pending documents that hid stale ones from the next start, and a
+  /// query sent again as a whole that kept a document of the listen before.
+  private static let remembered: [UInt64] = [555, 633]
+
   private static let seeds: [UInt64] = {
     let count = (setting("HEARTH_MODEL_STEPS") ?? 20_000) / stepsPerSeed
-    let first = setting("HEARTH_MODEL_SEED") ?? 1
-    return (first..<first + max(count, 1)).map { UInt64($0) }
+    let first = setting("HEARTH_MODEL_SEED")
+    let chosen = ((first ?? 1)..<(first ?? 1) + max(count, 1)).map { UInt64($0) }
+    return first == nil ? chosen + remembered.filter { !chosen.contains($0) } : chosen
   }()
 
   @Test("Whatever happens to clients, backend and network, S1 to S10 hold and all agree at rest", arguments: seeds)

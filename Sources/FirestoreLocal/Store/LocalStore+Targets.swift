@@ -84,7 +84,7 @@ extension LocalStore {
     var stale: [TargetID] = []
     for change in changes {
       removed.formUnion(change.removed)
-      guard !change.isFromCache, var target = targets[change.targetID] else { continue }
+      guard !change.isFromCache, !change.hidesDocuments, var target = targets[change.targetID] else { continue }
       target.data.lastLimboFreeSnapshotVersion = target.data.snapshotVersion
       targets[change.targetID] = target
       if target.limboFreeVersionIsDue(viewChanged: !change.added.isEmpty || !change.removed.isEmpty) {
