@@ -68,7 +68,8 @@ let package = Package(
     module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
     .target(
-      name: "FirestoreWire", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grpc, grpcProtobuf, protobuf],
+      name: "FirestoreWire",
+      dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grpc, grpcProtobuf, protobuf],
       exclude: ["Protos"], swiftSettings: swift),
     module(
       "FirestoreGRPC",
@@ -79,7 +80,8 @@ let package = Package(
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),
-    module("FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
+    module(
+      "FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     module(
@@ -100,7 +102,8 @@ let package = Package(
     .target(
       name: "BuiltinThemes", path: "themes",
       resources: [
-        .embedInCode("ember.toml"), .embedInCode("paper.toml"), .embedInCode("high-contrast.toml"), .embedInCode("okabe-ito.toml"),
+        .embedInCode("ember.toml"), .embedInCode("paper.toml"), .embedInCode("high-contrast.toml"),
+        .embedInCode("okabe-ito.toml"),
         .embedInCode("solarized-dark.toml"), .embedInCode("solarized-light.toml"), .embedInCode("gruvbox-dark.toml"),
         .embedInCode("nord.toml"), .embedInCode("dracula.toml"), .embedInCode("catppuccin-mocha.toml"),
         .embedInCode("catppuccin-latte.toml"), .embedInCode("monochrome.toml"),
@@ -115,7 +118,8 @@ let package = Package(
     .executableTarget(
       name: "HearthCommand",
       dependencies: [
-        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "FirestoreSync", "FirestoreBackend",
         "FirestoreGRPC", "FirestoreServer", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
@@ -134,30 +138,50 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", sqlite,
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: swift),
 
-    .target(name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues", swiftSettings: swift),
+    .target(
+      name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues",
+      swiftSettings: swift),
     .target(
       name: "ClientTesting",
       dependencies: [
-        "FirestoreGRPC", .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        "FirestoreGRPC", .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Tests/ClientTesting", swiftSettings: swift),
     tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues"]),
     tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
-    tests("FirestoreLocalTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
-    tests("FirestoreSyncTests", ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec", "FirestoreJSON", "FirestoreBackend"]),
-    tests("ModelTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
-    tests("FirestoreBackendTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
-    tests("FirestoreWireTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),
+    tests(
+      "FirestoreLocalTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
+    tests(
+      "FirestoreSyncTests",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec",
+        "FirestoreJSON", "FirestoreBackend",
+      ]),
+    tests(
+      "ModelTests",
+      [
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "FirestoreBackend",
+      ]),
+    tests(
+      "FirestoreBackendTests",
+      ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+    tests(
+      "FirestoreWireTests",
+      ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),
     tests(
       "FirestoreGRPCTests",
       [
-        "ClientTesting", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", "FirestoreGRPC", grpc, protobuf,
+        "ClientTesting", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", "FirestoreGRPC", grpc,
+        protobuf,
         http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -165,7 +189,8 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
+        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend",
+        "FirestoreGRPC", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -180,18 +205,32 @@ let package = Package(
       ]),
     tests(
       "TerminalTests",
-      ["SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel", "FirestoreQuery"]),
-    tests("DashboardTests", ["SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"], exclude: ["Goldens"]),
-    tests("HearthCommandTests", ["HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"]),
+      [
+        "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel",
+        "FirestoreQuery",
+      ]),
+    tests(
+      "DashboardTests",
+      ["SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"],
+      exclude: ["Goldens"]),
+    tests(
+      "HearthCommandTests",
+      [
+        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync",
+        "FirestoreBackend",
+      ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(
       name: "CrashClient",
-      dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend"],
+      dependencies: [
+        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
+      ],
       path: "Tests/CrashClient", swiftSettings: swift),
     tests(
       "DurabilityTests",
       [
-        "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal",
+        "FirestoreRemote", "FirestoreSync",
         "FirestoreBackend", sqlite,
       ]),
     tests(
@@ -206,6 +245,8 @@ if coreOnly {
   package.products.removeAll { ["Hearth", "hearth"].contains($0.name) }
   package.dependencies.removeAll { dependency in
     guard case .sourceControl(_, let location, _) = dependency.kind else { return false }
-    return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains { location.contains($0) }
+    return ["/grpc/", "/swift-nio", "/swift-protobuf", "/swift-crypto", "/swift-certificates", "/swift-asn1"].contains {
+      location.contains($0)
+    }
   }
 }

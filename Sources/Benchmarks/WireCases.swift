@@ -6,7 +6,8 @@ import FirestoreRemote
 extension BenchmarkCase {
   /// What comes over the wire, on its way to one consistent change.
   static let wireCases = [
-    BenchmarkCase(name: "wire-decode", summary: "ListenResponse bytes of all documents into one remote event") { bench in
+    BenchmarkCase(name: "wire-decode", summary: "ListenResponse bytes of all documents into one remote event") {
+      bench in
       [try wireDecode(bench, shuffled: false), try wireDecode(bench, shuffled: true)]
     }
   ]

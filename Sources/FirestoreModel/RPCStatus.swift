@@ -2,7 +2,8 @@
 
 /// The canonical gRPC codes, which are also Firestore's error codes.
 package enum StatusCode: Int, Sendable, CaseIterable {
-  case ok = 0, cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
+  case ok = 0
+  case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
   case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
   case unauthenticated
 }

@@ -46,9 +46,11 @@ extension Value {
       return Ordering(left.count, right.count).then(Ordering.pairwise(left, right) { Ordering.numeric($0, $1) })
     case (.map(let left), .map(let right)):
       let byKind = Ordering(left.isInternalMaximum ? 1 : 0, right.isInternalMaximum ? 1 : 0)
-      return byKind != .equal ? byKind : Ordering.pairwise(left.entries, right.entries) { left, right in
-        left.name.compareUTF8(right.name).then(left.value.compare(right.value))
-      }
+      return byKind != .equal
+        ? byKind
+        : Ordering.pairwise(left.entries, right.entries) { left, right in
+          left.name.compareUTF8(right.name).then(left.value.compare(right.value))
+        }
     default: return Ordering(typeRank, other.typeRank)
     }
   }

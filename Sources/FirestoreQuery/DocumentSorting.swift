@@ -7,7 +7,7 @@ extension [OrderBy] {
   /// What is sorted are small places, not documents: moving a document costs several reference counts. Each place
   /// carries the first bits of what it is ordered by, so that most comparisons are of two numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
-    var sorted = Array<Document>(documents)
+    var sorted = [Document](documents)
     sort(&sorted)
     return sorted
   }

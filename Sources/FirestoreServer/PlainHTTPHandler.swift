@@ -33,9 +33,11 @@ final class PlainHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if isPassing { return context.fireChannelRead(data) }
     if !isHTTP {
       let buffer = unwrapInboundIn(data)
-      guard buffer.readableBytesView.starts(with: "GET ".utf8) || buffer.readableBytesView.starts(with: "DELETE ".utf8)
-        || buffer.readableBytesView.starts(with: "POST ".utf8) || buffer.readableBytesView.starts(with: "PUT ".utf8)
-        || buffer.readableBytesView.starts(with: "HEAD ".utf8) || buffer.readableBytesView.starts(with: "OPTIONS ".utf8)
+      guard
+        buffer.readableBytesView.starts(with: "GET ".utf8) || buffer.readableBytesView.starts(with: "DELETE ".utf8)
+          || buffer.readableBytesView.starts(with: "POST ".utf8) || buffer.readableBytesView.starts(with: "PUT ".utf8)
+          || buffer.readableBytesView.starts(with: "HEAD ".utf8)
+          || buffer.readableBytesView.starts(with: "OPTIONS ".utf8)
       else {
         passOn(context, data)
         return

@@ -40,7 +40,10 @@ package struct WriteOutcome: Sendable {
 }
 
 package struct StreamStatus: Hashable, Sendable {
-  package enum State: Hashable, Sendable { case closed, opening, open, backoff(until: Timestamp) }
+  package enum State: Hashable, Sendable {
+    case closed, opening, open
+    case backoff(until: Timestamp)
+  }
 
   package var state: State
   package var lastError: RPCStatus?

@@ -5,7 +5,10 @@ import Synchronization
 /// A mailbox of one snapshot, or of a few: when it is full the newest unread snapshot is merged with the next one
 /// (never lost, never growing). One reader.
 package final class SnapshotMailbox: Sendable {
-  package enum Element: Sendable { case snapshot(ViewSnapshot), failed(RPCStatus) }
+  package enum Element: Sendable {
+    case snapshot(ViewSnapshot)
+    case failed(RPCStatus)
+  }
 
   private struct State {
     var unread: [ViewSnapshot] = []

@@ -71,7 +71,8 @@ struct StatusRecord: Sendable {
     let rejected = (try? core.rejectedWrites()) ?? []
     return EngineStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
-      nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write, activeTargets: core.plan.count,
+      nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
+      activeTargets: core.plan.count,
       activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: roundTrips, recentOutcomes: outcomes,

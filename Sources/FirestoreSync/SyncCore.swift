@@ -127,7 +127,11 @@ package struct SyncCore: ~Copyable {
   /// Applies a timer that ran out.
   package mutating func fire(_ timer: SyncTimer, _ effects: inout [SyncEffect]) {
     switch timer {
-    case .onlineTimeout: changeOnlineState(&effects) { $0.timedOut(); return .none }
+    case .onlineTimeout:
+      changeOnlineState(&effects) {
+        $0.timedOut()
+        return .none
+      }
     case .watchIdle: closeIdleWatchStream(&effects)
     case .writeIdle: closeIdleWriteStream(&effects)
     case .storeRetry: retryOldest(&effects)

@@ -8,8 +8,8 @@ import Synchronization
 
 /// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.
 ///
-/// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return at once: a write
-/// followed by a listen is seen in that order.
+/// The `nonisolated` calls enqueue in call order from any thread, also from synchronous code, and return at once: a
+/// write followed by a listen is seen in that order.
 package actor SyncEngine {
   private nonisolated let executor = QueueExecutor(label: "hearth.sync-engine")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -19,15 +19,15 @@ struct ViewTable: Sendable {
     let equality: Equality?
   }
 
-  /// That a field has a value; the field by its place in `equalityPaths`. Among many queries, most ask for another value
-  /// than a document has, which is found out without asking each of them.
+  /// That a field has a value; the field by its place in `equalityPaths`. Among many queries, most ask for another
+  /// value than a document has, which is found out without asking each of them.
   struct Equality: Sendable {
     let path: Int
     let value: Value
   }
 
-  /// Ascending by id. In an array, so that a view is looked at where it lies: there may be many listeners, and copying a
-  /// view costs more than finding out that a change is none of its business.
+  /// Ascending by id. In an array, so that a view is looked at where it lies: there may be many listeners, and copying
+  /// a view costs more than finding out that a change is none of its business.
   private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
@@ -127,7 +127,9 @@ struct ViewTable: Sendable {
     func isLeftOut(_ id: ViewID, _ document: Document) -> Bool {
       guard concernedOnly, let position = position(of: id) else { return false }
       return entries.withUnsafeBufferPointer { entries in
-        guard let equality = entries[position].equality else { return !entries[position].view.isConcerned(by: document) }
+        guard let equality = entries[position].equality else {
+          return !entries[position].view.isConcerned(by: document)
+        }
         if values.isEmpty { values = Array(repeating: nil, count: equalityPaths.count) }
         let value: Value?
         if let known = values[equality.path] {

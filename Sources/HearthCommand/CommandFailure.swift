@@ -8,15 +8,19 @@ enum ExitStatus: Int32, Sendable {
   /// A document that was asked for by its path does not exist.
   case notFound = 4
   /// EX_USAGE, EX_DATAERR, EX_NOINPUT.
-  case usage = 64, badData = 65, noInput = 66
+  case usage = 64
+  case badData = 65
+  case noInput = 66
   /// EX_UNAVAILABLE: the backend cannot be reached, or its data is in use.
   case unavailable = 69
   /// EX_CANTCREAT, EX_IOERR.
-  case cannotCreate = 73, inputOutput = 74
+  case cannotCreate = 73
+  case inputOutput = 74
   /// EX_TEMPFAIL: out of time, or refused for now; worth trying again.
   case tryAgain = 75
   /// EX_NOPERM, EX_CONFIG.
-  case permissionDenied = 77, configuration = 78
+  case permissionDenied = 77
+  case configuration = 78
 }
 
 /// Why a command did not do what it was asked to, in one line for people and one number for scripts.

@@ -47,7 +47,8 @@ struct ColorFilter {
       output += rest.prefix(3)
       return 3
     }
-    guard rest[start + 1] == UInt8(ascii: "["), let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) })
+    guard rest[start + 1] == UInt8(ascii: "["),
+      let end = rest.dropFirst(2).firstIndex(where: { (0x40...0x7E).contains($0) })
     else {
       forget()
       return pass(rest.prefix(2))

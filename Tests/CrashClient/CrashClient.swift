@@ -18,7 +18,8 @@ struct CrashClient {
     let folder = arguments[1]
     switch (arguments[2], arguments.dropFirst(3).compactMap { UInt64($0) }) {
     case ("endless", let numbers) where numbers.count == 2:
-      var run = EndlessRun(client: try RunningClient(folder, backend: .directory(folder + "/backend")), seed: numbers[1])
+      var run = EndlessRun(
+        client: try RunningClient(folder, backend: .directory(folder + "/backend")), seed: numbers[1])
       try await run.run(from: Int(numbers[0]))
     case ("drain", _):
       let client = try RunningClient(folder, backend: .directory(folder + "/backend"))

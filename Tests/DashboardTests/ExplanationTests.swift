@@ -112,10 +112,15 @@ struct ExplanationTests {
       (
         Query(
           path: ResourcePath("cities"),
-          filters: [.or([.field(FieldFilter(FieldPath(segments: ["a"]), .equal, 1)), .and([
-            .field(FieldFilter(FieldPath(segments: ["b"]), .greaterThan, "x")),
-            .field(FieldFilter(FieldPath(segments: ["c"]), .arrayContains, true)),
-          ])])],
+          filters: [
+            .or([
+              .field(FieldFilter(FieldPath(segments: ["a"]), .equal, 1)),
+              .and([
+                .field(FieldFilter(FieldPath(segments: ["b"]), .greaterThan, "x")),
+                .field(FieldFilter(FieldPath(segments: ["c"]), .arrayContains, true)),
+              ]),
+            ])
+          ],
           explicitOrderBy: [OrderBy(FieldPath(segments: ["b"]), .descending)]),
         "cities where a == 1 or (b > \"x\" and c array-contains true) order b desc"
       ),

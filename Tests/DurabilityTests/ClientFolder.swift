@@ -26,7 +26,9 @@ final class ClientFolder: Sendable {
 
   func start(_ arguments: String...) throws -> ChildProcess {
     // What a sanitizer that this process runs under is told, that process is told too.
-    let environment = ProcessInfo.processInfo.environment.filter { $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD" }
+    let environment = ProcessInfo.processInfo.environment.filter {
+      $0.key.hasSuffix("SAN_OPTIONS") || $0.key == "LD_PRELOAD"
+    }
     return try ChildProcess([Self.program, path] + arguments, environment: environment, streams: .pipes)
   }
 

@@ -105,7 +105,8 @@ private final class CrashPlace {
   }
 
   private func backend() throws -> LocalBackend {
-    try LocalBackend(BackendConfiguration(location: .directory(folder.path + "/backend"), now: { Timestamp(seconds: 1_700_000_000) }))
+    try LocalBackend(
+      BackendConfiguration(location: .directory(folder.path + "/backend"), now: { Timestamp(seconds: 1_700_000_000) }))
   }
 
   private func missingOnBackend(_ paths: [String]) async throws -> [String] {
@@ -118,7 +119,8 @@ private final class CrashPlace {
   private func checkCount(_ context: String) async throws {
     let backend = try backend()
     let count = try await backend.aggregate(
-      Query(path: ResourcePath("writes")).target, [Aggregation(alias: "n", function: .count)], in: ClientFolder.database)["n"]
+      Query(path: ResourcePath("writes")).target, [Aggregation(alias: "n", function: .count)], in: ClientFolder.database
+    )["n"]
     let total = try await backend.aggregate(
       Query(path: ResourcePath("counters")).target, [Aggregation(alias: "n", function: .sum(FieldPath("n")))],
       in: ClientFolder.database)["n"]

@@ -88,7 +88,8 @@ struct UsedClient: Sendable {
     return (status?.storageFallback, failures)
   }
 
-  /// - Returns: how a listener, a new write and a wait for all writes end, at the latest when something else goes wrong.
+  /// - Returns: how a listener, a new write and a wait for all writes end, at the latest when something else goes
+  ///   wrong.
   func waitForEverything() async -> [RPCStatus?] {
     let mailbox = SnapshotMailbox()
     _ = engine.listen(to: Self.queries[2], options: ListenerOptions(), into: mailbox)

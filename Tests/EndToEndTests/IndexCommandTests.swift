@@ -47,7 +47,8 @@ extension EndToEndTests {
     func wrong() async throws {
       try surroundings.write(
         "indexes.json",
-        "{\"indexes\": [\n  {\"collectionGroup\": \"cities\", \"fields\": [{\"fieldPath\": \"a\", \"order\": \"UP\"}]}]}")
+        "{\"indexes\": [\n  {\"collectionGroup\": \"cities\", \"fields\": [{\"fieldPath\": \"a\", \"order\": \"UP\"}]}]}"
+      )
       let run = try await hearth("indexes", "--set", surroundings.folder.appending(path: "indexes.json").path)
       #expect(run.status == 65 && run.hasOneErrorLine && run.errors.contains("line 2, column"), "\(run.errors)")
       let missing = try await hearth("indexes", "--set", "/nowhere.json")

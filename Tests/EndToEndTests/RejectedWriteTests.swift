@@ -27,7 +27,8 @@ extension EndToEndTests.InTmux {
       try surroundings.write("edit", #"[{"update": "items/a0", "data": {"name": "mended"}}]"#)
       try await second.keys("e")
       try await second.wait(for: "the edited write at the server") {
-        $0.rows("2 Pending writes", "1 rejected").isEmpty && $0.rows("a0", "mended").count == 1 && $0.lines[0].contains("⇡0")
+        $0.rows("2 Pending writes", "1 rejected").isEmpty && $0.rows("a0", "mended").count == 1
+          && $0.lines[0].contains("⇡0")
       }
       try await second.keys("Q")
       #expect(try await second.exitStatus() == 0)

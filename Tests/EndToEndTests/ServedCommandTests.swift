@@ -50,7 +50,8 @@ extension EndToEndTests {
       #expect(try await watch.line().hasPrefix("{\"type\": \"added\", \"path\": \"cities/SF\""))
       _ = try await hearth("set", "cities/NY", "{\"state\": \"NY\"}", at: server)
       _ = try await hearth("update", "cities/SF", "n=2", at: server)
-      #expect(try await watch.line().hasPrefix("{\"type\": \"modified\", \"path\": \"cities/SF\", \"changed\": [\"n\"]"))
+      #expect(
+        try await watch.line().hasPrefix("{\"type\": \"modified\", \"path\": \"cities/SF\", \"changed\": [\"n\"]"))
       _ = try await hearth("update", "cities/SF", "state=NV", at: server)
       #expect(try await watch.line().hasPrefix("{\"type\": \"removed\", \"path\": \"cities/SF\""))
       _ = try await hearth("update", "cities/NY", "state=CA", at: server)
@@ -63,7 +64,8 @@ extension EndToEndTests {
     @Test("A server that is not there, or speaks TLS, is one line and exit status 69")
     func unreachable() async throws {
       let server = try await ServeProcess(surroundings)
-      let ghost = try await HeadlessRun(["get", "a/b", "--source", "server", "--emulator", "127.0.0.1:1"], surroundings)
+      let ghost = try await HeadlessRun(
+        ["get", "a/b", "--source", "server", "--emulator", "127.0.0.1:1"], surroundings)
       #expect(ghost.status == 69 && ghost.hasOneErrorLine && ghost.errors.contains("refuses"), "\(ghost.errors)")
       let tls = try await HeadlessRun(
         ["get", "a/b", "--source", "server", "--host", server.address, "--credentials", path("key.json")], surroundings)
@@ -96,7 +98,8 @@ extension EndToEndTests.InTmux {
       let surroundings = try Surroundings()
       var server = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/served"])
       let (port, address) = (server.port, server.address)
-      _ = try await HeadlessRun(["set", "cities/SF", "{\"name\": \"San Francisco\"}", "--emulator", address], surroundings)
+      _ = try await HeadlessRun(
+        ["set", "cities/SF", "{\"name\": \"San Francisco\"}", "--emulator", address], surroundings)
       do {
         let hearth = try await TmuxTerminal(["--emulator", address], in: surroundings)
         try await hearth.wait("San Francisco")

@@ -39,7 +39,12 @@ struct CredentialTests {
   ) async throws -> [String] {
     let seen = Mutex<[String]>([])
     var server = ScriptedServer()
-    let record: @Sendable (String) -> Int = { header in seen.withLock { $0.append(header); return $0.count } }
+    let record: @Sendable (String) -> Int = { header in
+      seen.withLock {
+        $0.append(header)
+        return $0.count
+      }
+    }
     server.handle(Wire.Method.ListCollectionIds.descriptor) { metadata, _, send in
       let count = record(Array(metadata[stringValues: "authorization"]).joined())
       if count <= refused { throw RPCError(code: .unauthenticated, message: "Invalid token.") }
@@ -103,7 +108,8 @@ struct CredentialTests {
     #expect(headers == ["Bearer granted-1", "Bearer granted-1", "Bearer granted-2"])
     let request = try #require(server.requests.first)
     #expect(request.head.uri == "/token")
-    #expect(request.body == "client_id=me&client_secret=s3cret%26&grant_type=refresh_token&refresh_token=refresh%2F%2Bme")
+    #expect(
+      request.body == "client_id=me&client_secret=s3cret%26&grant_type=refresh_token&refresh_token=refresh%2F%2Bme")
     try await server.close()
   }
 
@@ -127,8 +133,10 @@ struct CredentialTests {
   @Test("A token server that refuses, is broken or talks nonsense is quoted, without secrets")
   func refusals() async throws {
     let answers: [(HTTPResponseStatus, String, StatusCode, String)] = [
-      (.badRequest, #"{"error": "invalid_grant", "error_description": "Token has been revoked."}"#, .unauthenticated,
-       "invalid_grant: Token has been revoked."),
+      (
+        .badRequest, #"{"error": "invalid_grant", "error_description": "Token has been revoked."}"#, .unauthenticated,
+        "invalid_grant: Token has been revoked."
+      ),
       (.internalServerError, "oops", .unavailable, "HTTP 500"),
       (.ok, "oops", .unavailable, "something that is none"),
     ]
@@ -158,7 +166,8 @@ struct CredentialTests {
     #expect(request.head.headers["metadata-flavor"] == ["Google"])
     #expect(request.head.uri == "/computeMetadata/v1/instance/service-accounts/default/token")
     try await server.close()
-    let status = try await withoutServer(Credentials.application(environment: environment, now: { Timestamp(seconds: 0) }))
+    let status = try await withoutServer(
+      Credentials.application(environment: environment, now: { Timestamp(seconds: 0) }))
     #expect(status.code == .unauthenticated)
     #expect(status.message.contains("--credentials"))
   }

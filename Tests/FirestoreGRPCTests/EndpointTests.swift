@@ -8,7 +8,8 @@ struct EndpointTests {
   @Test(
     "Every usual spelling is understood",
     arguments: [
-      ("127.0.0.1:8080", "127.0.0.1", 8080), ("localhost:1", "localhost", 1), ("http://localhost:8080/", "localhost", 8080),
+      ("127.0.0.1:8080", "127.0.0.1", 8080), ("localhost:1", "localhost", 1),
+      ("http://localhost:8080/", "localhost", 8080),
       ("[::1]:8080", "::1", 8080), ("[::1]", "::1", 443), ("example.com", "example.com", 443),
     ])
   func spellings(_ text: String, _ host: String, _ port: Int) throws {
@@ -18,8 +19,10 @@ struct EndpointTests {
 
   @Test(
     "Anything else is refused, naming where it came from and how it should look",
-    arguments: ["", ":8080", "localhost", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "::1:80", "[::1:80",
-      "[::1]80", "a b:80", "a/b:80", "a\u{301}:80"])
+    arguments: [
+      "", ":8080", "localhost", "localhost:", "localhost:x", "localhost:0", "localhost:65536", "::1:80", "[::1:80",
+      "[::1]80", "a b:80", "a/b:80", "a\u{301}:80",
+    ])
   func nonsense(_ text: String) {
     let error = #expect(throws: ModelError.self) {
       try Endpoint(text, security: .plaintext, from: "FIRESTORE_EMULATOR_HOST")

@@ -86,7 +86,8 @@ struct FailureTests {
   func notHTTP2() async throws {
     let (channel, port) = try await listener { channel in
       channel.eventLoop.makeCompletedFuture {
-        try channel.pipeline.syncOperations.addHandler(AlertHandler(answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)))
+        try channel.pipeline.syncOperations.addHandler(
+          AlertHandler(answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8)))
       }
     }
     let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))

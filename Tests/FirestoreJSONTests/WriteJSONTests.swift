@@ -51,7 +51,8 @@ struct WriteJSONTests {
 
   @Test("Transforms may also stand among the data")
   func transformsInData() throws {
-    let text = "{\"merge\": \"orders/a\", \"data\": {\"s.n\": {\"$increment\": 1}, \"m\": {\"at\": {\"$serverTimestamp\": true}}}}"
+    let text =
+      "{\"merge\": \"orders/a\", \"data\": {\"s.n\": {\"$increment\": 1}, \"m\": {\"at\": {\"$serverTimestamp\": true}}}}"
     let mutations = try WriteJSON.parse(text, database: database)
     #expect(
       mutations.first?.transforms == [

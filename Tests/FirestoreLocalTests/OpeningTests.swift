@@ -248,7 +248,8 @@ struct OpeningTests {
   }
 
   @Test(
-    "A file that may not be read or written is refused by name", .enabled(if: geteuid() != 0, "root may read everything"),
+    "A file that may not be read or written is refused by name",
+    .enabled(if: geteuid() != 0, "root may read everything"),
     arguments: [0o000, 0o400])
   func forbidden(permissions: Int) throws {
     let place = Place(.durable)

@@ -12,7 +12,8 @@ struct OverlayOriginTests {
   private func writes(_ count: Int) -> [Mutation] {
     (0..<count).map { number in
       let value = Value.integer(Int64(number))
-      return number.isMultiple(of: 7) ? set("rooms/r", ["shared": value, "set": value])
+      return number.isMultiple(of: 7)
+        ? set("rooms/r", ["shared": value, "set": value])
         : patch("rooms/r", ["shared": value, "f\(number % 5)": value])
     }
   }
@@ -109,7 +110,9 @@ struct OverlayOriginTests {
     }
   }
 
-  private static let paths = ["a", "b", "a.x", "a.y", "a.x.z"].map { FieldPath(segments: $0.split(separator: ".").map(String.init)) }
+  private static let paths = ["a", "b", "a.x", "a.y", "a.x.z"].map {
+    FieldPath(segments: $0.split(separator: ".").map(String.init))
+  }
 
   private func fields(_ random: inout SeededGenerator) -> Fields {
     var fields = Fields()
@@ -120,10 +123,13 @@ struct OverlayOriginTests {
   }
 
   private func mutation(_ random: inout SeededGenerator) -> Mutation {
-    let transforms = Int.random(in: 0..<8, using: &random) > 0 ? [] : [
-      FieldTransform(
-        path: FieldPath("n"), operation: Bool.random(using: &random) ? .increment(.integer(1)) : .serverTimestamp)
-    ]
+    let transforms =
+      Int.random(in: 0..<8, using: &random) > 0
+      ? []
+      : [
+        FieldTransform(
+          path: FieldPath("n"), operation: Bool.random(using: &random) ? .increment(.integer(1)) : .serverTimestamp)
+      ]
     let precondition = [Precondition.none, .none, .none, .exists(true), .exists(false)].randomElement(using: &random)
     let operation: Mutation.Operation =
       switch Int.random(in: 0..<9, using: &random) {

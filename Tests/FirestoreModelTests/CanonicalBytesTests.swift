@@ -54,7 +54,8 @@ struct CanonicalBytesTests {
   func recognised() {
     let values: [Value] = [
       .null, .boolean(true), .integer(-1), .integer(1 << 40), .double(-0.0), .double(.nan), .string("é\u{10ffff}"),
-      .timestamp(Timestamp(seconds: -5, nanoseconds: 7)), .bytes([0, 255]), .geoPoint(GeoPoint(latitude: 0, longitude: -1)),
+      .timestamp(Timestamp(seconds: -5, nanoseconds: 7)), .bytes([0, 255]),
+      .geoPoint(GeoPoint(latitude: 0, longitude: -1)),
       .reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath("a/b"))),
       .array([.integer(300), .string(String(repeating: "x", count: 200))]), .map(["a": .map([:]), "b": .array([])]),
     ]

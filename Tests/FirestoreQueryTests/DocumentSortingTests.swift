@@ -40,7 +40,9 @@ struct DocumentSortingTests {
     }
   }
 
-  @Test("Of several documents with one key a set keeps the last", arguments: [([], ["c/a", "c/b"]), (order("-n"), ["c/b", "c/a"])])
+  @Test(
+    "Of several documents with one key a set keeps the last",
+    arguments: [([], ["c/a", "c/b"]), (order("-n"), ["c/b", "c/a"])])
   func repeated(orderBy: [OrderBy], keys: [String]) {
     let documents = [1, 2, 3].flatMap { number in
       ["c/a", "c/b"].map { doc($0, ["n": .integer(number)]) }

@@ -25,7 +25,12 @@ struct BundleLoadingTests {
       let reports = Mutex<[BundleProgress]>([])
       let end = try await test.engine.load(bundle(250), byteCount: 2500) { progress in
         // Enqueued between two slices, since each slice is enqueued when this has returned.
-        if reports.withLock({ $0.append(progress); return $0.count }) == 2 { _ = test.engine.write([set("rooms/a")]) }
+        if reports.withLock({
+          $0.append(progress)
+          return $0.count
+        }) == 2 {
+          _ = test.engine.write([set("rooms/a")])
+        }
       }
 
       #expect(reports.withLock { $0.map(\.documents) } == [0, 100, 200])

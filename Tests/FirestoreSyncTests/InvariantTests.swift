@@ -35,9 +35,10 @@ import Testing
     #expect(effects.deliveries.count == 1)
     let delivered = effects.deliveries.first ?? []
     #expect(delivered.map(\.listener) == (1...4).map { ListenerID($0) })
-    #expect(delivered.map(\.snapshot.documents.documents) == [
-      [doc("rooms/a", at: 5)], [doc("rooms/a", at: 5)], [doc("halls/b", at: 5)], [],
-    ])
+    #expect(
+      delivered.map(\.snapshot.documents.documents) == [
+        [doc("rooms/a", at: 5)], [doc("rooms/a", at: 5)], [doc("halls/b", at: 5)], [],
+      ])
     #expect(delivered.allSatisfy { !$0.snapshot.isFromCache })
   }
 

@@ -129,11 +129,13 @@ struct RejectedWriteTests {
     harness.listen(1, to: "rooms")
     let first = try harness.write(set("rooms/a", ["n": .integer(1), "old": .boolean(true)])).batch
     let middle = try harness.write(
-      Mutation(key: key("rooms/a"), operation: .patch(["m": .integer(2)], FieldMask([FieldPath("m")])))).batch
+      Mutation(key: key("rooms/a"), operation: .patch(["m": .integer(2)], FieldMask([FieldPath("m")])))
+    ).batch
     let last = try harness.write(
       Mutation(
         key: key("rooms/a"), operation: .patch([:], FieldMask([])),
-        transforms: [FieldTransform(path: FieldPath("n"), operation: .increment(.integer(5)))])).batch
+        transforms: [FieldTransform(path: FieldPath("n"), operation: .increment(.integer(5)))])
+    ).batch
 
     var effects = try harness.effects { core, effects in try core.cancelWrite(middle, &effects) }
     let afterMiddle = effects.deliveries.last?.last?.snapshot.documents[key("rooms/a")]

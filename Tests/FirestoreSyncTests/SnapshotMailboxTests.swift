@@ -99,4 +99,3 @@ import Testing
     #expect(await reader.value)
   }
 }
-

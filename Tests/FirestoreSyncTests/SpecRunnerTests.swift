@@ -63,8 +63,10 @@ import Testing
       (#""fromCache":false,"hasPendingWrites":true"#, #""fromCache":true,"hasPendingWrites":true"#, "events"),
       (#""fromCache":false,"hasPendingWrites":true"#, #""fromCache":false,"hasPendingWrites":false"#, "events"),
       (#""errorCode":0,"fromCache":true"#, #""errorCode":7,"fromCache":true"#, "events"),
-      (#""activeTargets":{"2":{"queries":[\#(q)],"resumeToken":""}}"#,
-        #""activeTargets":{"2":{"queries":[\#(q)],"resumeToken":"t"}}"#, "active targets"),
+      (
+        #""activeTargets":{"2":{"queries":[\#(q)],"resumeToken":""}}"#,
+        #""activeTargets":{"2":{"queries":[\#(q)],"resumeToken":"t"}}"#, "active targets"
+      ),
       (#""activeTargets":{"2":{"queries":[\#(q)],"resumeToken":""}}"#, #""activeTargets":{}"#, "active targets"),
       ("TargetPurposeLimboResolution", "TargetPurposeListen", "active targets"),
       (#""activeLimboDocs":["notes/x"]"#, #""activeLimboDocs":[]"#, "active limbo documents"),

@@ -17,7 +17,8 @@ import Testing
     return SyncCore(store, configuration: SyncCore.Configuration(database: database), random: CountingGenerator())
   }
 
-  @Test("A queue that cannot be opened at the start is tried again; until then nothing is written, then listeners see it")
+  @Test(
+    "A queue that cannot be opened at the start is tried again; until then nothing is written, then listeners see it")
   func retriedStart() throws {
     var core = try Self.core()
     var effects: [SyncEffect] = []
@@ -67,7 +68,9 @@ import Testing
     #expect(harness.deliver(version: 8).retryPauses == [.zero])
   }
 
-  private func pow(_ base: Double, _ exponent: Int) -> Double { (0..<exponent).reduce(1) { result, _ in result * base } }
+  private func pow(_ base: Double, _ exponent: Int) -> Double {
+    (0..<exponent).reduce(1) { result, _ in result * base }
+  }
 }
 
 extension CoreHarness {

@@ -36,7 +36,8 @@ import Testing
       core.streamEnded(.write, status, in: core.writeStream.epoch, &effects)
     }
 
-    let completed = try #require(effects.position { if case .complete(batch, .failure(status)) = $0 { true } else { false } })
+    let completed = try #require(
+      effects.position { if case .complete(batch, .failure(status)) = $0 { true } else { false } })
     let delivered = try #require(effects.position { if case .deliver = $0 { true } else { false } })
     #expect(completed < delivered)
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.rejected(batch, status)])

@@ -107,9 +107,15 @@ struct CodecTests {
       var bytes = originals.randomElement(using: &random) ?? []
       switch Int.random(in: 0..<4, using: &random) {
       case 0: bytes.removeLast(Int.random(in: 0...bytes.count, using: &random))
-      case 1: bytes = (0..<Int.random(in: 0..<64, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-      case 2: for _ in 0..<3 { bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
-      default: bytes.insert(.random(in: .min ... .max, using: &random), at: Int.random(in: bytes.indices, using: &random))
+      case 1:
+        bytes = (0..<Int.random(in: 0..<64, using: &random)).map { _ in UInt8.random(in: .min ... .max, using: &random)
+        }
+      case 2:
+        for _ in 0..<3 {
+          bytes[Int.random(in: bytes.indices, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        }
+      default:
+        bytes.insert(.random(in: .min ... .max, using: &random), at: Int.random(in: bytes.indices, using: &random))
       }
       do { _ = try read(bytes) } catch let error as RPCError {
         #expect(error.code == .internalError)

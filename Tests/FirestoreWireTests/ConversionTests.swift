@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Conversion between the model and the messages")
 struct ConversionTests {
-  @Test("A document is the same after going over the wire, with every type of value and names that only differ in bytes")
+  @Test(
+    "A document is the same after going over the wire, with every type of value and names that only differ in bytes")
   func document() throws {
     let message = try #require(Samples.document.message(in: Samples.database))
     let received = try Wire.Document(serializedBytes: message.serializedBytes() as [UInt8])
@@ -75,7 +76,9 @@ struct ConversionTests {
 
   @Test("A name outside the database, or of something else than a document, is refused and named")
   func names() throws {
-    for name in ["", "projects/p", "projects/q/databases/(default)/documents/a/b", "projects/p/databases/(default)/a/b"] {
+    for name in [
+      "", "projects/p", "projects/q/databases/(default)/documents/a/b", "projects/p/databases/(default)/a/b",
+    ] {
       #expect(throws: ModelError.self) { try DocumentKey(name: name, in: Samples.database) }
     }
     let collection = "projects/p/databases/(default)/documents/cities"

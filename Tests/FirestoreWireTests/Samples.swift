@@ -80,6 +80,7 @@ enum Samples {
       start: Bound(values: [.integer(9)], isInclusive: true), end: Bound(values: [.integer(2)], isInclusive: false)),
     Query(
       path: ResourcePath("cities"), limit: 3, limitType: .last,
-      start: Bound(values: [.reference(database, DocumentKey(unchecked: ResourcePath("cities/SF")))], isInclusive: false)),
+      start: Bound(
+        values: [.reference(database, DocumentKey(unchecked: ResourcePath("cities/SF")))], isInclusive: false)),
   ]
 }

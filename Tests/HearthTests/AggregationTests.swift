@@ -35,7 +35,8 @@ struct AggregationTests {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
       try await Self.fill(cities)
-      let snapshot = try await cities
+      let snapshot =
+        try await cities
         .aggregate([.count(), .sum("population"), .average("population"), .sum(FieldPath(["area"])), .sum("area")])
         .getAggregation(source: .server)
       #expect(snapshot.count == 3)
@@ -89,7 +90,9 @@ struct AggregationTests {
         cities.order(by: "state").end(at: ["CA"]).limit(to: 2), test.db.collectionGroup("cities"),
       ]
       for (number, query) in queries.enumerated() {
-        for fields: [AggregateField] in [[.count()], [.sum("area"), .count()], [.average("population"), .sum("area")]] {
+        for fields: [AggregateField] in [
+          [.count()], [.sum("area"), .count()], [.average("population"), .sum("area")],
+        ] {
           let query = query.aggregate(fields)
           let (server, cache) = (
             try await query.getAggregation(source: .server), try await query.getAggregation(source: .cache)

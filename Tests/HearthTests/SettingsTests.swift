@@ -26,7 +26,9 @@ struct SettingsTests {
 
     db.useEmulator(withHost: "localhost", port: 9090)
     #expect(db.settings.host == "localhost:8080")
-    await #expect { try await db.document("a/b").enqueueData([:]).local } throws: { code(of: $0) == .failedPrecondition }
+    await #expect { try await db.document("a/b").enqueueData([:]).local } throws: {
+      code(of: $0) == .failedPrecondition
+    }
     // The settings in force take the mistake back.
     db.useEmulator(withHost: "localhost", port: 8080)
     try await db.document("a/b").enqueueData([:]).local

@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+
 @testable import FirestoreSync
 
 extension ModelClient {
@@ -102,12 +103,16 @@ extension ModelClient {
       guard let view = views.id(of: listener.query), let entry = views[view] else {
         throw Violation(description: "listener \(id.rawValue) of client \(index) has no view")
       }
-      if isOffline { try require(!entry.view.isSynced, "S7: offline, but the view of \(listener.query) is not from cache") }
+      if isOffline {
+        try require(!entry.view.isSynced, "S7: offline, but the view of \(listener.query) is not from cache")
+      }
       guard let last = listener.last, listener.options.includeMetadataChanges else { continue }
       let name = "listener \(id.rawValue) of client \(index)"
       try require(last.isFromCache == !entry.view.isSynced, "S7: \(name) was not told that its source changed")
       try require(last.mutatedKeys == entry.view.mutatedKeys, "\(name) was not told of changed pending writes")
-      if isThorough { try require(last.documents == entry.view.documents, "\(name) shows other documents than its view") }
+      if isThorough {
+        try require(last.documents == entry.view.documents, "\(name) shows other documents than its view")
+      }
     }
     let log = core!.log
     let (count, first) = (log.count, log.first)
@@ -162,7 +167,8 @@ extension ModelClient {
     defer { core!.store.faults = faults }
     let version = try core!.store.lastRemoteSnapshotVersion()
     if let last = lastSnapshotVersion {
-      try require(version.map { $0 >= last } ?? false, "S6: the snapshot version went from \(last) to \(version as Any)")
+      try require(
+        version.map { $0 >= last } ?? false, "S6: the snapshot version went from \(last) to \(version as Any)")
     }
     lastSnapshotVersion = version
     for key in ModelQueries.keys {

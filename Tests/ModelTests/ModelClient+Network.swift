@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+
 @testable import FirestoreSync
 
 /// The two streams, one message at a time. Every function returns whether it did anything.
@@ -28,7 +29,8 @@ extension ModelClient {
     let epoch = kind == .watch ? core!.watchStream.epoch : core!.writeStream.epoch
     opening[kind] = nil
     if kind == .watch { loseWatchStream(epoch) } else { loseWriteStream() }
-    try transition { core, effects in core.streamEnded(kind, RPCStatus(code, "The stream broke."), in: epoch, &effects) }
+    try transition { core, effects in core.streamEnded(kind, RPCStatus(code, "The stream broke."), in: epoch, &effects)
+    }
   }
 
   @discardableResult
@@ -136,9 +138,11 @@ extension ModelClient {
       throw Violation(description: "ending target \(id): \(error)")
     }
     try fetch(session, backend)
-    guard let acknowledgement = watchInbox.lastIndex(where: {
-      if case .removed([id], cause: nil) = $0 { true } else { false }
-    }) else { throw Violation(description: "the removal of target \(id) was not acknowledged") }
+    guard
+      let acknowledgement = watchInbox.lastIndex(where: {
+        if case .removed([id], cause: nil) = $0 { true } else { false }
+      })
+    else { throw Violation(description: "the removal of target \(id) was not acknowledged") }
     watchInbox[acknowledgement] = .removed([id], cause: RPCStatus(.permissionDenied, "Not any more."))
     refusedTargets.insert(id)
   }
@@ -200,7 +204,9 @@ extension ModelClient {
       try require(view.mutatedKeys.isEmpty, "\(name) has pending writes: \(view.mutatedKeys)")
       try require(
         view.syncedKeys == Set(expected.map(\.key)), "\(name) counts \(view.syncedKeys.sorted()) as confirmed")
-      try require(last.documents.keys == shown.map(\.key), "\(name) was told \(last.documents.keys), its view has \(shown.map(\.key))")
+      try require(
+        last.documents.keys == shown.map(\.key),
+        "\(name) was told \(last.documents.keys), its view has \(shown.map(\.key))")
       let told = last.documents.documents
       for (left, right) in zip(told, shown) {
         try require(left.data == right.data, "\(name) was told \(left), its view has \(right)")

@@ -4,9 +4,10 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
-import SeededRandom
-@testable import FirestoreSync
 import Foundation
+import SeededRandom
+
+@testable import FirestoreSync
 
 /// Something that must never happen.
 struct Violation: Error, CustomStringConvertible {
@@ -36,7 +37,10 @@ final class ModelClient {
   }
 
   /// What arrives on the write stream.
-  enum Answer { case committed(CommitResponse), refused(RPCStatus) }
+  enum Answer {
+    case committed(CommitResponse)
+    case refused(RPCStatus)
+  }
 
   let index: Int
   let setup: Setup

@@ -33,7 +33,8 @@ enum ModelQueries {
         .or([
           .field(FieldFilter(a, .equal, .integer(0))),
           .and([
-            .field(FieldFilter(FieldPath("b"), .equal, .string("β"))), .field(FieldFilter(x, .greaterThan, .integer(0))),
+            .field(FieldFilter(FieldPath("b"), .equal, .string("β"))),
+            .field(FieldFilter(x, .greaterThan, .integer(0))),
           ]),
         ])
       ]),

@@ -43,11 +43,15 @@ struct ModelRun: Sendable {
     return try await Self.perform(self, clock, on: backend)
   }
 
-  private static func perform(_ run: ModelRun, _ clock: VirtualClock, on backend: isolated LocalBackend) throws -> Failure? {
+  private static func perform(_ run: ModelRun, _ clock: VirtualClock, on backend: isolated LocalBackend) throws
+    -> Failure?
+  {
     let printsSteps = ProcessInfo.processInfo.environment["HEARTH_MODEL_TRACE"] != nil
     let world = try World(run.setups, seed: run.seed, clock: clock)
     do {
-      try world.perform(run.trace, isThorough: run.isThorough, on: backend) { if printsSteps { print(world.stepsDone, $0) } }
+      try world.perform(run.trace, isThorough: run.isThorough, on: backend) {
+        if printsSteps { print(world.stepsDone, $0) }
+      }
       return nil
     } catch {
       return Failure(step: world.stepsDone, violation: "\(error)")
@@ -69,7 +73,8 @@ struct ModelRun: Sendable {
     var left = attempts
     func keep(_ candidate: consuming ModelRun) async throws -> Bool {
       left -= 1
-      guard let failure = try await candidate.failure(), failure.violation.prefix(24) == best.failure.violation.prefix(24)
+      guard let failure = try await candidate.failure(),
+        failure.violation.prefix(24) == best.failure.violation.prefix(24)
       else { return false }
       candidate.trace = Array(candidate.trace.prefix(failure.step + 1))
       best = (candidate, failure)

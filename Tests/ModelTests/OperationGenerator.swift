@@ -34,7 +34,10 @@ struct OperationGenerator {
     (90, { g, client in .open(client, g.pick([.watch, .write])) }),
     (160, { g, client in .send(client, g.pick([.watch, .write]), count: 1 + g.below(4)) }),
     (70, { _, client in .serve(client) }),
-    (230, { g, client in .deliver(client, g.pick([.watch, .watch, .write]), count: g.chance(30) ? 50 : 1 + g.below(4)) }),
+    (
+      230,
+      { g, client in .deliver(client, g.pick([.watch, .watch, .write]), count: g.chance(30) ? 50 : 1 + g.below(4)) }
+    ),
     (25, { g, client in .breakStream(client, g.pick([.watch, .write]), g.pick(transient)) }),
     (14, { _, client in .enableNetwork(client) }),
     (8, { _, client in .disableNetwork(client) }),
@@ -117,9 +120,10 @@ struct OperationGenerator {
     for name in ["a", "b", "n", "t", "tags"] where fields[name] == nil && chance(10) { paths.append(FieldPath(name)) }
     return Mutation(
       key: key, operation: .patch(fields, FieldMask(paths)), precondition: precondition,
-      transforms: chance(40) ? transforms().filter { transform in
-        !paths.contains { $0.isPrefix(of: transform.path) || transform.path.isPrefix(of: $0) }
-      } : [])
+      transforms: chance(40)
+        ? transforms().filter { transform in
+          !paths.contains { $0.isPrefix(of: transform.path) || transform.path.isPrefix(of: $0) }
+        } : [])
   }
 
   private mutating func fields() -> Fields {

@@ -1,11 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-@testable import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
-@testable import FirestoreSync
 import Synchronization
+
+// SPDX-License-Identifier: Apache-2.0
+@testable import FirestoreBackend
+@testable import FirestoreSync
 
 /// Time that moves when told to, and by a microsecond whenever somebody looks.
 final class VirtualClock: Sendable {

@@ -51,7 +51,8 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Writes made offline are shown at once, sent in order on return, and seen by others", arguments: World.Way.allCases)
+  @Test(
+    "Writes made offline are shown at once, sent in order on return, and seen by others", arguments: World.Way.allCases)
   func offlineWrites(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       let seen = Events<Int?>()
@@ -91,7 +92,9 @@ struct EndToEndTests {
   func reads(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       for number in 0..<25 {
-        try await db.document("items/\(number)").setData(["n": number, "even": number % 2 == 0, "tags": ["t\(number % 3)"]])
+        try await db.document("items/\(number)").setData([
+          "n": number, "even": number % 2 == 0, "tags": ["t\(number % 3)"],
+        ])
       }
       let items = other.collection("items")
       let found = try await items.whereField("even", isEqualTo: true).whereField("tags", arrayContains: "t0")

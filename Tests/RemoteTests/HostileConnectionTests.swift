@@ -68,7 +68,8 @@ struct HostileConnectionTests {
         + RawRequest.data(RawRequest.message(body), stream: 3, isLast: false)
         + RawRequest.frame(3, stream: 1, [0, 0, 0, 8]) + RawRequest.data(body, stream: 3)
     case 7:
-      let head = "\(["GET", "DELETE", "PUT", "POST"].randomElement(using: &generator) ?? "GET") /%zz/emulator HTTP/1.1\r\n\r\n"
+      let head =
+        "\(["GET", "DELETE", "PUT", "POST"].randomElement(using: &generator) ?? "GET") /%zz/emulator HTTP/1.1\r\n\r\n"
       return Array(head.utf8.prefix(.random(in: 0...head.utf8.count, using: &generator)))
     default: return garbage(&generator, upTo: 200)
     }

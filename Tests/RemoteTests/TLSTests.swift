@@ -22,7 +22,8 @@ struct TLSTests {
     return failure
   }
 
-  @Test("With its certificate trusted, a server is read, written and listened to", arguments: ["localhost", "127.0.0.1"])
+  @Test(
+    "With its certificate trusted, a server is read, written and listened to", arguments: ["localhost", "127.0.0.1"])
   func accepted(host: String) async throws {
     let certificate = try TestCertificate(names: ["localhost"], address: [127, 0, 0, 1])
     try await Server.run(tls: certificate.tls) { server in

@@ -80,7 +80,8 @@ package struct NetworkStatus: Hashable, Sendable {
     online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, reason: String? = nil,
     retryAt: Timestamp? = nil, watch: Stream = Stream(),
     write: Stream = Stream(), activeTargets: Int = 0, inFlightWrites: Int = 0, lastSnapshotAt: Timestamp? = nil,
-    roundTrips: [Duration] = [], cacheByteCount: Int? = nil, cacheLimit: Int? = nil, storageNotice: String? = nil, storageBadge: String? = nil,
+    roundTrips: [Duration] = [], cacheByteCount: Int? = nil, cacheLimit: Int? = nil, storageNotice: String? = nil,
+    storageBadge: String? = nil,
     backend: Backend
   ) {
     self.online = online

@@ -35,7 +35,8 @@ package struct QueueRow: Equatable, Sendable {
 
   package init(
     batch: BatchID, operation: Operation, documents: [DocumentKey], mutations: [Mutation] = [],
-    writtenAt: Timestamp, byteCount: Int = 0, tries: Int = 0, state: State, transformCount: Int = 0, isNonIdempotent: Bool = false, lastError: RPCStatus? = nil,
+    writtenAt: Timestamp, byteCount: Int = 0, tries: Int = 0, state: State, transformCount: Int = 0,
+    isNonIdempotent: Bool = false, lastError: RPCStatus? = nil,
     rejectedAt: Timestamp? = nil
   ) {
     self.batch = batch

@@ -6,7 +6,9 @@ import FirestoreQuery
 enum QueryText {
   static func line(_ query: Query) -> String {
     var words = [query.collectionGroup.map { "**/" + $0 } ?? query.path.text]
-    if !query.filters.isEmpty { words += ["where", query.filters.map { text($0, isInner: false) }.joined(separator: ", ")] }
+    if !query.filters.isEmpty {
+      words += ["where", query.filters.map { text($0, isInner: false) }.joined(separator: ", ")]
+    }
     for order in query.explicitOrderBy {
       words += ["order", order.path.canonicalText] + (order.direction == .descending ? ["desc"] : [])
     }

@@ -55,7 +55,8 @@ package struct FeedRow: Sendable {
 
   /// Everything a filter looks at.
   var searchText: String {
-    [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, why ?? "", batch?.description ?? ""].joined(separator: " ")
+    [listenerName, subject, isLocal ? "LOCAL" : "SERVER", summary, why ?? "", batch?.description ?? ""].joined(
+      separator: " ")
   }
 
   /// The row as plain text, for the clipboard.

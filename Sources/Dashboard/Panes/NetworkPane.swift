@@ -33,7 +33,8 @@ struct NetworkPane {
     }
     guard isLarge, lines.count + 1 < area.height else { return }
     canvas.put(
-      PaneHints.line([.faults, .retryNow, .new], .network, state, glyphs, width: area.width), x: area.x, y: area.maxY - 1,
+      PaneHints.line([.faults, .retryNow, .new], .network, state, glyphs, width: area.width), x: area.x,
+      y: area.maxY - 1,
       width: area.width)
   }
 
@@ -90,7 +91,9 @@ struct NetworkPane {
     first.add("write ", .textMuted)
     first.add(text(of: state.network.write), role(of: state.network.write))
     if state.network.write.state == .open { first.add(" \(state.network.inFlightWrites)/10") }
-    guard state.network.reason == nil, let error = state.network.watch.lastError ?? state.network.write.lastError else { return [first] }
+    guard state.network.reason == nil, let error = state.network.watch.lastError ?? state.network.write.lastError else {
+      return [first]
+    }
     return [first, fact("error", error.code.name, .warn)]
   }
 
@@ -154,7 +157,8 @@ struct NetworkPane {
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
     // A notice about the cache has its name already.
     return fact(
-      state.network.storageNotice == nil ? "cache" : "size", ByteText.short(count) + limit + (isMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
+      state.network.storageNotice == nil ? "cache" : "size",
+      ByteText.short(count) + limit + (isMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
   }
 
   private var reconnectLine: Line {

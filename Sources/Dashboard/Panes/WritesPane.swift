@@ -119,7 +119,9 @@ struct WritesPane {
 
   /// How long a row has waited; of a rejected one when it was rejected, since an idle screen must not count.
   private func age(of row: QueueRow) -> String {
-    if let time = row.rejectedAt { return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5)) }
+    if let time = row.rejectedAt {
+      return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5))
+    }
     return row.isFinished ? "" : TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.writtenAt))
   }
 

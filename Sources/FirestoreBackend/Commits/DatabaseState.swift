@@ -27,9 +27,10 @@ struct DatabaseState: Sendable {
         id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0)
     }
     guard var state else { throw BackendError(.sqlite, "A database that was just made is gone.") }
-    state.changes = try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(state.id)) { row in
-      Int(row.integer(0))
-    } ?? 0
+    state.changes =
+      try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(state.id)) { row in
+        Int(row.integer(0))
+      } ?? 0
     return state
   }
 
@@ -50,9 +51,10 @@ struct DatabaseState: Sendable {
     guard let cutoff else { return }
     try connection.run("DELETE FROM changes WHERE database = ? AND version <= ?", .integer(id), .integer(cutoff))
     pruned = cutoff
-    changes = try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(id)) {
-      Int($0.integer(0))
-    } ?? 0
+    changes =
+      try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(id)) {
+        Int($0.integer(0))
+      } ?? 0
   }
 
   /// The state after a change that is not recorded document by document; stored as well.

@@ -73,7 +73,8 @@ struct BackendFile: ~Copyable {
           """)
     }
     do {
-      let queue = try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
+      let queue =
+        try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
         ?? DatabaseQueue(configuration: configuration)
       let migrator = migrator()
       if try queue.read(migrator.hasBeenSuperseded) {

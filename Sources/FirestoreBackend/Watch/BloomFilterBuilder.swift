@@ -1,6 +1,6 @@
+package import FirestoreRemote
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-package import FirestoreRemote
 
 /// Builds the bloom filter of an existence filter: the names of all documents that a target has at the backend.
 ///

@@ -33,7 +33,8 @@ enum CallFailure {
     switch status.code {
     case .unauthenticated: credentials.remedy
     case .notFound where status.message.contains("does not exist for project"): "Check --project and --database."
-    case .permissionDenied where status.message.contains("CONSUMER_INVALID")
+    case .permissionDenied
+    where status.message.contains("CONSUMER_INVALID")
       || status.message.contains("on resource project"):
       "Check that the project of --project exists, and who may use it."
     default: nil

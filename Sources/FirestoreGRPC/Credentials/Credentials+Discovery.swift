@@ -18,7 +18,9 @@ extension Credentials {
 
   /// The project that a service account's key belongs to.
   package static func project(file: String?, environment: [String: String]) -> String? {
-    guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else { return nil }
+    guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else {
+      return nil
+    }
     return (try? JSONDecoder().decode(CredentialsFile.self, from: data))?.project_id
   }
 
@@ -70,7 +72,8 @@ extension Credentials {
     default:
       throw RPCStatus(
         .unauthenticated,
-        "The credentials file \(file) is of the type \"\(fields.type)\". Use a key of a service account, or \"gcloud auth application-default login\".")
+        "The credentials file \(file) is of the type \"\(fields.type)\". Use a key of a service account, or \"gcloud auth application-default login\"."
+      )
     }
   }
 }

@@ -78,7 +78,8 @@ struct HTTPRequest: Sendable {
     fields.add(name: "host", value: url.host)
     fields.add(name: "connection", value: "close")
     if method == .post { fields.add(name: "content-length", value: String(body.utf8.count)) }
-    return HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: url.path, headers: fields)
+    return HTTPRequestHead(
+      version: .http1_1, method: HTTPMethod(rawValue: method.rawValue), uri: url.path, headers: fields)
   }
 
   private typealias Exchange = NIOAsyncChannel<NIOHTTPClientResponseFull, HTTPClientRequestPart>
@@ -94,7 +95,8 @@ struct HTTPRequest: Sendable {
           let pipeline = channel.pipeline.syncOperations
           if let tls {
             // A literal address has no name to ask for.
-            let name = url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 || $0 == 58 } ? nil : url.host
+            let name =
+              url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 || $0 == 58 } ? nil : url.host
             try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
           }
           try pipeline.addHandler(IdleStateHandler(readTimeout: Self.timeout))

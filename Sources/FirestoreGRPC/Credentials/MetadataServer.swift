@@ -26,7 +26,8 @@ enum MetadataServer {
     }
     guard response.status == 200 else {
       throw RPCStatus(
-        .unauthenticated, "The metadata server \(url.host) has no service account for this machine "
+        .unauthenticated,
+        "The metadata server \(url.host) has no service account for this machine "
           + "(HTTP \(response.status)).")
     }
     return try TokenResponse.token(in: response, from: url, at: now)

@@ -77,7 +77,10 @@ struct LRUCollector {
 
   /// Makes targets that go unknown: from here on they only hold their documents until these have been forgotten.
   private func retire(_ run: inout CollectionRun, after position: TargetID?) throws(LocalStoreError) {
-    guard let bound = run.plan.bound else { return run.phase = .done }
+    guard let bound = run.plan.bound else {
+      run.phase = .done
+      return
+    }
     let limit = CollectionRun.Piece.targetsRetired
     let old = try database.targets.all(upToSequenceNumber: bound, after: position, limit: limit)
     for data in old where !activeTargets.contains(data.id) {
@@ -111,19 +114,28 @@ struct LRUCollector {
       try database.targets.remove(run.leaving[index])
       index += 1
     }
-    guard index == run.leaving.count else { return run.phase = .forget(index: index) }
+    guard index == run.leaving.count else {
+      run.phase = .forget(index: index)
+      return
+    }
     run.leaving = []
     run.members = NumberSet()
     run.phase = .members(after: nil)
   }
 
   private func findCandidates(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
-    guard let bound = run.plan.bound else { return run.phase = .done }
+    guard let bound = run.plan.bound else {
+      run.phase = .done
+      return
+    }
     let limit = CollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: bound, limit: limit) { age in
       if !run.members.contains(age.number) { run.candidates.insert(age.number) }
     }
-    if let last { return run.phase = .candidates(after: last) }
+    if let last {
+      run.phase = .candidates(after: last)
+      return
+    }
     run.phase = .remove(after: nil)
   }
 

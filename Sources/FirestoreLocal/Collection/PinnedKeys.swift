@@ -3,8 +3,8 @@ import FirestoreModel
 
 /// The documents that a target's views show.
 ///
-/// Keys are hashed when the set is first asked for: only a collection asks, and the first snapshot of a large view should
-/// not wait for it.
+/// Keys are hashed when the set is first asked for: only a collection asks, and the first snapshot of a large view
+/// should not wait for it.
 struct PinnedKeys: Sendable {
   private(set) var keys: Set<DocumentKey> = []
   private var added: [[DocumentKey]] = []

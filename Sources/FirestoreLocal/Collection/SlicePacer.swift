@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides how much work fits into one slice of long work, on whatever machine and disk: a slice works until its time is
-/// over and keeps the rest for what comes at its end, the commit, whose share it learns from the slices before.
+/// Decides how much work fits into one slice of long work, on whatever machine and disk: a slice works until its time
+/// is over and keeps the rest for what comes at its end, the commit, whose share it learns from the slices before.
 package struct SlicePacer: Sendable {
   /// What a slice aims to take altogether; the rest of the ten milliseconds that anything else may have to wait is for
   /// the last piece of work before the clock is looked at.

@@ -246,7 +246,9 @@ final class IndexTable {
     let collection = last >> 32
     let all = try indexes(of: collection)
     for index in all {
-      for entry in try tails.entries(of: index.number, in: collection, all) { try insert(entry.key, entry.document, index) }
+      for entry in try tails.entries(of: index.number, in: collection, all) {
+        try insert(entry.key, entry.document, index)
+      }
     }
     try tails.begin(at: last + 1)
   }

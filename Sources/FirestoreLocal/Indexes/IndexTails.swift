@@ -16,8 +16,8 @@ final class IndexTails {
     ) STRICT;
     """
 
-  /// How many numbers a tail has at most. An index of 100 000 entries has about 800 pages, and a query compares each key
-  /// of the tail.
+  /// How many numbers a tail has at most. An index of 100 000 entries has about 800 pages, and a query compares each
+  /// key of the tail.
   var maximumCount: Int64 = 4096
   private var starts: [CollectionTable.Number: DocumentTable.Number?] = [:]
   private var keys: [CollectionTable.Number: [IndexTable.Number: Keys]] = [:]

@@ -40,7 +40,8 @@ final class Hits {
     if matcher.matchesEverything, limit == nil { unlimited.reserveCapacity(min(count, 100_000)) }
   }
 
-  /// The documents, each once if no key was given twice, and the members whose keys are known now. Nothing is left here.
+  /// The documents, each once if no key was given twice, and the members whose keys are known now. Nothing is left
+  /// here.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)

@@ -11,8 +11,8 @@ final class Connection {
   /// 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.
   static let defaultLogPages: Int64 = 4000
 
-  /// 1 MB of pages, as SQLite counts, until it is known that pages are wanted again: what a program reads at its start it
-  /// often reads once, and the system has it in its own cache.
+  /// 1 MB of pages, as SQLite counts, until it is known that pages are wanted again: what a program reads at its start
+  /// it often reads once, and the system has it in its own cache.
   private static let initialCacheSize = -1024
   /// 8 MB: keys are stored in random places, and the next change finds the page that the last one read.
   private static let fullCacheSize = -8192

@@ -37,7 +37,8 @@ struct StoreDirectory: ~Copyable {
   }
 
   deinit {
-    // A child process that is just being started shares the lock until it runs its program; closing alone would leave it.
+    // A child process that is just being started shares the lock until it runs its program; closing alone would leave
+    // it.
     _ = flock(descriptor, LOCK_UN)
     close(descriptor)
   }

@@ -83,7 +83,9 @@ final class CollectionTable {
   }
 
   private static func check(_ number: Number) throws(LocalStoreError) {
-    guard StoredNumbers.collections.contains(number) else { throw StoredNumbers.damage("a collection's number", number) }
+    guard StoredNumbers.collections.contains(number) else {
+      throw StoredNumbers.damage("a collection's number", number)
+    }
   }
 
   private func remember(_ number: Number, _ path: ResourcePath) throws(LocalStoreError) {

@@ -41,7 +41,8 @@ struct OverlayCache {
       ON CONFLICT DO UPDATE SET
         largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin
       """)
-    delete = try connection.prepare("DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0")
+    delete = try connection.prepare(
+      "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0")
     inCollection = try connection.prepare("SELECT name, mutation FROM overlays WHERE collection = ? AND user = ?")
   }
 

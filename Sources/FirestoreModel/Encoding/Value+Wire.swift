@@ -101,7 +101,9 @@ extension WireReader {
 
   private mutating func reference() throws(WireError) -> Value {
     let name = try string()
-    guard let value = Value(referenceName: name) else { throw WireError("\"\(name)\" is not the name of a document", referenceName: name) }
+    guard let value = Value(referenceName: name) else {
+      throw WireError("\"\(name)\" is not the name of a document", referenceName: name)
+    }
     return value
   }
 

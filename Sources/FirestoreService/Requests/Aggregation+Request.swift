@@ -48,9 +48,8 @@ extension RequestField {
     }
   }
 
-  private mutating func aggregation() throws(
-    RPCStatus
-  ) -> (alias: String, function: Aggregation.Function, cap: Int64?)? {
+  private mutating func aggregation() throws(RPCStatus) -> (alias: String, function: Aggregation.Function, cap: Int64?)?
+  {
     try message { inner throws(RPCStatus) in
       var alias = ""
       var function: Aggregation.Function?

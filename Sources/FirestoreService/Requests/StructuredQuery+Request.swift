@@ -115,13 +115,14 @@ extension RequestField {
         case 4: limit = try field.wrappedInteger() ?? limit
         case 5: if let text = try field.string(), !text.isEmpty { resultField = try FieldPath(request: text) }
         case 6:
-          threshold = try field.message { inner throws(RPCStatus) in
-            var value = 0.0
-            try inner.fields { number, field throws(RPCStatus) in
-              if number == 1 { value = try field.double() ?? value }
-            }
-            return value
-          } ?? threshold
+          threshold =
+            try field.message { inner throws(RPCStatus) in
+              var value = 0.0
+              try inner.fields { number, field throws(RPCStatus) in
+                if number == 1 { value = try field.double() ?? value }
+              }
+              return value
+            } ?? threshold
         default: break
         }
       }

@@ -45,7 +45,7 @@ public struct AggregateQuery: Sendable {
       if source == .cache { return snapshot(try await engine.cachedAggregate(model, aggregations)) }
       do {
         return snapshot(try await engine.aggregate(model, aggregations))
-      } catch where error.code == .unavailable && source == .default {
+      } catch  where error.code == .unavailable && source == .default {
         return snapshot(try await engine.cachedAggregate(model, aggregations))
       }
     } catch {

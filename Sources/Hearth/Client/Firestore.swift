@@ -59,7 +59,8 @@ public final class Firestore: Sendable {
           state.refusal = nil
         } else {
           state.refusal = .failedPrecondition(
-            "Firestore has already been started; its settings can no longer be changed. Set them before any other call.")
+            "Firestore has already been started; its settings can no longer be changed. Set them before any other call."
+          )
         }
       }
     }

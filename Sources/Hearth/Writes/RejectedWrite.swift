@@ -22,8 +22,8 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 }
 
 extension Firestore {
-  /// The writes that the backend refused for good, oldest first, now and after each change; a consumer that falls behind
-  /// gets the newest state. Writes that were taken back with `cancelPendingWrite` are not among them.
+  /// The writes that the backend refused for good, oldest first, now and after each change; a consumer that falls
+  /// behind gets the newest state. Writes that were taken back with `cancelPendingWrite` are not among them.
   ///
   /// They are kept per user, in the same transaction that undoes their local change. Of more than 1 000 writes or
   /// 10 MiB the oldest are forgotten, but never the one that was refused last.

@@ -39,7 +39,7 @@ struct Connection: Sendable {
         let backend = try openBackend(in: folder)
         return Connection(
           backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
-      } catch where folder != nil {
+      } catch  where folder != nil {
         problem = StorageProblem(backend: error)
       }
       return Connection(try openBackend(in: nil), database, problem: problem)

@@ -25,7 +25,8 @@ struct IndexesCommand: AsyncParsableCommand {
       With --json one object per line with definition, automatic, ready, indexed and total.
       """)
 
-  @Option(help: ArgumentHelp("Set the configured indexes to those of a file; - reads standard input.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("Set the configured indexes to those of a file; - reads standard input.", valueName: "file"))
   var set: String?
 
   @Flag(help: "Delete all indexes, those that were made automatically included.")

@@ -9,7 +9,9 @@ import Foundation
 struct StorageOptions: ParsableArguments {
   @OptionGroup var remote: RemoteOptions
 
-  @Option(help: ArgumentHelp("Project. Default: that of the key file or of $GOOGLE_CLOUD_PROJECT, else hearth.", valueName: "id"))
+  @Option(
+    help: ArgumentHelp(
+      "Project. Default: that of the key file or of $GOOGLE_CLOUD_PROJECT, else hearth.", valueName: "id"))
   var project: String?
 
   @Option(help: ArgumentHelp("Database of the project.", valueName: "id"))

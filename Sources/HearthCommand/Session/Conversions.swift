@@ -46,7 +46,8 @@ extension QueueRow {
   init(_ write: PendingWrite) {
     self.init(
       batch: write.id, operation: Self.operation(of: write.mutations), documents: write.mutations.map(\.key),
-      mutations: write.mutations, writtenAt: write.localWriteTime, byteCount: write.byteCount, tries: write.attempts, state: State(write.state),
+      mutations: write.mutations, writtenAt: write.localWriteTime, byteCount: write.byteCount, tries: write.attempts,
+      state: State(write.state),
       transformCount: write.mutations.reduce(0) { $0 + $1.transforms.count },
       isNonIdempotent: Self.isNonIdempotent(write.mutations), lastError: write.lastError)
   }
@@ -75,11 +76,14 @@ extension QueueRow.State {
 extension NetworkStatus {
   /// - Parameter backendFailure: why the backend is not where its data is.
   init(_ status: EngineStatus, backend: Backend, backendFailure: StorageProblem?) {
-    let problems = [status.storageFailure.map { StorageProblem(cache: $0, status.storageFallback ?? "") }, backendFailure]
-      .compactMap(\.self)
+    let problems = [
+      status.storageFailure.map { StorageProblem(cache: $0, status.storageFallback ?? "") }, backendFailure,
+    ]
+    .compactMap(\.self)
     self.init(
       online: Online(status.onlineState), isNetworkEnabled: status.isNetworkEnabled, since: status.since,
-      reason: status.reason.flatMap(Self.text), retryAt: status.nextRetry, watch: Stream(status.watch), write: Stream(status.write), activeTargets: status.activeTargets,
+      reason: status.reason.flatMap(Self.text), retryAt: status.nextRetry, watch: Stream(status.watch),
+      write: Stream(status.write), activeTargets: status.activeTargets,
       inFlightWrites: status.inFlightWrites, lastSnapshotAt: status.lastSnapshotAt, roundTrips: status.roundTrips,
       cacheByteCount: status.cacheByteCount.map { Int($0) }, cacheLimit: status.cacheLimit.map { Int($0) },
       storageNotice: problems.isEmpty ? nil : problems.map(\.message).joined(separator: " "),

@@ -2,8 +2,8 @@
 import Dashboard
 import Dispatch
 import FirestoreBackend
-import FirestoreLocal
 import FirestoreJSON
+import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote

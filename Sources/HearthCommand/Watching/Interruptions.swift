@@ -31,8 +31,8 @@ final class Interruptions {
     continuation.finish()
   }
 
-  /// A pipe's writing end has an error when nobody can read any more; a file never has one. One thread waits for it until
-  /// the process ends.
+  /// A pipe's writing end has an error when nobody can read any more; a file never has one. One thread waits for it
+  /// until the process ends.
   private func watchOutput() {
     DispatchQueue(label: "hearth.output").async { [continuation] in
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)

@@ -45,7 +45,8 @@ final class TmuxTerminal {
       """)
     client = try ChildProcess(
       [
-        "tmux", "-S", "\(folder)/socket", "-f", "\(folder)/tmux.conf", "-C", "new-session", "-x", "\(width)", "-y", "\(height)",
+        "tmux", "-S", "\(folder)/socket", "-f", "\(folder)/tmux.conf", "-C", "new-session", "-x", "\(width)", "-y",
+        "\(height)",
         "sh \(folder)/run.sh",
       ], environment: surroundings.environment, streams: .pipes)
     _ = try await reply()

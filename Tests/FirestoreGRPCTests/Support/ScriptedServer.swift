@@ -6,9 +6,10 @@ import GRPCNIOTransportHTTP2Posix
 
 /// A gRPC server on a free port of the loopback device whose methods are closures over bytes.
 struct ScriptedServer: RegistrableRPCService {
-  typealias Handler = @Sendable (
-    _ metadata: Metadata, _ requests: RPCAsyncSequence<[UInt8], any Error>, _ send: RPCWriter<[UInt8]>
-  ) async throws -> Void
+  typealias Handler =
+    @Sendable (
+      _ metadata: Metadata, _ requests: RPCAsyncSequence<[UInt8], any Error>, _ send: RPCWriter<[UInt8]>
+    ) async throws -> Void
 
   private var handlers: [(MethodDescriptor, Handler)] = []
 

@@ -57,7 +57,8 @@ final class TokenServer: Sendable {
       }
       let (status, text) = answer(number)
       let headers: HTTPHeaders = ["content-length": String(text.utf8.count), "content-type": "application/json"]
-      context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
+      context.write(
+        wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))), promise: nil)
       context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
       context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
     }

@@ -18,7 +18,8 @@ final class TestCertificate: Sendable {
   init(names: [String], address: [UInt8]? = nil, lifetime: TimeInterval = 3600) throws {
     let key = P256.Signing.PrivateKey()
     let subject = try DistinguishedName { CommonName("Hearth test") }
-    let sites = names.map { GeneralName.dnsName($0) }
+    let sites =
+      names.map { GeneralName.dnsName($0) }
       + (address.map { [.ipAddress(ASN1OctetString(contentBytes: $0[...]))] } ?? [])
     let certificate = try Certificate(
       version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: Certificate.PublicKey(key.publicKey),

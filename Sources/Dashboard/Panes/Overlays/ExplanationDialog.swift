@@ -12,7 +12,8 @@ struct ExplanationDialog {
 
   func draw(on canvas: inout Canvas) {
     let width = min(100, layout.size.width - 4)
-    let dialog = Dialog(layout, width: width, rows: 2 + factLines(width: width - 4).count + indexLines.count + Self.items.count)
+    let dialog = Dialog(
+      layout, width: width, rows: 2 + factLines(width: width - 4).count + indexLines.count + Self.items.count)
     let facts = factLines(width: dialog.content.width)
     dialog.draw("Explain \(glyphs.bullet) \(QueryText.line(panel.query))", "cache", on: &canvas, glyphs)
     let area = dialog.content
@@ -51,7 +52,9 @@ struct ExplanationDialog {
 
   private func factLines(width: Int) -> [Line] {
     if let failure = panel.failure { return [fact("failed", failure, .error)] }
-    guard let explanation = panel.explanation else { return [fact("", "asking the cache\(glyphs.ellipsis)", .textMuted)] }
+    guard let explanation = panel.explanation else {
+      return [fact("", "asking the cache\(glyphs.ellipsis)", .textMuted)]
+    }
     var lines = [fact("plan", explanation.plan, .textStrong)]
     lines += explanation.indexes.map { fact("index", $0) }
     let entries = explanation.entriesRead > 0 ? ", \(grouped(explanation.entriesRead)) index entries" : ""
