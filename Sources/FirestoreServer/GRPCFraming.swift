@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// How calls that are answered without gRPC's server look on HTTP/2 (gRPC over HTTP/2):
+/// How calls that are answered or refused without gRPC's server look on HTTP/2 (gRPC over HTTP/2):
 /// ```
 /// request    HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …
 /// response   HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
@@ -14,16 +14,20 @@ enum GRPCFraming {
   static let headers: HPACKHeaders = [":status": "200", "content-type": "application/grpc"]
   private static let success: HPACKHeaders = ["grpc-status": "0"]
 
+  static let isCompressed = RPCStatus(.unimplemented, "Compressed messages are not supported.")
+
+  static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
+    RPCStatus(.resourceExhausted, "A message has \(length) bytes; at most \(limit) are accepted.")
+  }
+
   /// The message whose prefix and bytes come next, once it is there as a whole.
   /// - Parameter limit: the most bytes of a message.
   static func nextMessage(_ buffer: inout ByteBuffer, limit: Int) throws(RPCStatus) -> [UInt8]? {
-    guard let isCompressed = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
+    guard let flag = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self),
       let length = buffer.getInteger(at: buffer.readerIndex + 1, as: UInt32.self)
     else { return nil }
-    if isCompressed != 0 { throw RPCStatus(.unimplemented, "Compressed messages are not supported.") }
-    if length > limit {
-      throw RPCStatus(.resourceExhausted, "A message has \(length) bytes; at most \(limit) are accepted.")
-    }
+    if flag != 0 { throw isCompressed }
+    if length > limit { throw isTooLarge(Int(length), limit: limit) }
     guard buffer.readableBytes >= prefixLength + Int(length) else { return nil }
     buffer.moveReaderIndex(forwardBy: prefixLength)
     return buffer.readBytes(length: Int(length))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRPCCore
+import FirestoreModel
 import NIOCore
-import NIOHPACK
 import NIOHTTP2
 
 /// Refuses a message that is too large, or compressed, with a status that says so. The transport behind it would reset
@@ -15,8 +14,6 @@ final class MessageLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundOut = HTTP2Frame.FramePayload
   typealias OutboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
-
-  private static let prefixLength = 5
 
   private let limit: Int
   /// How much of the next message's prefix has come.
@@ -47,7 +44,7 @@ final class MessageLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
     context.write(data, promise: promise)
   }
 
-  private func objection(to bytes: ByteBuffer) -> RPCError? {
+  private func objection(to bytes: ByteBuffer) -> RPCStatus? {
     var bytes = bytes
     while bytes.readableBytes > 0 {
       if remaining > 0 {
@@ -58,29 +55,21 @@ final class MessageLimitHandler: ChannelDuplexHandler, RemovableChannelHandler {
       }
       guard let byte = bytes.readInteger(as: UInt8.self) else { break }
       if prefixCount == 0, byte != 0 {
-        return RPCError(code: .unimplemented, message: "Compressed messages are not supported.")
+        return GRPCFraming.isCompressed
       }
       length = length << 8 | Int(byte)
       prefixCount += 1
-      guard prefixCount == Self.prefixLength else { continue }
+      guard prefixCount == GRPCFraming.prefixLength else { continue }
       if length > limit {
-        return RPCError(
-          code: .resourceExhausted, message: "A message has \(length) bytes; at most \(limit) are accepted.")
+        return GRPCFraming.isTooLarge(length, limit: limit)
       }
       (remaining, length, prefixCount) = (length, 0, 0)
     }
     return nil
   }
 
-  private func refuse(_ context: ChannelHandlerContext, _ error: RPCError) {
-    var headers = HPACKHeaders()
-    if !hasSentHeaders {
-      headers.add(name: ":status", value: "200")
-      headers.add(name: "content-type", value: "application/grpc")
-    }
-    headers.add(name: "grpc-status", value: "\(Status.Code(error.code).rawValue)")
-    headers.add(name: "grpc-message", value: error.message)
-    context.write(wrapOutboundOut(.headers(.init(headers: headers, endStream: true))), promise: nil)
+  private func refuse(_ context: ChannelHandlerContext, _ status: RPCStatus) {
+    context.write(wrapOutboundOut(GRPCFraming.end(status, hasHeaders: hasSentHeaders)), promise: nil)
     // What the client is still sending is not wanted; this is no error of what was answered.
     context.writeAndFlush(wrapOutboundOut(.rstStream(.noError)), promise: nil)
     isRefused = true

@@ -23,13 +23,7 @@ struct ExplainCommand: AsyncParsableCommand {
       Example: hearth explain cities --where 'state == CA' --order population:desc --limit 10
       """)
 
-  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
-  var path: String
-
-  @Flag(help: "Explain the query on all collections with this id.")
-  var collectionGroup = false
-
-  @OptionGroup var selection: QueryOptions
+  @OptionGroup var queried: QueriedPath
 
   @Flag(help: "Print JSON.")
   var json = false
@@ -38,7 +32,7 @@ struct ExplainCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
-    let query = try selection.query(path, isGroup: collectionGroup, in: locations.database)
+    let query = try queried.query(in: locations.database)
     let explanation = try await CacheReader.withClient(locations) { client in
       QueryExplanation(try await client.engine.explain(query))
     }

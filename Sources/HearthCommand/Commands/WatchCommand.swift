@@ -20,13 +20,7 @@ struct WatchCommand: AsyncParsableCommand {
       Example: hearth watch cities --where 'state == CA' --no-initial --until added --timeout 30s --json
       """)
 
-  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
-  var path: String
-
-  @Flag(help: "Watch all collections with this id.")
-  var collectionGroup = false
-
-  @OptionGroup var selection: QueryOptions
+  @OptionGroup var queried: QueriedPath
 
   @Flag(help: "Also print when only pending writes of a document changed.")
   var includeMetadataChanges = false
@@ -53,7 +47,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
-    let query = try selection.query(path, isGroup: collectionGroup, in: locations.database)
+    let query = try queried.query(in: locations.database)
     let run = WatchRun(
       query: query, includesMetadata: includeMetadataChanges, skipsInitial: noInitial, isJSON: json, goal: until,
       timeout: timeout, headless: headless)

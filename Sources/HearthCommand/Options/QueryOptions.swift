@@ -21,11 +21,6 @@ struct QueryOptions: ParsableArguments {
 
   var isEmpty: Bool { conditions.isEmpty && order.isEmpty && limit == nil }
 
-  /// The query of a path or, if `isGroup`, of all collections with an id, as the command line gives them.
-  func query(_ text: String, isGroup: Bool, in database: DatabaseID) throws -> Query {
-    isGroup ? try query(.root, group: text, in: database) : try query(try DataPath.any(text), in: database)
-  }
-
   /// The query of a collection, a collection group or one document.
   /// - Throws: a usage failure that names the option, and the place in it.
   func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure) -> Query {
