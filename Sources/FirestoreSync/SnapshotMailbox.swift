@@ -45,7 +45,10 @@ package final class SnapshotMailbox: Sendable {
   package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
   /// Waits for the next element; `nil` after `finish()`/cancellation, or after a failure was read.
-  package func next() async -> Element? {
+  ///
+  /// Stays on the caller's actor: a reader gets a snapshot in the order in which it was put among all that reaches its
+  /// actor, the client's status for one.
+  package nonisolated(nonsending) func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let (ready, settled) = state.withLock { state -> (Element??, [CheckedContinuation<Void, Never>]) in

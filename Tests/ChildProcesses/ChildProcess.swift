@@ -29,9 +29,7 @@ package final class ChildProcess {
       posix_spawn_file_actions_destroy(&actions)
       posix_spawnattr_destroy(&attributes)
     }
-    // Far above the descriptors that programs open, so that it is theirs without their knowing.
     let lifeline = try Self.pipe()
-    posix_spawn_file_actions_adddup2(&actions, lifeline.write, Self.lifelineEnd)
     life = lifeline.read
     var ours: [CInt] = [lifeline.write]
     switch streams {
@@ -47,6 +45,9 @@ package final class ChildProcess {
       posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
       posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
     }
+    // Far above the descriptors that programs open, so that it is theirs without their knowing. After the others, one
+    // of which may have this number here.
+    posix_spawn_file_actions_adddup2(&actions, lifeline.write, Self.lifelineEnd)
     // Not every socket of this process is closed by itself: a child that held one would keep its port in use.
     for descriptor in CInt(3)..<1_024 where descriptor != Self.lifelineEnd {
       posix_spawn_file_actions_addclose(&actions, descriptor)

@@ -29,7 +29,7 @@ import Testing
 
   @Test(
     "Whatever happens to the files of a cache, the client serves or says why not, and soon starts soundly again",
-    .timeLimit(.minutes(1)), arguments: seeds)
+    .timeLimit(.minutes(5)), arguments: seeds)
   func damaged(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let damage = Damage.allCases[Int(seed) % Damage.allCases.count]
@@ -61,7 +61,7 @@ import Testing
 
   @Test(
     "Damage met while a cache is in use ends everybody who waits with data-loss, and the next start is sound",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(5)))
   func damageInUse() async throws {
     let folder = try ClientFolder()
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))

@@ -5,7 +5,7 @@ import Foundation
 import SeededRandom
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(3))) struct FullDiskTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct FullDiskTests {
   @Test(
     "On a full disk nothing is half-written, listeners stay and are served, and all goes on once there is room",
     arguments: [UInt64(1), 2, 3])

@@ -2,7 +2,7 @@
 import ChildProcesses
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SecondProcessTests {
+@Suite(.timeLimit(.minutes(5))) struct SecondProcessTests {
   @Test("A second process on a cache is refused with the way out, works in memory, and both go on")
   func secondProcess() async throws {
     let folder = try ClientFolder()

@@ -53,14 +53,14 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
     }
 
-    @Test("A terminal that is closed ends the process within a second")
+    @Test("A terminal that is closed ends the process")
     func closed() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)
 
       terminal.hangUp()
 
-      #expect(try await process.exitStatus(within: .seconds(1)) == 128 + SIGHUP)
+      #expect(try await process.exitStatus() == 128 + SIGHUP)
     }
 
     @Test("A terminal that nobody reads any more does not keep it from ending", arguments: ["Q", "\u{3}\u{3}"])
@@ -120,8 +120,8 @@ extension EndToEndTests.OnPseudoTerminal {
       try await terminal.settle(for: .seconds(3))
 
       #expect(terminal.bytes.count == bytes)
-      // A tick is 10 ms.
-      #expect(try ProcessFigures(process.id).cpuTicks - ticks < 2)
+      // A tick is 10 ms: less than two per cent of a processor.
+      #expect(try ProcessFigures(process.id).cpuTicks - ticks < 5)
     }
   }
 }

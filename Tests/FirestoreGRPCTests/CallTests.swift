@@ -9,7 +9,7 @@ import SwiftProtobuf
 import Synchronization
 import Testing
 
-@Suite("Single calls over gRPC", .timeLimit(.minutes(2)))
+@Suite("Single calls over gRPC", .timeLimit(.minutes(5)))
 struct CallTests {
   private func serve(
     _ method: MethodDescriptor, _ handler: @escaping ScriptedServer.Handler,

@@ -7,7 +7,7 @@ import NIOPosix
 import Testing
 
 /// What somebody reads who got an address, a port or a key wrong: one line that says what and how to mend it.
-@Suite("Failures to reach a backend", .timeLimit(.minutes(2)))
+@Suite("Failures to reach a backend", .timeLimit(.minutes(5)))
 struct FailureTests {
   private func failure(at endpoint: Endpoint) async throws -> RPCStatus {
     let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)

@@ -10,7 +10,7 @@ import GRPCCore
 import SwiftProtobuf
 import Testing
 
-@Suite("Streams over gRPC", .timeLimit(.minutes(2)))
+@Suite("Streams over gRPC", .timeLimit(.minutes(5)))
 struct StreamTests {
   private let names = DocumentNames(Samples.database)
 

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Bundles on their way into the cache.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct BundleLoadingTests {
   private func bundle(_ count: Int, createdAt seconds: Int64 = 1) -> Bundle {
     let entries = (0..<count).map { number in

@@ -7,7 +7,7 @@ import FirestoreSync
 import Testing
 
 /// What is told about the queue and the connection, from the stream to the status.
-@Suite("Engine status", .timeLimit(.minutes(1)))
+@Suite("Engine status", .timeLimit(.minutes(5)))
 struct EngineStatusTests {
   private let gone = RPCStatus(.unavailable, "gone")
 

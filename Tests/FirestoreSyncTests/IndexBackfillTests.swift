@@ -6,7 +6,7 @@ import FirestoreRemote
 import FirestoreSync
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct IndexBackfillTests {
+@Suite(.timeLimit(.minutes(5))) struct IndexBackfillTests {
   private func filled(_ harness: inout CoreHarness, _ count: Int) throws {
     var event = RemoteEvent(version: at(1))
     for number in 0..<count {

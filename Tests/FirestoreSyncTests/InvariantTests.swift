@@ -7,7 +7,7 @@ import FirestoreSync
 import Testing
 
 /// The rules between the parts (SyncCore.swift), each where only the whole core can break it.
-@Suite(.timeLimit(.minutes(1))) struct InvariantTests {
+@Suite(.timeLimit(.minutes(5))) struct InvariantTests {
   private let rooms = TargetID(2)
 
   /// Listens to `rooms`, which holds these documents and is current.

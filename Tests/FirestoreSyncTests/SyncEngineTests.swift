@@ -5,7 +5,7 @@ import FirestoreRemote
 import FirestoreSync
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SyncEngineTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncEngineTests {
   @Test("A listener hears of the backend's documents, and nothing after it stopped")
   func listen() async throws {
     try await EngineHarness.run { test in

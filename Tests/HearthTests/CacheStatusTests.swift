@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// The size of the cache, and its collection on demand.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CacheStatusTests {
   @Test("The status counts what the cache holds, and tells its limit")
   func status() async throws {

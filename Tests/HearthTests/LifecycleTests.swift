@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The end of a client, what is left of it, and what comes after.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LifecycleTests {
   /// An app with a durable cache in a directory of its own, and an in-memory backend that outlives its clients.
   private struct DurableApp: ~Copyable {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The page "Access data offline" in its older form, with `isPersistenceEnabled` and `cacheSizeBytes`.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OfflinePage2021Tests {
   @Test("Persistence is on by default and can be turned off")
   func persistence() async throws {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The page "Access data offline" with cache settings: each call, option and property of its Swift samples.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OfflinePage2023Tests {
   @Test("The settings of the page are taken: a memory cache, then a durable one of 1 MB")
   func cacheSettings() async throws {

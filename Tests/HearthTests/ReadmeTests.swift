@@ -11,7 +11,7 @@ private struct City: Codable {
 }
 
 /// The README's example does what it says.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ReadmeTests {
   @Test("Write a value, add to it in a transaction, and follow the collection")
   func example() async throws {

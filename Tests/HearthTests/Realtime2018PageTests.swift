@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// The two older forms of the page "Get realtime updates": the calls that later spellings replaced.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct Realtime2018PageTests {
   @Test("DocumentListenOptions asks for metadata changes, as SnapshotListenOptions does today")
   func documentListenOptions() async throws {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The page "Get realtime updates" in its newest form: each call, option and property of its Swift samples.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct RealtimePageTests {
   @Test("A document listener is called at once and then for each change of contents")
   func documentListener() async throws {

@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The writes that the backend refused, as a program sees them.
-@Suite("Rejected writes", .timeLimit(.minutes(1)))
+@Suite("Rejected writes", .timeLimit(.minutes(5)))
 struct RejectedWriteTests {
   @Test("A rejected write says what it would have done, and can be sent again when nothing stands against it")
   func resend() async throws {

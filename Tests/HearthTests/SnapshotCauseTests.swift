@@ -8,7 +8,7 @@ import Hearth
 import Testing
 
 /// Every snapshot says why it fired.
-@Suite("Snapshot causes", .timeLimit(.minutes(1)))
+@Suite("Snapshot causes", .timeLimit(.minutes(5)))
 struct SnapshotCauseTests {
   @Test("Local writes, answers and the network switch are named")
   func writes() async throws {

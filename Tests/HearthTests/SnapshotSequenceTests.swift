@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// Listeners as asynchronous sequences.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SnapshotSequenceTests {
   @Test("Options say whether metadata counts and whether the backend is asked")
   func options() async throws {

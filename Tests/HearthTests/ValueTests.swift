@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// Data in and out.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ValueTests {
   @Test("Every type of value comes back as it was written")
   func roundTrip() async throws {

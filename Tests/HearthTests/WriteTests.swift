@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 /// Both stages of writes, batches, and what is known about the queue.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WriteTests {
   @Test("Offline the first stage of a write is done, the second waits for the network")
   func twoStages() async throws {

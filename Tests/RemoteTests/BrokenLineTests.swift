@@ -8,7 +8,7 @@ import Testing
 
 /// What happens to the connection must not be seen in what a listener is told, except that it is from the cache. A line
 /// that is cut and laid anew at the same port stands for a server that is killed and started again.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct BrokenLineTests {
   @Test("A server that is killed and started again in the middle of a listen is followed from where it was")
   func restart() async throws {

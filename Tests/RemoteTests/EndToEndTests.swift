@@ -5,7 +5,7 @@ import Hearth
 import Testing
 
 /// The same behaviour, whichever way leads to the backend.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct EndToEndTests {
   @Test("What one client writes another one's listener sees, and what is deleted leaves", arguments: World.Way.allCases)
   func twoClients(_ way: World.Way) async throws {

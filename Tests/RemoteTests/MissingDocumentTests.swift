@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreRemote
 import Testing
 
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct MissingDocumentTests {
   @Test(
     "Documents that do not exist but have documents below them are listed, page by page", arguments: World.Way.allCases)

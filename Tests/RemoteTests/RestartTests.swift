@@ -11,7 +11,7 @@ import Hearth
 import Testing
 
 /// A server that ends and begins anew on the same data and port, and answers that never arrived.
-@Suite(.timeLimit(.minutes(3)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct RestartTests {
   @Test("A server that ends in the middle of a listen and starts again on its data is followed from where it was")
   func restart() async throws {

@@ -6,7 +6,7 @@ import FirestoreRemote
 import Testing
 
 /// How calls look on the line that are answered without gRPC's server: small requests, and Listen.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(5)))
 struct ServedCallTests {
   private static let database = DatabaseID(project: "p")
   private static let key = DocumentKey(unchecked: ResourcePath("c/a"))

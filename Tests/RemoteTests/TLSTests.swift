@@ -7,7 +7,7 @@ import Hearth
 import Testing
 
 /// A server with a certificate of its own, and what a client says that does not like it.
-@Suite(.timeLimit(.minutes(2)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct TLSTests {
   private static let database = DatabaseID(project: "tls")
 

@@ -18,7 +18,7 @@ final class SnapshotSource: Sendable {
   }
 
   /// The next snapshot, merged from all that there was no room for; `nil` at the end and on cancellation.
-  func next() async throws(FirestoreError) -> ViewSnapshot? {
+  nonisolated(nonsending) func next() async throws(FirestoreError) -> ViewSnapshot? {
     switch await mailbox.next() {
     case .snapshot(let view): view
     case .failed(let status): throw FirestoreError(status)
