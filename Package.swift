@@ -87,9 +87,9 @@ let package = Package(
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreBackend", "FirestoreService", grpc, http2, nio,
-        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-        .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "FirestoreModel", "FirestoreBackend", "FirestoreService", nio,
+        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     module(
       "Hearth",
@@ -194,6 +194,7 @@ let package = Package(
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests("HearthTests", ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),

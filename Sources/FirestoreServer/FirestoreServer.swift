@@ -2,11 +2,10 @@
 package import FirestoreBackend
 import FirestoreModel
 import FirestoreService
-import GRPCCore
-import GRPCNIOTransportHTTP2Posix
 import Glibc
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 /// Serves the embedded backend on a port: google.firestore.v1 over gRPC, and a few plain HTTP requests.
 package struct FirestoreServer: Sendable {
@@ -36,10 +35,6 @@ package struct FirestoreServer: Sendable {
 
   /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
   private static let heartbeatInterval = Duration.seconds(30)
-  /// Commits of 10 MiB are legal; the rest is room for what frames them.
-  private static let maximumRequestBytes = 12 << 20
-  /// Simultaneous calls of one connection.
-  private static let maximumStreams = 8_192
   /// How long calls may take to end when the server shuts down.
   private static let grace = Duration.milliseconds(200)
   /// One thread for all connections, and for what calls do. It lives as long as the process.
@@ -51,7 +46,7 @@ package struct FirestoreServer: Sendable {
 
   private let configuration: Configuration
   private let backend: LocalBackend
-  private let server: GRPCServer<HTTP2ServerTransport.Posix>
+  private let connections = ServedConnections(on: loops.next())
   private let stops: AsyncStream<Void>
   private let stop: AsyncStream<Void>.Continuation
 
@@ -61,12 +56,6 @@ package struct FirestoreServer: Sendable {
     self.configuration = configuration
     self.backend = backend
     (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-    let service = FirestoreService(backend: backend)
-    server = GRPCServer(
-      transport: HTTP2ServerTransport.Posix(
-        address: configuration.socketAddress, transportSecurity: configuration.security,
-        config: Self.transportConfiguration(service), eventLoopGroup: Self.loops),
-      services: [FirestoreGRPCService(service)])
   }
 
   /// Serves until `shutDown` or cancellation. Once.
@@ -75,47 +64,40 @@ package struct FirestoreServer: Sendable {
   ///   - ready: called with the bound port once connections are accepted.
   /// - Throws: `RPCStatus` that says why the address cannot be listened on, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
-    let result = await Result { try await serve(clock, ready) }
+    let listener = try await bind()
+    let result = await Result {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await beat(clock) }
+        group.addTask { for await _ in stops { return } }
+        ready(listener.localAddress?.port ?? configuration.port)
+        defer { group.cancelAll() }
+        try await group.next()
+        try await drain(clock)
+      }
+    }
+    try? await listener.close()
+    // What has not ended by now is cut off.
+    await connections.close()
     if Task.isCancelled { throw CancellationError() }
     try result.get()
   }
 
-  private func serve(_ clock: any Clock<Duration>, _ ready: @Sendable (Int) -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        try await withTaskExecutorPreference(EventLoopExecutor(Self.loops.next())) { try await server.serve() }
-      }
-      group.addTask { try await beat(clock) }
-      group.addTask {
-        for await _ in stops {
-          // Calls that have not ended when this task has are cut off.
-          return try await clock.sleep(for: Self.grace)
-        }
-      }
-      do {
-        let address = try await server.transport.listeningAddress
-        ready(address.ipv4?.port ?? address.ipv6?.port ?? configuration.port)
-        _ = try await group.next()
-        group.cancelAll()
-      } catch {
-        group.cancelAll()
-        // The transport only says that it is not listening; the reason comes from serving.
-        var reason: any Error = error
-        while let result = await group.nextResult() {
-          if case .failure(let failure) = result, !(failure is CancellationError) { reason = failure }
-        }
-        throw configuration.explain(reason)
-      }
-      // Whatever calls that were cut off end with.
-      while await group.nextResult() != nil {}
-    }
-  }
-
   /// Lets calls finish and ends streams, so that `run` returns; what goes on for longer than a moment is cut off.
   package func shutDown() async {
-    server.beginGracefulShutdown()
+    await connections.quiesce()
     await backend.endWatches(RPCStatus(.unavailable, "The server is shutting down."))
     stop.yield()
+  }
+
+  /// Waits until the connections are gone, or have had time enough.
+  private func drain(_ clock: any Clock<Duration>) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await connections.ended() }
+      group.addTask { try await clock.sleep(for: Self.grace) }
+      try await group.next()
+      await connections.close()
+      group.cancelAll()
+    }
   }
 
   private func beat(_ clock: any Clock<Duration>) async throws {
@@ -125,58 +107,59 @@ package struct FirestoreServer: Sendable {
     }
   }
 
-  private static func transportConfiguration(_ service: FirestoreService) -> HTTP2ServerTransport.Posix.Config {
-    let turn = DeliveryTurn(loops.next())
-    return .defaults { config in
-      config.rpc.maxRequestPayloadSize = maximumRequestBytes
-      config.http2.maxConcurrentStreams = maximumStreams
-      config.http2.targetWindowSize = 1 << 20
-      // `TurnFlushHandler` does it without delay.
-      config.connection.flushCoalescing = nil
-      // SDKs ping every 30 s, with or without calls, and gRPC's core several times a second to measure bandwidth: a
-      // minimum would have their connections closed in the middle of calls.
-      config.connection.keepalive.clientBehavior.minPingIntervalWithoutCalls = .zero
-      config.connection.keepalive.clientBehavior.allowWithoutCalls = true
-      config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(
-            CallHandler(service, turn, maximumRequestBytes: maximumRequestBytes), position: .first)
+  private func bind() async throws -> any Channel {
+    do {
+      let pipeline = ConnectionPipeline(
+        FirestoreService(backend: backend), DeliveryTurn(Self.loops.next()), try configuration.tls?.context())
+      let connections = connections
+      let listener = try await ServerBootstrap(group: Self.loops)
+        .serverChannelOption(.backlog, value: 1_024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        // Finds clients that are gone without having said so.
+        .childChannelOption(.socketOption(.so_keepalive), value: 1)
+        .childChannelInitializer { channel in
+          channel.eventLoop.makeCompletedFuture {
+            try pipeline.configure(channel)
+            connections.add(channel)
+          }
         }
-      }
-      config.channelDebuggingCallbacks.onAcceptTCPConnection = { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandlers(
-            TurnFlushHandler(), PlainHTTPHandler(service), position: .first)
-        }
-      }
+        .bind(host: configuration.host, port: configuration.port).get()
+      await connections.accept(from: listener)
+      return listener
+    } catch { throw configuration.explain(error) }
+  }
+}
+
+extension FirestoreServer.Configuration.TLS {
+  fileprivate func context() throws -> NIOSSLContext {
+    guard let chain = try? NIOSSLCertificate.fromPEMFile(certificate), !chain.isEmpty else {
+      throw RPCStatus(.failedPrecondition, "\(certificate) is not a certificate in PEM.")
+    }
+    guard let key = try? NIOSSLPrivateKey(file: key, format: .pem) else {
+      throw RPCStatus(.failedPrecondition, "\(key) is not an unencrypted private key in PEM.")
+    }
+    var configuration = TLSConfiguration.makeServerConfiguration(
+      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+    configuration.minimumTLSVersion = .tlsv12
+    configuration.applicationProtocols = ["h2"]
+    do {
+      return try NIOSSLContext(configuration: configuration)
+    } catch {
+      throw RPCStatus(.failedPrecondition, "\(certificate) and \(self.key) cannot be used together: \(error).")
     }
   }
 }
 
 extension FirestoreServer.Configuration {
-  fileprivate var socketAddress: GRPCNIOTransportCore.SocketAddress {
-    if host.contains(":") { return .ipv6(host: host, port: port) }
-    return .ipv4(host: host == "localhost" ? "127.0.0.1" : host, port: port)
-  }
-
-  fileprivate var security: HTTP2ServerTransport.Posix.TransportSecurity {
-    guard let tls else { return .plaintext }
-    return .tls(
-      certificateChain: [.file(path: tls.certificate, format: .pem)],
-      privateKey: .file(path: tls.key, format: .pem))
-  }
-
-  fileprivate func explain(_ error: any Error) -> any Error {
-    if error is RPCStatus || error is CancellationError { return error }
-    var cause = error
-    if let error = error as? RuntimeError, let inner = error.cause { cause = inner }
-    guard let failure = cause as? IOError else {
-      if tls != nil {
-        return RPCStatus(.failedPrecondition, "The TLS certificate or key cannot be used: \(cause).")
-      }
-      return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(cause).")
+  fileprivate func explain(_ error: any Error) -> RPCStatus {
+    switch error {
+    case let status as RPCStatus: return status
+    case is SocketAddressError, is SocketAddressError.UnknownHost:
+      return RPCStatus(.invalidArgument, "\(host) is not a known host name or address.")
+    default: break
     }
-    switch failure.errnoCode {
+    switch (error as? IOError)?.errnoCode {
     case EADDRINUSE:
       return RPCStatus(
         .failedPrecondition, "Port \(port) of \(host) is in use. End what listens there, or choose another --port.")
@@ -184,7 +167,7 @@ extension FirestoreServer.Configuration {
       return RPCStatus(.permissionDenied, "Port \(port) may not be listened on. Choose one above 1023.")
     case EADDRNOTAVAIL:
       return RPCStatus(.invalidArgument, "\(host) is not an address of this machine.")
-    default: return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(failure).")
+    default: return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(error).")
     }
   }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientTesting
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreRemote
 import Testing
 
-/// How calls look on the line that are answered without gRPC's server: small requests, and Listen.
+/// How calls look on the line.
 @Suite(.timeLimit(.minutes(5)))
 struct ServedCallTests {
   private static let database = DatabaseID(project: "p")
@@ -49,6 +50,114 @@ struct ServedCallTests {
       #expect(Set(responses).count == 1 && responses[0].containsText("here"))
       try await connection.close()
     }
+  }
+
+  @Test("A request whose end comes in trailers is answered too")
+  func trailers() async throws {
+    try await Server.run(try LocalBackend.inMemory()) { server in
+      let connection = try await RawConnection(to: server)
+      var end = RawRequest.headers([("x-end", "yes")])
+      end[4] |= 1
+      try await connection.send(
+        RawRequest.headers(RawRequest.call("Commit"))
+          + RawRequest.data(Self.message { $0.field(1, string: "projects/p/databases/(default)") }, isLast: false) + end
+      )
+      let response = await connection.response()
+      #expect(response.map(\.type) == [1, 0, 1])
+      #expect(try RawConnection.headers(in: response).last == "grpc-status: 0")
+      try await connection.close()
+    }
+  }
+
+  @Test(
+    "What is no call is refused in the words of HTTP or gRPC, and the connection goes on",
+    arguments: [
+      (":method", "GET", [":status: 405", "allow: POST"]),
+      ("content-type", "application/json", [":status: 415"]),
+      (
+        "grpc-encoding", "gzip",
+        [
+          ":status: 200", "content-type: application/grpc", "grpc-status: 12",
+          "grpc-message: Compressed messages are not supported.", "grpc-accept-encoding: identity",
+        ]
+      ),
+      (
+        ":path", "/google.firestore.v1.Firestore/Nothing",
+        [
+          ":status: 200", "content-type: application/grpc", "grpc-status: 12",
+          "grpc-message: There is no method /google.firestore.v1.Firestore/Nothing here.",
+        ]
+      ),
+      (
+        ":path", "/other.Service/Listen",
+        [
+          ":status: 200", "content-type: application/grpc", "grpc-status: 12",
+          "grpc-message: There is no method /other.Service/Listen here.",
+        ]
+      ),
+    ])
+  func refused(name: String, value: String, answer: [String]) async throws {
+    try await Server.run(try LocalBackend.inMemory()) { server in
+      let connection = try await RawConnection(to: server)
+      var call = RawRequest.call("GetDocument").filter { $0.0 != name }
+      call.insert((name, value), at: name.hasPrefix(":") ? 0 : call.count)
+      try await connection.send(RawRequest.headers(call))
+      let response = await connection.response()
+      #expect(try RawConnection.headers(in: response) == answer)
+      try await connection.send(
+        RawRequest.headers(RawRequest.call("GetDocument"), stream: 3) + RawRequest.data(Self.getRequest, stream: 3))
+      #expect(await connection.response(stream: 3).last?.isLast == true)
+      try await connection.close()
+    }
+  }
+
+  @Test("A call ends when its caller would wait no longer")
+  func deadline() async throws {
+    try await Server.run(try LocalBackend.inMemory()) { server in
+      let connection = try await RawConnection(to: server)
+      try await connection.send(RawRequest.headers(RawRequest.call("Write") + [("grpc-timeout", "20m")]))
+      let response = await connection.response()
+      #expect(try RawConnection.headers(in: response).contains("grpc-status: 4"))
+      try await connection.close()
+    }
+  }
+
+  @Test("A server that shuts down says so, ends streams, and closes connections behind their last call")
+  func shutdown() async throws {
+    let backend = try LocalBackend.inMemory()
+    let opened = Events<Task<[RawConnection.Frame], Never>>()
+    try await Server.run(backend, clock: StoppedClock()) { server in
+      let connection = try await RawConnection(to: server)
+      let request = Self.message { $0.field(1, string: "projects/p/databases/(default)") }
+      try await connection.send(
+        RawRequest.headers(RawRequest.call("Write")) + RawRequest.data(request, isLast: false))
+      var frames = connection.frames.makeAsyncIterator()
+      var greeting: [RawConnection.Frame] = []
+      while let frame = await frames.next() {
+        greeting.append(frame)
+        if frame.type == RawConnection.Frame.data { break }
+      }
+      opened.send(
+        Task { [greeting] in
+          var all = greeting
+          for await frame in connection.frames {
+            all.append(frame)
+            if frame.type == RawConnection.Frame.ping {
+              try? await connection.send(RawRequest.frame(6, flags: 1, frame.payload))
+            }
+          }
+          return all
+        })
+    }
+    let frames = await opened.next()?.value ?? []
+    // The last possible call, then the last that there was.
+    let last = frames.filter { $0.type == RawConnection.Frame.goAway }.map { Array($0.payload.prefix(4)) }
+    #expect(last == [[0x7F, 0xFF, 0xFF, 0xFF], [0, 0, 0, 1]])
+    #expect(
+      try RawConnection.headers(in: frames).suffix(2) == [
+        "grpc-status: 14", "grpc-message: The server is shutting down.",
+      ])
+    #expect(await backend.watchCount == 0)
   }
 
   @Test("What a call ends with arrives as it was said, in any script")
@@ -113,6 +222,19 @@ struct ServedCallTests {
       #expect(await connection.response(stream: 3).last?.isLast == true)
       try await connection.close()
     }
+  }
+}
+
+/// On which nothing comes before it is cancelled.
+private struct StoppedClock: Clock {
+  var now: ContinuousClock.Instant { .now }
+  var minimumResolution: Duration { .zero }
+
+  func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+    let (events, continuation) = AsyncStream.makeStream(of: Never.self)
+    defer { continuation.finish() }
+    for await _ in events {}
+    throw CancellationError()
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreGRPC
 import NIOCore
+import NIOHPACK
 import NIOPosix
 
 /// A connection on which the test speaks HTTP/2 by hand and sees each frame of the server.
@@ -13,6 +14,9 @@ struct RawConnection: Sendable {
     var flags: UInt8
     var stream: UInt32
     var payload: [UInt8]
+
+    static let ping: UInt8 = 6
+    static let goAway: UInt8 = 7
 
     var isLast: Bool { (type == Self.data || type == Self.headers) && flags & 1 != 0 }
   }
@@ -50,6 +54,16 @@ struct RawConnection: Sendable {
       if frame.isLast { break }
     }
     return response
+  }
+
+  /// What the headers among some frames say, one field a line. The frames are those of the connection from its first
+  /// on: each block is read with what those before it have left.
+  static func headers(in frames: [Frame]) throws -> [String] {
+    var decoder = HPACKDecoder(allocator: ByteBufferAllocator())
+    return try frames.filter { $0.type == Frame.headers }.flatMap { frame in
+      var block = ByteBuffer(bytes: frame.payload)
+      return try decoder.decodeHeaders(from: &block).map { "\($0.name): \($0.value)" }
+    }
   }
 
   func close() async throws { try await channel.close() }

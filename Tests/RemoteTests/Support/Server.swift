@@ -27,8 +27,10 @@ enum Server {
   }
 
   /// Serves a backend while `body` runs; no call is left when this returns.
+  /// - Parameter clock: paces the server's heartbeats, and what it waits for when it shuts down.
   static func run(
     _ backend: LocalBackend, port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil,
+    clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
     let server = FirestoreServer(FirestoreServer.Configuration(port: port, tls: tls), backend: backend)
@@ -36,7 +38,7 @@ enum Server {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         defer { continuation.finish() }
-        try await server.run { continuation.yield($0) }
+        try await server.run(clock: clock) { continuation.yield($0) }
       }
       for await port in ports {
         try await body(FirestoreGRPC.Endpoint(host: "127.0.0.1", port: port, security: .plaintext))

@@ -4,7 +4,7 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// How calls that are answered or refused without gRPC's server look on HTTP/2 (gRPC over HTTP/2):
+/// How calls look on HTTP/2 (gRPC over HTTP/2):
 /// ```
 /// request    HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …
 /// response   HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
@@ -48,11 +48,15 @@ enum GRPCFraming {
   ///   - status: `nil` for success.
   ///   - hasHeaders: headers were sent.
   static func end(_ status: RPCStatus?, hasHeaders: Bool) -> HTTP2Frame.FramePayload {
-    guard let status else { return .headers(.init(headers: success, endStream: true)) }
+    .headers(.init(headers: status.map { ending($0, hasHeaders: hasHeaders) } ?? success, endStream: true))
+  }
+
+  /// The headers that end a response with a status.
+  static func ending(_ status: RPCStatus, hasHeaders: Bool) -> HPACKHeaders {
     var trailers = hasHeaders ? HPACKHeaders() : headers
     trailers.add(name: "grpc-status", value: "\(status.code.rawValue)")
     trailers.add(name: "grpc-message", value: percentEncoded(status.message))
-    return .headers(.init(headers: trailers, endStream: true))
+    return trailers
   }
 
   /// Text as `grpc-message` has it.

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreService
+import NIOCore
+import NIOHTTP2
+
+/// The first handler of a call that has a channel of its own. It chooses who serves the call, and tells it when the
+/// caller will wait no longer or the server shuts down.
+///
+/// ```
+/// HEADERS ─┬─ Listen ───────────► ListenHandler
+///          ├─ other methods ────► ServedCall: a task that reads messages and sends messages
+///          └─ no such method ───► grpc-status 12
+/// ```
+final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTP2Frame.FramePayload
+  typealias InboundOut = HTTP2Frame.FramePayload
+  typealias OutboundOut = HTTP2Frame.FramePayload
+
+  /// Longer than any call takes, and short enough for every clock.
+  private static let longestTimeout = Duration.seconds(24 * 3_600)
+
+  private enum State {
+    case waiting
+    case serving(isEndless: Bool, interrupt: AsyncStream<RPCStatus>.Continuation, deadline: Scheduled<Void>?)
+    case refused
+  }
+
+  private let service: FirestoreService
+  private let turn: DeliveryTurn
+  private let maximumRequestBytes: Int
+  private var state = State.waiting
+
+  /// - Parameters:
+  ///   - service: its backend runs on the event loop of the channel.
+  ///   - turn: of that event loop.
+  ///   - maximumRequestBytes: the most bytes of a message.
+  init(_ service: FirestoreService, _ turn: DeliveryTurn, maximumRequestBytes: Int) {
+    self.service = service
+    self.turn = turn
+    self.maximumRequestBytes = maximumRequestBytes
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch (state, unwrapInboundIn(data)) {
+    case (.waiting, .headers(let frame)):
+      let call = CallHeaders(frame.headers)
+      if let objection = call.objection {
+        refuse(context, objection, isWhole: frame.endStream)
+      } else if call.method == "Listen" {
+        listen(context, data)
+      } else if let work = call.method.flatMap({ ServedCall.Work(method: $0) }) {
+        serve(context, call, work, data)
+      } else {
+        let status = RPCStatus(.unimplemented, "There is no method \(call.path) here.")
+        refuse(context, GRPCFraming.end(status, hasHeaders: false), isWhole: frame.endStream)
+      }
+    case (.refused, _): break
+    default: context.fireChannelRead(data)
+    }
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event is ChannelShouldQuiesceEvent, case .serving(isEndless: true, let interrupt, _) = state {
+      interrupt.yield(RPCStatus(.unavailable, "The server is shutting down."))
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    if case .serving(_, let interrupt, let deadline) = state {
+      deadline?.cancel()
+      interrupt.yield(RPCStatus(.cancelled, "The caller is gone."))
+    }
+    context.fireChannelInactive()
+  }
+
+  private func refuse(_ context: ChannelHandlerContext, _ response: HTTP2Frame.FramePayload, isWhole: Bool) {
+    state = .refused
+    context.write(wrapOutboundOut(response), promise: nil)
+    // What the client is still sending is not wanted; this is no error of what was answered.
+    if !isWhole { context.write(wrapOutboundOut(.rstStream(.noError)), promise: nil) }
+    context.flush()
+    context.close(promise: nil)
+  }
+
+  private func listen(_ context: ChannelHandlerContext, _ headers: NIOAny) {
+    let pipeline = context.pipeline.syncOperations
+    let handler = ListenHandler(service, turn, maximumRequestBytes: maximumRequestBytes)
+    do { try pipeline.addHandler(handler, position: .after(self)) } catch { return context.close(promise: nil) }
+    context.fireChannelRead(headers)
+    pipeline.removeHandler(context: context, promise: nil)
+  }
+
+  private func serve(
+    _ context: ChannelHandlerContext, _ call: CallHeaders, _ work: ServedCall.Work, _ headers: NIOAny
+  ) {
+    let channel: ServedCall.Channel
+    do {
+      channel = try NIOAsyncChannel(wrappingChannelSynchronously: context.channel)
+    } catch { return context.close(promise: nil) }
+    let (interruptions, interrupt) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
+    let deadline = call.timeout.map { timeout in
+      context.eventLoop.scheduleTask(in: TimeAmount(min(timeout, Self.longestTimeout))) {
+        _ = interrupt.yield(RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait."))
+      }
+    }
+    state = .serving(isEndless: work.isEndless, interrupt: interrupt, deadline: deadline)
+    let served = ServedCall(service, work, maximumRequestBytes: maximumRequestBytes)
+    Task(executorPreference: EventLoopExecutor(context.eventLoop)) {
+      await served.run(on: channel, until: interruptions)
+    }
+    context.fireChannelRead(headers)
+  }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreService
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+
+/// Answers small requests on their connection, where their frames arrive. A channel for each call, and a task to serve
+/// it, cost several times what reading a document does.
+///
+/// ```
+/// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
+///          └─ anything else, also one of these that is not small or not plain ──► multiplexer ──► CallHandler
+/// ```
+final class PromptCallHandler: ChannelInboundHandler {
+  typealias InboundIn = HTTP2Frame
+  typealias InboundOut = HTTP2Frame
+  typealias OutboundOut = HTTP2Frame
+
+  /// Larger requests are no small ones.
+  private static let smallBytes = 64 << 10
+  private static let methods = Dictionary(
+    uniqueKeysWithValues: FirestoreService.PromptMethod.allCases.map { (CallHeaders.root + $0.rawValue, $0) })
+
+  /// A request of which a part is there.
+  private struct Request {
+    let method: FirestoreService.PromptMethod
+    let headers: HTTP2Frame
+    /// What the multiplexer has to be told if the call becomes its own.
+    var creation: NIOHTTP2StreamCreatedEvent?
+    var body = ByteBuffer()
+  }
+
+  private let service: FirestoreService
+  private var requests: [HTTP2StreamID: Request] = [:]
+  private var owesFlush = false
+
+  /// - Parameter service: its backend runs on the event loop of the channel.
+  init(_ service: FirestoreService) { self.service = service }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let frame = unwrapInboundIn(data)
+    if case .headers(let headers) = frame.payload, !headers.endStream, requests[frame.streamID] == nil,
+      let method = Self.method(headers.headers)
+    {
+      requests[frame.streamID] = Request(method: method, headers: frame)
+    } else if !requests.isEmpty, let request = requests.removeValue(forKey: frame.streamID) {
+      receive(context, frame, request)
+    } else {
+      context.fireChannelRead(data)
+    }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if owesFlush {
+      owesFlush = false
+      context.flush()
+    }
+    context.fireChannelReadComplete()
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if !requests.isEmpty {
+      // Compared before they are cast: casts that fail are slow.
+      let type = type(of: event)
+      if type == NIOHTTP2StreamCreatedEvent.self, let creation = event as? NIOHTTP2StreamCreatedEvent,
+        requests[creation.streamID] != nil
+      {
+        // It comes behind the stream's first frame.
+        requests[creation.streamID]?.creation = creation
+        return
+      }
+      if type == StreamClosedEvent.self, let end = event as? StreamClosedEvent { requests[end.streamID] = nil }
+    }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// Only plain calls without compression are served here.
+  private static func method(_ headers: HPACKHeaders) -> FirestoreService.PromptMethod? {
+    let call = CallHeaders(headers)
+    return call.objection == nil ? methods[call.path] : nil
+  }
+
+  private func receive(_ context: ChannelHandlerContext, _ frame: HTTP2Frame, _ unfinished: Request) {
+    var request = unfinished
+    switch frame.payload {
+    case .data(let data):
+      guard case .byteBuffer(var bytes) = data.data else { return handOn(context, request, frame) }
+      if request.body.readableBytes == 0 { request.body = bytes } else { request.body.writeBuffer(&bytes) }
+      if data.endStream {
+        answer(context, request)
+      } else if request.body.readableBytes > Self.smallBytes {
+        handOn(context, request)
+      } else {
+        requests[frame.streamID] = request
+      }
+    case .headers: handOn(context, request, frame)
+    case .rstStream: break
+    // gRPC's core widens the window in the middle of a request; what is sent is held to it below.
+    default: requests[frame.streamID] = request
+    }
+  }
+
+  private func answer(_ context: ChannelHandlerContext, _ request: Request) {
+    let stream = request.headers.streamID
+    func write(_ payload: HTTP2Frame.FramePayload) {
+      context.write(wrapOutboundOut(HTTP2Frame(streamID: stream, payload: payload)), promise: nil)
+    }
+    do throws(RPCStatus) {
+      var rest = request.body
+      guard let message = try? GRPCFraming.nextMessage(&rest, limit: Self.smallBytes), rest.readableBytes == 0,
+        let messages = try service.answerAtOnce(request.method, message)
+      else { return handOn(context, request, isWhole: true) }
+      write(.headers(.init(headers: GRPCFraming.headers)))
+      write(GRPCFraming.data(messages, context.channel.allocator))
+      write(GRPCFraming.end(nil, hasHeaders: true))
+    } catch {
+      write(GRPCFraming.end(error, hasHeaders: false))
+    }
+    owesFlush = true
+  }
+
+  /// Leaves a call to the multiplexer, as if it had seen it from its first frame on.
+  /// - Parameters:
+  ///   - next: a frame behind what the request has.
+  ///   - isWhole: the body ends the request.
+  private func handOn(
+    _ context: ChannelHandlerContext, _ request: Request, _ next: HTTP2Frame? = nil, isWhole: Bool = false
+  ) {
+    context.fireChannelRead(wrapInboundOut(request.headers))
+    if let creation = request.creation { context.fireUserInboundEventTriggered(creation) }
+    if isWhole || request.body.readableBytes > 0 {
+      let data = HTTP2Frame.FramePayload.data(.init(data: .byteBuffer(request.body), endStream: isWhole))
+      context.fireChannelRead(wrapInboundOut(HTTP2Frame(streamID: request.headers.streamID, payload: data)))
+    }
+    if let next { context.fireChannelRead(wrapInboundOut(next)) }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreService
+import NIOCore
+import NIOHTTP2
+import Synchronization
+
+/// Serves one call with a task of its own: every method but Listen, and what is not prompt.
+struct ServedCall: Sendable {
+  typealias Channel = NIOAsyncChannel<HTTP2Frame.FramePayload, HTTP2Frame.FramePayload>
+
+  enum Work: Sendable {
+    case unary(FirestoreService.UnaryMethod)
+    case streaming(FirestoreService.StreamingMethod)
+    case write
+
+    /// - Parameter method: its name in the service.
+    init?(method: Substring) {
+      let name = String(method)
+      if let method = FirestoreService.UnaryMethod(rawValue: name) {
+        self = .unary(method)
+      } else if let method = FirestoreService.StreamingMethod(rawValue: name) {
+        self = .streaming(method)
+      } else if name == "Write" {
+        self = .write
+      } else {
+        return nil
+      }
+    }
+
+    /// Ends when the client or the server wants it to, not by itself.
+    var isEndless: Bool { if case .write = self { true } else { false } }
+  }
+
+  private let service: FirestoreService
+  private let work: Work
+  private let maximumRequestBytes: Int
+
+  init(_ service: FirestoreService, _ work: Work, maximumRequestBytes: Int) {
+    self.service = service
+    self.work = work
+    self.maximumRequestBytes = maximumRequestBytes
+  }
+
+  /// Serves the call to its end, which is sent to the client.
+  /// - Parameter interruptions: the first of them ends the call.
+  func run(on channel: Channel, until interruptions: AsyncStream<RPCStatus>) async {
+    // A caller who has gone needs no answer, and nothing waits for this task.
+    try? await channel.executeThenClose { inbound, outbound in
+      let response = ServedResponse(outbound)
+      let requests = RequestMessages(inbound, limit: maximumRequestBytes)
+      let status = await Self.status {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+          group.addTask { try await serve(requests, response) }
+          group.addTask { for await status in interruptions { throw status } }
+          defer { group.cancelAll() }
+          try await group.next()
+        }
+      }
+      try await response.end(status, isRequestWhole: requests.isWhole)
+    }
+  }
+
+  private func serve(_ requests: RequestMessages, _ response: ServedResponse) async throws {
+    switch work {
+    case .unary(let method):
+      response.hold(try await service.answer(method, try await requests.single()))
+    case .streaming(let method):
+      let request = try await requests.single()
+      try await service.stream(method, request) { try await response.send($0) }
+    case .write:
+      try await response.greet()
+      try await service.write(requests) { try await response.send($0) }
+    }
+  }
+
+  /// How a call ended; `nil` for well.
+  private static func status(of body: () async throws -> Void) async -> RPCStatus? {
+    do {
+      try await body()
+      return nil
+    } catch let status as RPCStatus {
+      return status
+    } catch {
+      // The connection's failures: whoever would read this is gone.
+      return RPCStatus(.cancelled, "The call was cut off.")
+    }
+  }
+}
+
+/// The response of one call: headers before the first message, and trailers.
+private final class ServedResponse: Sendable {
+  private let outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>
+  private let hasHeaders = Atomic(false)
+  private let held = Mutex<[UInt8]?>(nil)
+
+  init(_ outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>) { self.outbound = outbound }
+
+  /// The only message, sent with the end.
+  func hold(_ message: [UInt8]) { held.withLock { $0 = message } }
+
+  /// Says that the call is being served.
+  func greet() async throws {
+    if !hasHeaders.exchange(true, ordering: .relaxed) { try await outbound.write(Self.headers) }
+  }
+
+  /// Suspends while the client does not read.
+  func send(_ messages: [[UInt8]]) async throws {
+    var payloads: [HTTP2Frame.FramePayload] = []
+    if !hasHeaders.exchange(true, ordering: .relaxed) { payloads.append(Self.headers) }
+    payloads.append(GRPCFraming.data(messages, ByteBufferAllocator()))
+    try await outbound.write(contentsOf: payloads)
+  }
+
+  /// - Parameters:
+  ///   - status: `nil` for success.
+  ///   - isRequestWhole: the client has sent all that it will.
+  func end(_ status: RPCStatus?, isRequestWhole: Bool) async throws {
+    var payloads: [HTTP2Frame.FramePayload] = []
+    if let message = held.withLock({ $0 }), status == nil {
+      payloads = [Self.headers, GRPCFraming.data([message], ByteBufferAllocator())]
+    }
+    // A stream without a message has headers all the same.
+    if status == nil, payloads.isEmpty, !hasHeaders.load(ordering: .relaxed) { payloads = [Self.headers] }
+    let wereSent = hasHeaders.load(ordering: .relaxed) || !payloads.isEmpty
+    payloads.append(GRPCFraming.end(status, hasHeaders: wereSent))
+    // What the client is still sending is not wanted; this is no error of what was answered.
+    if !isRequestWhole { payloads.append(.rstStream(.noError)) }
+    try await outbound.write(contentsOf: payloads)
+    outbound.finish()
+  }
+
+  private static let headers = HTTP2Frame.FramePayload.headers(.init(headers: GRPCFraming.headers))
+}
