@@ -13,7 +13,6 @@ struct NetworkPane {
     guard !area.isEmpty else { return }
     let isLarge = layout.layoutClass == .large
     var lines = [stateLine(width: area.width)]
-    if let line = reasonLine { lines.append(line) }
     if isLarge {
       lines += [
         streamLine("watch", state.network.watch, watchFacts), streamLine("write", state.network.write, writeFacts),
@@ -28,10 +27,15 @@ struct NetworkPane {
     if isLarge, let line = cacheLine { lines.append(line) }
     lines.append(outageLine(width: area.width))
     if !isLarge, let line = cacheLine { lines.append(line) }
+    // A second line of the reason says what to do about it, which is worth more than the last of the others, unless
+    // something else is wrong too.
+    let isAlone = state.faults.isCalm && state.network.storageNotice == nil && area.height >= 4
+    let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
+    lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
     for (row, line) in lines.prefix(area.height).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
-    guard isLarge, lines.count + 1 < area.height else { return }
+    guard isLarge, lines.count < area.height else { return }
     canvas.put(
       PaneHints.line([.faults, .retryNow, .new], .network, state, glyphs, width: area.width), x: area.x,
       y: area.maxY - 1,
@@ -138,15 +142,25 @@ struct NetworkPane {
   }
 
   /// Why there is no connection, and when the next attempt begins.
-  private var reasonLine: Line? {
-    guard state.network.isNetworkEnabled, let reason = state.network.reason else { return nil }
-    var line = fact("why", reason, .warn)
-    if let time = state.network.retryAt {
-      let countdown = "retry in " + TimeText.countdown(to: time, from: state.now)
-      // The countdown is what changes, so it stands before what may be cut.
-      line = fact("why", countdown, .stateFault)
-      line.add(" \(glyphs.bullet) \(reason)", .warn)
+  /// - Parameter spare: how many lines it may take beyond the first.
+  private func reasonLines(width: Int, spare: Int) -> [Line] {
+    guard state.network.isNetworkEnabled, let reason = state.network.reason else { return [] }
+    // The countdown is what changes, so it stands before what may be cut.
+    let countdown = state.network.retryAt.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
+    let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
+    let column = 8
+    guard spare > 0, width > 2 * column else { return [reasonLine("why", text, countdown)] }
+    let parts = WrappedText.lines(text, width: width - column, glyphs.ellipsis)
+    let shown = parts.prefix(spare) + (parts.count > spare ? [parts[spare...].joined(separator: " ")] : [])
+    return shown.enumerated().map { index, part in
+      index == 0 ? reasonLine("why", part, countdown) : fact("", part, .warn)
     }
+  }
+
+  private func reasonLine(_ name: String, _ text: String, _ countdown: String) -> Line {
+    guard !countdown.isEmpty, text.hasPrefix(countdown) else { return fact(name, text, .warn) }
+    var line = fact(name, countdown, .stateFault)
+    line.add(String(text.dropFirst(countdown.count)), .warn)
     return line
   }
 
