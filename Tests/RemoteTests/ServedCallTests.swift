@@ -111,6 +111,26 @@ struct ServedCallTests {
     }
   }
 
+  @Test("A client may give up hundreds of listeners at once and go on")
+  func givenUp() async throws {
+    let backend = try LocalBackend.inMemory()
+    try await Server.run(backend) { server in
+      let connection = try await RawConnection(to: server)
+      let streams = stride(from: UInt32(1), to: 1_000, by: 2)
+      for batch in Array(streams).chunks(of: 50) {
+        for stream in batch { try await connection.send(RawRequest.headers(RawRequest.call("Listen"), stream: stream)) }
+        for stream in batch { try await connection.send(RawRequest.frame(3, stream: stream, [0, 0, 0, 8])) }
+      }
+      for _ in 0..<500 { try await connection.send(RawRequest.frame(6, [UInt8](repeating: 1, count: 8))) }
+      try await connection.send(
+        RawRequest.headers(RawRequest.call("GetDocument"), stream: 1_001)
+          + RawRequest.data(Self.getRequest, stream: 1_001))
+      #expect(await connection.response(stream: 1_001).last?.isLast == true)
+      try await connection.close()
+    }
+    #expect(await backend.watchCount == 0)
+  }
+
   @Test("A call ends when its caller would wait no longer")
   func deadline() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
@@ -235,6 +255,12 @@ private struct StoppedClock: Clock {
     defer { continuation.finish() }
     for await _ in events {}
     throw CancellationError()
+  }
+}
+
+extension Array {
+  fileprivate func chunks(of count: Int) -> [ArraySlice<Element>] {
+    stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
   }
 }
 

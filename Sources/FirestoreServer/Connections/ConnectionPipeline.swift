@@ -27,18 +27,34 @@ struct ConnectionPipeline: Sendable {
     self.tls = tls
   }
 
-  func configure(_ channel: any Channel) throws {
-    let (service, turn) = (service, turn)
-    var http2 = NIOHTTP2Handler.ConnectionConfiguration()
-    http2.initialSettings = [
-      HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.maximumStreams),
-      HTTP2Setting(parameter: .initialWindowSize, value: Self.windowBytes),
+  /// The usual limits are for servers on the open net. Here one client's connection may carry thousands of listeners
+  /// that end together, and gRPC's core pings many times a second while it measures the line.
+  private static let connection = {
+    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+    configuration.initialSettings = [
+      HTTP2Setting(parameter: .maxConcurrentStreams, value: maximumStreams),
+      HTTP2Setting(parameter: .initialWindowSize, value: windowBytes),
       HTTP2Setting(parameter: .maxHeaderListSize, value: 16 << 10),
     ]
+    configuration.controlFrameRateLimit.maximumCount = maximumStreams
+    configuration.maximumRecentlyResetStreams = maximumStreams
+    configuration.maximumConnectionGlitches = maximumStreams
+    return configuration
+  }()
+  private static let streams = {
+    var configuration = NIOHTTP2Handler.StreamConfiguration()
+    configuration.streamResetFrameRateLimit.maximumCount = 2 * maximumStreams
+    configuration.streamErrorRateLimit.maximumCount = maximumStreams
+    return configuration
+  }()
+
+  func configure(_ channel: any Channel) throws {
+    let (service, turn) = (service, turn)
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
     try pipeline.addHandlers(
-      TurnFlushHandler(), PlainHTTPHandler(service), NIOHTTP2Handler(mode: .server, connectionConfiguration: http2),
+      TurnFlushHandler(), PlainHTTPHandler(service),
+      NIOHTTP2Handler(mode: .server, connectionConfiguration: Self.connection, streamConfiguration: Self.streams),
       ConnectionEndHandler(), PromptCallHandler(service),
       HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: Self.windowBytes) { call in
         call.eventLoop.makeCompletedFuture {
