@@ -26,8 +26,8 @@ let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 
-/// `HEARTH_CORE=1` leaves out everything that needs gRPC or its HTTP/2: the cache, the core, the backend and the screen then build in
-/// a third of the time, which is what the sanitizers and `hearth-bench` are run with.
+/// `HEARTH_CORE=1` leaves out everything that needs gRPC or HTTP/2: the cache, the core, the backend and the screen then
+/// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting", "FirestoreWireTests",
