@@ -131,11 +131,11 @@ struct ServedCallTests {
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A call ends when its caller would wait no longer")
-  func deadline() async throws {
+  @Test("A call ends when its caller would wait no longer", arguments: ["Write", "Listen", "RunQuery"])
+  func deadline(method: String) async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let connection = try await RawConnection(to: server)
-      try await connection.send(RawRequest.headers(RawRequest.call("Write") + [("grpc-timeout", "20m")]))
+      try await connection.send(RawRequest.headers(RawRequest.call(method) + [("grpc-timeout", "20m")]))
       let response = await connection.response()
       #expect(try RawConnection.headers(in: response).contains("grpc-status: 4"))
       try await connection.close()

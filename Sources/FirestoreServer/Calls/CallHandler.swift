@@ -17,9 +17,6 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundOut = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
-  /// Longer than any call takes, and short enough for every clock.
-  private static let longestTimeout = Duration.seconds(24 * 3_600)
-
   private enum State {
     case waiting
     case serving(isEndless: Bool, interrupt: AsyncStream<RPCStatus>.Continuation, deadline: Scheduled<Void>?)
@@ -48,7 +45,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
       if let objection = call.objection {
         refuse(context, objection, isWhole: frame.endStream)
       } else if call.method == "Listen" {
-        listen(context, data)
+        listen(context, call, data)
       } else if let work = call.method.flatMap({ ServedCall.Work(method: $0) }) {
         serve(context, call, work, data)
       } else {
@@ -84,9 +81,9 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.close(promise: nil)
   }
 
-  private func listen(_ context: ChannelHandlerContext, _ headers: NIOAny) {
+  private func listen(_ context: ChannelHandlerContext, _ call: CallHeaders, _ headers: NIOAny) {
     let pipeline = context.pipeline.syncOperations
-    let handler = ListenHandler(service, turn, maximumRequestBytes: maximumRequestBytes)
+    let handler = ListenHandler(service, turn, maximumRequestBytes: maximumRequestBytes, timeout: call.timeout)
     do { try pipeline.addHandler(handler, position: .after(self)) } catch { return context.close(promise: nil) }
     context.fireChannelRead(headers)
     pipeline.removeHandler(context: context, promise: nil)
@@ -101,9 +98,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     } catch { return context.close(promise: nil) }
     let (interruptions, interrupt) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
     let deadline = call.timeout.map { timeout in
-      context.eventLoop.scheduleTask(in: TimeAmount(min(timeout, Self.longestTimeout))) {
-        _ = interrupt.yield(RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait."))
-      }
+      context.eventLoop.scheduleTask(in: timeout) { _ = interrupt.yield(GRPCFraming.isOverdue) }
     }
     state = .serving(isEndless: work.isEndless, interrupt: interrupt, deadline: deadline)
     let served = ServedCall(service, work, maximumRequestBytes: maximumRequestBytes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
@@ -8,8 +9,8 @@ struct CallHeaders {
   static let root = "/google.firestore.v1.Firestore/"
 
   private(set) var path = ""
-  /// How long the caller will wait.
-  private(set) var timeout: Duration?
+  /// How long the caller will wait; at most a day, which is longer than any call takes.
+  private(set) var timeout: TimeAmount?
   private var isPost = false
   private var isGet = false
   private var isGRPC = false
@@ -50,18 +51,20 @@ struct CallHeaders {
   }
 
   /// At most eight digits and a unit; `nil` for what is none.
-  private static func timeout(_ text: String) -> Duration? {
+  private static func timeout(_ text: String) -> TimeAmount? {
     guard let unit = text.last, text.utf8.count <= 9, let number = Int64(text.dropLast()), number >= 0 else {
       return nil
     }
-    return switch unit {
-    case "H": .seconds(number * 3_600)
-    case "M": .seconds(number * 60)
-    case "S": .seconds(number)
-    case "m": .milliseconds(number)
-    case "u": .microseconds(number)
-    case "n": .nanoseconds(number)
-    default: nil
-    }
+    let time: TimeAmount? =
+      switch unit {
+      case "H": .hours(min(number, 24))
+      case "M": .minutes(min(number, 24 * 60))
+      case "S": .seconds(number)
+      case "m": .milliseconds(number)
+      case "u": .microseconds(number)
+      case "n": .nanoseconds(number)
+      default: nil
+      }
+    return time.map { min($0, .hours(24)) }
   }
 }

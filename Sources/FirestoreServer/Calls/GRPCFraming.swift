@@ -16,6 +16,8 @@ enum GRPCFraming {
 
   static let isCompressed = RPCStatus(.unimplemented, "Compressed messages are not supported.")
 
+  static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
+
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
     RPCStatus(.resourceExhausted, "A message has \(length) bytes; at most \(limit) are accepted.")
   }

@@ -19,22 +19,32 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let service: FirestoreService
   private let turn: DeliveryTurn
   private let maximumRequestBytes: Int
+  private let timeout: TimeAmount?
+  private var deadline: Scheduled<Void>?
   private var stream: ListenStream?
   private var context: ChannelHandlerContext?
   private var received = ByteBuffer()
   private var isScheduled = false
   private var hasClientEnded = false
 
-  init(_ service: FirestoreService, _ turn: DeliveryTurn, maximumRequestBytes: Int) {
+  /// - Parameter timeout: how long the caller will wait, if not for good.
+  init(_ service: FirestoreService, _ turn: DeliveryTurn, maximumRequestBytes: Int, timeout: TimeAmount?) {
     self.service = service
     self.turn = turn
     self.maximumRequestBytes = maximumRequestBytes
+    self.timeout = timeout
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     stream = ListenStream(service) { bound.value.schedule() }
+    deadline = timeout.map { timeout in
+      context.eventLoop.scheduleTask(in: timeout) {
+        let handler = bound.value
+        if let context = handler.context { handler.end(context, GRPCFraming.isOverdue) }
+      }
+    }
   }
 
   func handlerRemoved(context: ChannelHandlerContext) { close() }
@@ -113,7 +123,8 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private func close() {
     stream?.close()
-    stream = nil
+    deadline?.cancel()
+    (stream, deadline) = (nil, nil)
     context = nil
   }
 }
