@@ -85,7 +85,7 @@ package struct FirestoreServer: Sendable {
   /// Lets calls finish and ends streams, so that `run` returns; what goes on for longer than a moment is cut off.
   package func shutDown() async {
     await connections.quiesce()
-    await backend.endWatches(RPCStatus(.unavailable, "The server is shutting down."))
+    await backend.endWatches(GRPCFraming.isShuttingDown)
     stop.yield()
   }
 

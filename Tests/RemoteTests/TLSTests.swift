@@ -2,6 +2,7 @@
 import ClientTesting
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreServer
 import Foundation
 import Hearth
 import Testing
@@ -83,6 +84,20 @@ struct TLSTests {
       let status = try await failure(
         at: Endpoint(host: "localhost", port: server.port, security: .tls(trustRoots: certificate.certificate)))
       #expect(status.message.contains("does not speak TLS"), "\(status.message)")
+    }
+  }
+
+  @Test("A server names the certificate or the key that it cannot use")
+  func unusable() async throws {
+    let (own, other) = (try TestCertificate(names: ["localhost"]), try TestCertificate(names: ["localhost"]))
+    for (certificate, key, names) in [
+      (own.key, own.key, [own.key]), (own.certificate, own.certificate, [own.certificate]),
+      (own.certificate, other.key, [own.certificate, other.key]),
+    ] {
+      let tls = FirestoreServer.Configuration.TLS(certificate: certificate, key: key)
+      let status = await #expect(throws: RPCStatus.self) { try await Server.run(tls: tls) { _ in } }
+      #expect(status?.code == .failedPrecondition)
+      #expect(names.allSatisfy { status?.message.contains($0) == true }, "\(status?.message ?? "")")
     }
   }
 

@@ -149,17 +149,17 @@ struct NetworkPane {
     let countdown = state.network.retryAt.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
     let column = 8
-    guard spare > 0, width > 2 * column else { return [reasonLine("why", text, countdown)] }
+    guard spare > 0, width > 2 * column else { return [reasonLine(text, countdown)] }
     let parts = WrappedText.lines(text, width: width - column, glyphs.ellipsis)
     let shown = parts.prefix(spare) + (parts.count > spare ? [parts[spare...].joined(separator: " ")] : [])
     return shown.enumerated().map { index, part in
-      index == 0 ? reasonLine("why", part, countdown) : fact("", part, .warn)
+      index == 0 ? reasonLine(part, countdown) : fact("", part, .warn)
     }
   }
 
-  private func reasonLine(_ name: String, _ text: String, _ countdown: String) -> Line {
-    guard !countdown.isEmpty, text.hasPrefix(countdown) else { return fact(name, text, .warn) }
-    var line = fact(name, countdown, .stateFault)
+  private func reasonLine(_ text: String, _ countdown: String) -> Line {
+    guard !countdown.isEmpty, text.hasPrefix(countdown) else { return fact("why", text, .warn) }
+    var line = fact("why", countdown, .stateFault)
     line.add(String(text.dropFirst(countdown.count)), .warn)
     return line
   }

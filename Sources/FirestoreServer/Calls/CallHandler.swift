@@ -59,7 +59,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is ChannelShouldQuiesceEvent, case .serving(isEndless: true, let interrupt, _) = state {
-      interrupt.yield(RPCStatus(.unavailable, "The server is shutting down."))
+      interrupt.yield(GRPCFraming.isShuttingDown)
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -74,9 +74,9 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private func refuse(_ context: ChannelHandlerContext, _ response: HTTP2Frame.FramePayload, isWhole: Bool) {
     state = .refused
-    context.write(wrapOutboundOut(response), promise: nil)
-    // What the client is still sending is not wanted; this is no error of what was answered.
-    if !isWhole { context.write(wrapOutboundOut(.rstStream(.noError)), promise: nil) }
+    for payload in GRPCFraming.last(response, isRequestWhole: isWhole) {
+      context.write(wrapOutboundOut(payload), promise: nil)
+    }
     context.flush()
     context.close(promise: nil)
   }

@@ -16,6 +16,7 @@ enum GRPCFraming {
 
   static let isCompressed = RPCStatus(.unimplemented, "Compressed messages are not supported.")
 
+  static let isShuttingDown = RPCStatus(.unavailable, "The server is shutting down.")
   static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
 
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
@@ -51,6 +52,12 @@ enum GRPCFraming {
   ///   - hasHeaders: headers were sent.
   static func end(_ status: RPCStatus?, hasHeaders: Bool) -> HTTP2Frame.FramePayload {
     .headers(.init(headers: status.map { ending($0, hasHeaders: hasHeaders) } ?? success, endStream: true))
+  }
+
+  /// The last of a response, and word to a client that is still sending that no more is wanted; this is no error of
+  /// what was answered.
+  static func last(_ end: HTTP2Frame.FramePayload, isRequestWhole: Bool) -> [HTTP2Frame.FramePayload] {
+    isRequestWhole ? [end] : [end, .rstStream(.noError)]
   }
 
   /// The headers that end a response with a status.

@@ -114,9 +114,10 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private func end(_ context: ChannelHandlerContext, _ status: RPCStatus?) {
     close()
-    context.write(wrapOutboundOut(GRPCFraming.end(status, hasHeaders: true)), promise: nil)
-    // What the client has to say after this is not wanted.
-    if !hasClientEnded { context.write(wrapOutboundOut(.rstStream(.noError)), promise: nil) }
+    let end = GRPCFraming.end(status, hasHeaders: true)
+    for payload in GRPCFraming.last(end, isRequestWhole: hasClientEnded) {
+      context.write(wrapOutboundOut(payload), promise: nil)
+    }
     context.flush()
     context.close(promise: nil)
   }

@@ -52,7 +52,10 @@ struct ServedCall: Sendable {
       let status = await Self.status {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await serve(requests, response) }
-          group.addTask { for await status in interruptions { throw status } }
+          group.addTask {
+            for await status in interruptions { throw status }
+            throw CancellationError()
+          }
           defer { group.cancelAll() }
           try await group.next()
         }
@@ -123,9 +126,7 @@ private final class ServedResponse: Sendable {
     // A stream without a message has headers all the same.
     if status == nil, payloads.isEmpty, !hasHeaders.load(ordering: .relaxed) { payloads = [Self.headers] }
     let wereSent = hasHeaders.load(ordering: .relaxed) || !payloads.isEmpty
-    payloads.append(GRPCFraming.end(status, hasHeaders: wereSent))
-    // What the client is still sending is not wanted; this is no error of what was answered.
-    if !isRequestWhole { payloads.append(.rstStream(.noError)) }
+    payloads += GRPCFraming.last(GRPCFraming.end(status, hasHeaders: wereSent), isRequestWhole: isRequestWhole)
     try await outbound.write(contentsOf: payloads)
     outbound.finish()
   }
