@@ -53,7 +53,7 @@ extension DocumentKey {
     let path = try ResourcePath(validating: text)
     guard path.isDocument else {
       throw ModelError(
-        "\"\(text)\" names a collection (\(path.count) segments). A document path has an even number of segments.")
+        "\"\(text)\" names a collection. A document path has an even number of segments, such as \"\(text)/ID\".")
     }
     self.init(unchecked: path)
   }

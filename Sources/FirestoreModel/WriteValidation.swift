@@ -24,6 +24,7 @@ extension Fields {
 
   fileprivate func validate(in parent: FieldPath?, depth: Int) throws(ModelError) {
     for (name, value) in entries {
+      if name.isEmpty { throw ModelError("A field's name is empty\(parent.map { " in \($0.shortText)" } ?? "").") }
       let path = parent?.appending(name) ?? FieldPath(name)
       if let reason = Self.objection(to: name) { throw ModelError("The field \(path.shortText) is invalid: \(reason)") }
       try value.validate(at: path, depth: depth, isInArray: false)

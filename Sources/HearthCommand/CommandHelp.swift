@@ -12,20 +12,39 @@ enum CommandHelp {
     return message + "\n\nDASHBOARD " + dashboard[options.lowerBound...]
   }
 
-  /// The nearest option or command to one that does not exist, where the parser found none near enough to name.
-  static func suggestion(for reason: String, _ arguments: some Sequence<String>) -> String {
-    guard !reason.contains("Did you mean") else { return "" }
-    if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
-      let known = HearthCommand.helpMessage(for: command(in: arguments)).matches(of: /--[a-z][a-z-]+/)
-      return nearest(to: String(unknown.output), among: known.map { String($0.output) })
+  /// `help` for a command that does not exist, which the parser takes for help in general.
+  static func unknownTopic(_ arguments: [String]) -> CommandFailure? {
+    guard arguments.first == "help", arguments.count > 1, let topic = arguments.last, !topic.hasPrefix("-") else {
+      return nil
     }
-    guard reason.contains("nexpected argument"), let unknown = reason.firstMatch(of: /'([\w-]+)'/),
-      arguments.first(where: { _ in true }) == String(unknown.output.1)
-    else { return "" }
-    return nearest(to: String(unknown.output.1), among: commands.compactMap { $0.configuration.commandName })
+    if arguments.count == 2, topic == "help" || commandNames.contains(topic) { return nil }
+    let nearest = nearest(to: topic, among: commandNames)
+    return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
-  private static var commands: [any ParsableCommand.Type] { HearthCommand.configuration.subcommands }
+  /// The parser's complaint as one line, with the nearest option or command in place of one that does not exist.
+  /// - Returns: `nil` where nothing is to be said.
+  static func complaint(_ message: String, arguments: [String]) -> String? {
+    guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
+    let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
+    let given = arguments.dropFirst()
+    if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
+      // The parser does not count --help and --version among its options.
+      let known = HearthCommand.helpMessage(for: command(in: given)).matches(of: /--[a-z][a-z-]+/)
+      let nearest = nearest(to: String(unknown.output), among: known.map { String($0.output) })
+      return reason.replacing(/\.? Did you mean .*/, with: "") + nearest
+    }
+    if reason.contains("nexpected argument"), !reason.contains("Did you mean"),
+      let unknown = reason.firstMatch(of: /'([\w-]+)'/), given.first == String(unknown.output.1)
+    {
+      return reason + nearest(to: String(unknown.output.1), among: commandNames)
+    }
+    return reason
+  }
+
+  private static var commandNames: [String] {
+    HearthCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+  }
 
   private static func nearest(to name: String, among known: [String]) -> String {
     NearestName.closest(to: name, among: known).map { ". The nearest is '\($0.name)'." } ?? ""
@@ -34,6 +53,7 @@ enum CommandHelp {
   /// The sub-command that the arguments name, or else the one that runs without a name.
   private static func command(in arguments: some Sequence<String>) -> any ParsableCommand.Type {
     let named = arguments.first { _ in true }
-    return commands.first { $0.configuration.commandName == named } ?? DashboardCommand.self
+    return HearthCommand.configuration.subcommands.first { $0.configuration.commandName == named }
+      ?? DashboardCommand.self
   }
 }

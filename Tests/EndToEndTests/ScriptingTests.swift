@@ -54,6 +54,7 @@ extension EndToEndTests {
       }
       let all = try await hearth("get", "cities")
       #expect(all.lines.map { $0.prefix(9) } == ["cities/LA", "cities/NY", "cities/SF"])
+      #expect(try await hearth("get", "/cities/").output == all.output)
       let some = try await hearth(
         "get", "cities", "--where", "state == CA", "--order", "population:desc", "--limit", "1", "--json")
       #expect(some.lines.count == 1)
@@ -95,6 +96,10 @@ extension EndToEndTests {
         (["set", "a", "{}"], 64, "collection"),
         (["get", "a", "--timeout", "soon"], 64, "5s"), (["get", "a/b", "--source", "cache"], 4, "cache"),
         (["get", "a", "--data", "/proc/hearth"], 77, "/proc/hearth"),
+        (["get", "a", "--limit", "-1"], 64, "limit"), (["help", "foo"], 64, "'foo'"),
+        (["get", "a", "--hlp"], 64, "'--help'"),
+        (["get", "a", "--order", "n desc"], 64, "n:desc"), (["update", "a/b", "a b=1"], 64, "column 2"),
+        (["dashboard", "--demo", "--emulator", "h:1"], 64, "--emulator"), (["--demo", "--cloud"], 64, "--cloud"),
       ] as [([String], CInt, String)])
     func failures(arguments: [String], status: CInt, mentions: String) async throws {
       let run = try await HeadlessRun(arguments, surroundings)

@@ -14,7 +14,8 @@ struct WriteValidationTests {
   @Test(
     "What the backend refuses is refused with field and reason (PROTOCOL §3.2)",
     arguments: [
-      (["": .null], "name is empty"), (["__x__": .null], "reserved"),
+      (["": .null], "A field's name is empty."), (["m": .map(["": .null])], "A field's name is empty in \"m\"."),
+      (["__x__": .null], "reserved"),
       (["a": .map(["__type__": .null])], "\"a.__type__\""),
       ([String(repeating: "x", count: 1501): .null], "longer than 1500"),
       (["a": .array([.array([])])], "must not contain an array"), (["a": .array([.vector([1])])], "contain a vector"),

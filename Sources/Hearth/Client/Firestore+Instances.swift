@@ -36,7 +36,8 @@ extension Firestore {
   /// writes and errors, no documents.
   public static func enableLogging(_ logging: Bool) {
     guard logging else { return enableLogging(into: nil) }
-    enableLogging { line in FileHandle.standardError.write(Data((line + "\n").utf8)) }
+    // A line that cannot be written is lost; that must not end the program.
+    enableLogging { line in try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
   }
 
   /// - Parameter sink: takes each line; `nil` ends logging.

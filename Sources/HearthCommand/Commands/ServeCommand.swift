@@ -84,8 +84,8 @@ struct ServeCommand: AsyncParsableCommand {
         try await server.run { port in
           let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
           let line = "Serving google.firestore.v1 on \(address)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.\n"
-          // Not buffered: whoever waits for the line has it at once, also through a pipe.
-          FileHandle.standardOutput.write(Data(line.utf8))
+          // Whoever waits for the line has it at once; a server that can tell nobody serves all the same.
+          try? OutputFile.print(line)
         }
       }
       group.addTask {

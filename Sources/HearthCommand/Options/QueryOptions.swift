@@ -5,18 +5,21 @@ import FirestoreQuery
 
 /// Which documents of a collection are meant, and in which order.
 struct QueryOptions: ParsableArguments {
+  // A value may begin with a dash: it is never taken for another option.
   @Option(
-    name: .customLong("where"),
+    name: .customLong("where"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "Only documents for which this holds, such as 'state == CA', 'population >= 100000' or 'tags array-contains-any "
         + "[\"a\", \"b\"]'. Operators: == != < <= > >= in not-in array-contains array-contains-any. May be repeated.",
       valueName: "condition"))
   var conditions: [String] = []
 
-  @Option(help: ArgumentHelp("Order by a field; add :desc to reverse. May be repeated.", valueName: "field[:desc]"))
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Order by a field; add :desc to reverse. May be repeated.", valueName: "field[:desc]"))
   var order: [String] = []
 
-  @Option(help: ArgumentHelp("At most this many documents.", valueName: "number"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many documents.", valueName: "number"))
   var limit: Int?
 
   var isEmpty: Bool { conditions.isEmpty && order.isEmpty && limit == nil }

@@ -1,39 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Where a command's data goes: standard output or a file. Buffered; one task writes.
+/// Where a command's data goes: standard output or a file. Buffered; one task writes. A terminal gets `TerminalText`,
+/// all else the bytes.
 final class OutputFile {
-  /// The reader is gone: there is nobody to write for, and nothing is wrong.
+  /// The reader of standard output is gone: there is nobody to write for, and nothing is wrong.
   struct ClosedPipe: Error {}
 
   private static let bufferSize = 64 * 1024
 
   private let descriptor: Int32
   private let name: String
+  private let isTerminal: Bool
+  private let isStandard: Bool
   private var buffer: [UInt8] = []
 
-  /// Standard output. A reader that goes away becomes `ClosedPipe` instead of a signal.
-  static func standard() -> OutputFile {
-    signal(SIGPIPE, SIG_IGN)
-    return OutputFile(STDOUT_FILENO, "standard output")
+  static func standard() -> OutputFile { OutputFile(STDOUT_FILENO, "standard output", isStandard: true) }
+
+  /// Writes a whole text to standard output.
+  static func print(_ text: String) throws {
+    let output = standard()
+    try output.write(text)
+    try output.flush()
   }
 
   /// - Parameter descriptor: stays the caller's.
-  init(_ descriptor: Int32, _ name: String) {
+  convenience init(_ descriptor: Int32, _ name: String) { self.init(descriptor, name, isStandard: false) }
+
+  private init(_ descriptor: Int32, _ name: String, isStandard: Bool) {
     self.descriptor = descriptor
     self.name = name
+    self.isStandard = isStandard
+    isTerminal = isatty(descriptor) == 1
   }
 
   func write(_ text: String) throws {
-    buffer.append(contentsOf: text.utf8)
+    buffer.append(contentsOf: (isTerminal ? TerminalText.escaped(text) : text).utf8)
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
   /// Writes a line and its end.
   func line(_ text: String) throws {
-    buffer.append(contentsOf: text.utf8)
+    try write(text)
     buffer.append(UInt8(ascii: "\n"))
-    if buffer.count >= Self.bufferSize { try flush() }
   }
 
   func flush() throws {
@@ -45,12 +54,20 @@ final class OutputFile {
       } else if errno == EAGAIN {
         var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         _ = poll(&waiting, 1, -1)
-      } else if errno == EPIPE {
+      } else if errno == EPIPE, isStandard {
         throw ClosedPipe()
       } else if errno != EINTR {
-        throw CommandFailure(.inputOutput, "\(name) cannot be written: \(String(cString: strerror(errno))).")
+        throw CommandFailure(.inputOutput, "\(name) cannot be written: \(Self.reason(errno)).")
       }
     }
     buffer.removeAll(keepingCapacity: true)
+  }
+
+  private static func reason(_ code: Int32) -> String {
+    switch code {
+    case EBADF: "it is closed"
+    case EPIPE: "its reader is gone"
+    default: String(cString: strerror(code))
+    }
   }
 }

@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Glibc
 
 /// Documents, rate and time left of long work: one line on standard error that is written over, if that is a terminal.
 struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
+  /// Where work begins that goes on from an earlier run: that took none of the time.
+  struct Start: Hashable {
+    var documents = 0
+    var fraction = 0.0
+  }
+
   private let isShown: Bool
+  private let first: Start
   private let start = ContinuousClock.now
   private var lastShown: ContinuousClock.Instant?
   private var hasLine = false
 
-  init(isQuiet: Bool) { isShown = !isQuiet && isatty(STDERR_FILENO) == 1 }
+  init(isQuiet: Bool, from first: Start = Start()) {
+    isShown = !isQuiet && isatty(STDERR_FILENO) == 1
+    self.first = first
+  }
 
   var elapsed: Duration { .now - start }
 
@@ -22,21 +31,23 @@ struct TransferProgress {
     if let lastShown, now - lastShown < Self.interval { return }
     lastShown = now
     hasLine = true
-    write("\r\(Self.line(documents, fraction: fraction, after: now - start))\u{1b}[K")
+    StandardError.put("\r\(Self.line(documents, fraction: fraction, after: now - start, from: first))\u{1b}[K")
   }
 
   /// Removes the line.
   mutating func end() {
-    if hasLine { write("\r\u{1b}[K") }
+    if hasLine { StandardError.put("\r\u{1b}[K") }
     hasLine = false
   }
 
-  static func line(_ documents: Int, fraction: Double?, after elapsed: Duration) -> String {
+  static func line(
+    _ documents: Int, fraction: Double?, after elapsed: Duration, from first: Start = Start()
+  ) -> String {
     let seconds = elapsed / .seconds(1)
-    var line = "\(documents.documents), \(seconds > 0 ? Int(Double(documents) / seconds) : 0)/s"
-    guard let fraction, fraction > 0 else { return line }
+    var line = "\(documents.documents), \(seconds > 0 ? Int(Double(documents - first.documents) / seconds) : 0)/s"
+    guard let fraction, fraction > first.fraction else { return line }
     line += ", \(Int(fraction * 100)) %"
-    let left = Int((seconds / fraction * (1 - fraction)).rounded(.up))
+    let left = Int((seconds / (fraction - first.fraction) * (1 - fraction)).rounded(.up))
     let (minutes, rest) = left.quotientAndRemainder(dividingBy: 60)
     return line + ", \(minutes):\(rest < 10 ? "0" : "")\(rest) left"
   }
@@ -47,8 +58,6 @@ struct TransferProgress {
     let tenths = Int((seconds * 10).rounded())
     return "\(tenths / 10).\(tenths % 10) s (\(Int(Double(documents) / max(seconds, 0.001)))/s)"
   }
-
-  private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
 }
 
 extension Int {

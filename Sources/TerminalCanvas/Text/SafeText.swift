@@ -53,6 +53,10 @@ package struct SafeText: Sequence, Sendable {
     return String(kept)
   }
 
+  /// Whether a scalar must not be sent to a terminal: a control, or one that draws nothing and may hide or reorder
+  /// text.
+  package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { CharacterWidth(scalar) == .unsafe }
+
   /// Whether every byte is a printable ASCII character: such text needs no sanitising and its width is its length.
   static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 &- 0x20 < 0x5F } }
 }

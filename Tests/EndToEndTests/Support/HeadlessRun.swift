@@ -7,9 +7,14 @@ struct HeadlessRun {
   let output: String
   let errors: String
 
-  init(_ arguments: [String], input: String? = nil, _ surroundings: Surroundings) async throws {
+  /// - Parameter redirection: of the command's streams, as a shell reads it.
+  init(
+    _ arguments: [String], input: String? = nil, redirection: String = "", _ surroundings: Surroundings
+  ) async throws {
+    // Without a core file where a test is about signals.
+    let shell = redirection.isEmpty ? [] : ["sh", "-c", "ulimit -c 0; exec \"$0\" \"$@\" \(redirection)"]
     let process = try ChildProcess(
-      [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
+      shell + [Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
     // Both pipes are read while the process runs: a full one would stop it.
     let pipe = process.errors
     async let errors = ChildProcess.all(pipe)

@@ -8,10 +8,16 @@ final class ServeProcess {
   /// `127.0.0.1:40123`
   let address: String
 
-  /// - Parameter port: 0 lets the system choose.
-  init(_ surroundings: Surroundings, _ arguments: [String] = ["--in-memory"], port: Int = 0) async throws {
+  /// - Parameters:
+  ///   - port: 0 lets the system choose.
+  ///   - redirection: of its streams, as a shell reads it.
+  init(
+    _ surroundings: Surroundings, _ arguments: [String] = ["--in-memory"], port: Int = 0, redirection: String = ""
+  ) async throws {
+    // Without a core file where a test is about signals.
+    let shell = redirection.isEmpty ? [] : ["sh", "-c", "ulimit -c 0; exec \"$0\" \"$@\" \(redirection)"]
     process = try ChildProcess(
-      [Surroundings.hearth, "serve", "--port", "\(port)"] + arguments, environment: surroundings.environment,
+      shell + [Surroundings.hearth, "serve", "--port", "\(port)"] + arguments, environment: surroundings.environment,
       streams: .pipes)
     let line = try await process.line()
     guard let start = line.firstRange(of: " on ")?.upperBound,
