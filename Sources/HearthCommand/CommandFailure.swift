@@ -52,7 +52,8 @@ extension CommandFailure {
     case .notWritable: self.init(.permissionDenied, error.message)
     case .newerSchema: self.init(.configuration, error.message)
     case .diskFull: self.init(.tryAgain, error.message)
-    case .corrupt, .refused, .sqlite: self.init(.failure, error.message)
+    case .corrupt: self.init(.badData, error.message)
+    case .refused, .sqlite: self.init(.failure, error.message)
     }
   }
 }

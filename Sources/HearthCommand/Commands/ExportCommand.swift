@@ -12,7 +12,11 @@ struct ExportCommand: AsyncParsableCommand {
     usage: "hearth export <path>|--all [--recursive] [--output <file>] [<options>]",
     discussion: """
       One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
-      gives the same bytes. A file of -o appears when it is complete, in place of one with the same name.
+      gives the same bytes. A file of -o appears when it is complete, in place of one with the same name; an export \
+      that fails leaves the old one. Links are followed; devices and pipes are written to.
+
+      Exit status: 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
+      74 if the output cannot be created or written.
       """)
 
   @Argument(help: "Path of a collection or a document.")
@@ -50,78 +54,77 @@ struct ExportCommand: AsyncParsableCommand {
       roots = try await connection.datastore.listCollectionIDs(below: .root).map { ResourcePath($0) }
     }
     let target = try ExportTarget(output)
+    let written: Summary
     do {
-      let count = try await write(roots, at: connection, to: target.file, format)
-      if count == 0, let path, path.isDocument, !recursive {
+      written = try await write(roots, at: connection, to: target.file, format)
+      if written.documents == 0, let path, path.isDocument, !recursive {
         throw CommandFailure(.notFound, "\(path) does not exist.")
       }
-      try target.commit()
     } catch {
       target.discard()
       throw error
     }
+    try target.commit()
+    report(written)
+  }
+
+  private struct Summary {
+    var documents = 0
+    /// Collections that were passed over.
+    var leftOut = 0
+    var elapsed = Duration.zero
+  }
+
+  private func report(_ written: Summary) {
+    if written.leftOut > 0 {
+      let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
+      headless.note("\(subcollections) left out; add --recursive to export what is below documents too.")
+    }
+    if output == nil { return }
+    let pace = TransferProgress.summary(written.documents, in: written.elapsed)
+    headless.note("\(written.documents.documents) exported in \(pace).")
   }
 
   private func write(
     _ roots: [ResourcePath], at connection: Connection, to file: OutputFile, _ format: TransferFormat
-  ) async throws -> Int {
+  ) async throws -> Summary {
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
-    var count = 0
-    let walk = DocumentWalk(at: connection, isRecursive: recursive)
+    var written = Summary()
+    var walk = DocumentWalk(at: connection, isRecursive: recursive)
+    // Asking for them takes as long as exporting does: only who wants all and would not miss them must be told.
+    walk.countsSubcollections = all && !headless.quiet
     do {
       for root in roots {
-        try await walk.visit(root) { document in
+        written.leftOut += try await walk.visit(root) { document in
           guard let data = document.data else { return }
-          if format == .json { try file.write(count == 0 ? "[\n" : ",\n") }
+          try Self.check(document.key, data.fields)
+          if format == .json { try file.write(written.documents == 0 ? "[\n" : ",\n") }
           try file.write(DocumentLine.json(document.key, data.fields, in: connection.database))
           if format == .jsonl { try file.write("\n") }
-          count += 1
-          progress.show(count)
+          written.documents += 1
+          progress.show(written.documents)
         }
       }
-      if format == .json { try file.write(count == 0 ? "[]\n" : "\n]\n") }
+      if format == .json { try file.write(written.documents == 0 ? "[]\n" : "\n]\n") }
       try file.flush()
     } catch {
       progress.end()
       throw error
     }
     progress.end()
-    if output != nil {
-      headless.note("\(count.documents) exported in \(TransferProgress.summary(count, in: progress.elapsed)).")
-    }
-    return count
-  }
-}
-
-/// Standard output, or a file beside its final place.
-private struct ExportTarget {
-  let file: OutputFile
-  private let part: (path: String, descriptor: Int32)?
-  private let path: String?
-
-  init(_ path: String?) throws(CommandFailure) {
-    self.path = path
-    guard let path else {
-      (file, part) = (.standard(), nil)
-      return
-    }
-    let name = "\(path).part-\(getpid())"
-    let descriptor = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      throw CommandFailure(.cannotCreate, "\(name) cannot be written: \(String(cString: strerror(errno))).")
-    }
-    part = (name, descriptor)
-    file = OutputFile(descriptor, path)
+    written.elapsed = progress.elapsed
+    return written
   }
 
-  func commit() throws(CommandFailure) {
-    guard let part, let path else { return }
-    guard fsync(part.descriptor) == 0, close(part.descriptor) == 0, rename(part.path, path) == 0 else {
-      throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+  /// An export that import would refuse is no backup. Only servers that did not look at what they were given hold such
+  /// documents.
+  private static func check(_ key: DocumentKey, _ fields: Fields) throws(CommandFailure) {
+    do throws(ModelError) {
+      try fields.validateForWrite()
+    } catch {
+      throw CommandFailure(
+        .badData,
+        "\(key.path) cannot be exported, because no import would take it: \(error.message) Mend it and try again.")
     }
-  }
-
-  func discard() {
-    if let part { unlink(part.path) }
   }
 }

@@ -15,6 +15,8 @@ struct DocumentWalk: Sendable {
   let database: DatabaseID
   let isRecursive: Bool
   var order = Order.parentsFirst
+  /// Whether a walk that is not recursive asks which subcollections it passes over.
+  var countsSubcollections = false
 
   init(at connection: Connection, isRecursive: Bool, order: Order = .parentsFirst) {
     datastore = connection.datastore
@@ -24,12 +26,16 @@ struct DocumentWalk: Sendable {
   }
 
   /// Visits a document and, in a recursive walk, what is below it; or the documents of a collection.
-  func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws {
+  /// - Returns: how many subcollections were passed over, if that is counted.
+  @discardableResult
+  func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Int {
     if let key = DocumentKey(path) {
-      guard let document = try await datastore.lookup([key]).first else { return }
+      guard let document = try await datastore.lookup([key]).first else { return 0 }
       return try await visit([document], body)
     }
-    var missing = isRecursive ? try await datastore.missingDocuments(in: path)[...] : []
+    let looksBelow = isRecursive || countsSubcollections
+    var missing = looksBelow ? try await datastore.missingDocuments(in: path)[...] : []
+    var passedOver = 0
     var pages = DocumentPages(of: Query(path: path), at: datastore, database)
     while var page = try await pages.next() {
       // Documents that do not exist themselves, among their neighbours.
@@ -38,15 +44,15 @@ struct DocumentWalk: Sendable {
         missing = missing.dropFirst(between.count)
         page = (page + between.map(Self.placeholder)).sorted { $0.key < $1.key }
       }
-      try await visit(page, body)
+      passedOver += try await visit(page, body)
     }
-    try await visit(missing.map(Self.placeholder), body)
+    return passedOver + (try await visit(missing.map(Self.placeholder), body))
   }
 
   private static func placeholder(_ key: DocumentKey) -> Document { Document(key: key, version: nil, state: .missing) }
 
-  private func visit(_ page: [Document], _ body: (Document) async throws -> Void) async throws {
-    let subcollections = isRecursive ? try await collections(below: page) : []
+  private func visit(_ page: [Document], _ body: (Document) async throws -> Void) async throws -> Int {
+    let subcollections = isRecursive || countsSubcollections ? try await collections(below: page) : []
     for (index, document) in page.enumerated() {
       if order == .parentsFirst, document.exists { try await body(document) }
       if isRecursive {
@@ -54,6 +60,7 @@ struct DocumentWalk: Sendable {
       }
       if order == .childrenFirst, document.exists { try await body(document) }
     }
+    return isRecursive ? 0 : subcollections.map(\.count).reduce(0, +)
   }
 
   /// The ids of the collections below each document.

@@ -33,15 +33,23 @@ struct ImportState: Codable, Hashable {
     guard let data = try? JSONEncoder().encode(self) else {
       throw CommandFailure(.failure, "how far the import came cannot be written as JSON.")
     }
-    let part = path + ".part"
-    let descriptor = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    let written = descriptor < 0 ? -1 : data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-    if written != data.count || rename(part, path) != 0 {
-      let reason = String(cString: strerror(errno))
-      unlink(part)
-      if descriptor >= 0 { close(descriptor) }
-      throw CommandFailure(.cannotCreate, "\(path) cannot be written, so the import could not go on later: \(reason).")
+    do throws(CommandFailure) {
+      let file = try FileReplacement(of: path, mode: 0o600)
+      do throws(CommandFailure) { try Self.fill(file.descriptor, data, path) } catch {
+        file.discard()
+        throw error
+      }
+      try file.commit(isDurable: false)
+    } catch {
+      throw CommandFailure(
+        error.status, "\(error.message) The import could not go on later; name another file with --resume.")
     }
-    close(descriptor)
+  }
+
+  private static func fill(_ descriptor: Int32, _ data: Data, _ path: String) throws(CommandFailure) {
+    let written = data.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    if written != data.count {
+      throw CommandFailure(.inputOutput, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
   }
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Where an export goes: standard output, what a path leads to, or a file in place of an old one once it is complete.
+struct ExportTarget {
+  let file: OutputFile
+  private let end: End
+
+  private enum End {
+    case open
+    case closing(Int32)
+    case replacing(FileReplacement)
+  }
+
+  /// - Parameter path: `nil` or `-` for standard output.
+  init(_ path: String?) throws(CommandFailure) {
+    guard let path, path != "-" else {
+      (file, end) = (.standard(), .open)
+      return
+    }
+    switch try OutputPlace(path) {
+    case .descriptor(let number):
+      (file, end) = (OutputFile(number, path), .open)
+    case .stream(let name):
+      let descriptor = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+      }
+      (file, end) = (OutputFile(descriptor, path), .closing(descriptor))
+    case .file(let name):
+      let replacement = try FileReplacement(of: name)
+      (file, end) = (OutputFile(replacement.descriptor, path), .replacing(replacement))
+    }
+  }
+
+  /// Everything was written.
+  func commit() throws(CommandFailure) {
+    switch end {
+    case .open: break
+    case .closing(let descriptor): close(descriptor)
+    case .replacing(let replacement): try replacement.commit()
+    }
+  }
+
+  /// What was written is not all, and takes nobody's place.
+  func discard() {
+    switch end {
+    case .open: break
+    case .closing(let descriptor): close(descriptor)
+    case .replacing(let replacement): replacement.discard()
+    }
+  }
+}

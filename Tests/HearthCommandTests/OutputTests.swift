@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import Foundation
+import Glibc
+import Testing
+
+@testable import HearthCommand
+
+@Suite struct OutputTests {
+  private let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-output-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func path(_ name: String) -> String { folder.appending(path: name).path }
+  private func write(_ name: String, _ text: String) throws {
+    try Data(text.utf8).write(to: folder.appending(path: name))
+  }
+  private func text(_ name: String) throws -> String {
+    try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+  }
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+  }
+
+  @Test("A path leads through its links to a file, to a stream or to an open descriptor; a folder is none of them")
+  func places() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try write("file", "")
+    symlink("file", path("link"))
+    symlink(path("link"), path("second"))
+    symlink("absent", path("dangling"))
+    symlink("loop", path("loop"))
+    symlink("/dev/null", path("null"))
+    mkfifo(path("pipe"), 0o600)
+    #expect(try OutputPlace(path("second")) == .file(path("file")))
+    #expect(try OutputPlace(path("dangling")) == .file(path("absent")))
+    #expect(try OutputPlace(path("null")) == .stream("/dev/null"))
+    #expect(try OutputPlace(path("pipe")) == .stream(path("pipe")))
+    #expect(try OutputPlace("/dev/stderr") == .descriptor(2))
+    #expect(try OutputPlace("/proc/self/fd/77") == .descriptor(77))
+    #expect(try OutputPlace("plain") == .file("plain"))
+    for wrong in [folder.path, path("file/x"), path("loop"), folder.path + "/new/", ""] {
+      #expect(throws: CommandFailure.self, "\(wrong)") { try OutputPlace(wrong) }
+    }
+  }
+
+  @Test("A file that replaces another has its name, and its mode, only when it is complete")
+  func replacement() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try write("file", "old")
+    chmod(path("file"), 0o604)
+    let given = try FileReplacement(of: path("file"))
+    _ = Glibc.write(given.descriptor, "half", 4)
+    #expect(try text("file") == "old")
+    given.discard()
+    #expect(try names == ["file"] && text("file") == "old")
+
+    let kept = try FileReplacement(of: path("file"))
+    _ = Glibc.write(kept.descriptor, "whole", 5)
+    try kept.commit()
+    #expect(try names == ["file"] && text("file") == "whole")
+    var status = stat()
+    #expect(stat(path("file"), &status) == 0 && status.st_mode & 0o777 == 0o604)
+  }
+
+  @Test("What an import notes goes into a file of the user's alone, and follows a link")
+  func importState() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let identity = ImportState.Identity(backend: "b", database: "d", format: .jsonl)
+    let state = ImportState(identity: identity, position: InputPosition(), documents: 7, rejected: 0)
+    try state.write(to: path("state"))
+    #expect(ImportState.read(path("state")) == state)
+    var status = stat()
+    #expect(stat(path("state"), &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try names == ["state"])
+  }
+
+  @Test(
+    "Text for a terminal has JSON's escapes for what cannot be seen; emoji and words keep their joiners",
+    arguments: [
+      ("plain\n", "plain\n"), ("é 日本", "é 日本"), ("a\u{202e}b", "a\\u202eb"), ("\u{200d}a\u{200d}b", "\\u200da\\u200db"),
+      ("\u{e0041}", "\\udb40\\udc41"), ("\u{1b}[2J\u{9b}", "\\u001b[2J\\u009b"),
+      ("👩\u{200d}🚀 می\u{200c}خ", "👩\u{200d}🚀 می\u{200c}خ"),
+    ])
+  func terminalText(text: String, shown: String) {
+    #expect(TerminalText.escaped(text).unicodeScalars.elementsEqual(shown.unicodeScalars))
+  }
+
+  @Test("An edited text is the user's alone, and is found when its session was killed")
+  func editorFile() throws {
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let request = EditRequest(.newDocument(in: ResourcePath("cities")), text: "{}")
+    let file = try EditorFile(for: request, below: folder.path)
+    let edited = try #require(file.command(environment: [:]).last)
+    var status = stat()
+    #expect(stat(edited, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    #expect(try file.text() == "{}")
+    #expect(EditorFile.abandoned(below: folder.path) == [])
+    file.remove()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: path("edits")) == [])
+
+    // No process has this number (proc(5): pid_max is at most 2^22).
+    let left = "edits/\(1 << 22 + 1)-x"
+    try FileManager.default.createDirectory(at: folder.appending(path: left), withIntermediateDirectories: true)
+    try write("\(left)/SF.json", "{}")
+    #expect(EditorFile.abandoned(below: folder.path) == [path("\(left)/SF.json")])
+  }
+}
