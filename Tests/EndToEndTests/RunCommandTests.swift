@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 import Testing
 
 extension EndToEndTests {
@@ -36,8 +37,30 @@ extension EndToEndTests {
       #expect(late.lines.count == 2)
       let surprise = try await play("listen a\nexpect synced\nset a/b {}\nexpect nothing\n")
       #expect(surprise.status == 1 && surprise.hasOneErrorLine && surprise.errors.contains("added a/b"))
+      let rejected = try await play("set a/b {}\nupdate a/c n=1\n")
+      #expect(rejected.status == 1 && rejected.hasOneErrorLine, "\(rejected.errors)")
+      #expect(
+        rejected.errors.contains("line 2, update a/c n=1") && rejected.errors.contains("not-found"),
+        "\(rejected.errors)")
+      let passed = try await play("update a/c n=1\nset a/b {}\nexpect acknowledged a/b\n")
+      #expect(passed.status == 1 && passed.errors.contains("line 1, update a/c n=1"), "\(passed.errors)")
       let wrong = try await play("listen a\nsing\n")
       #expect(wrong.status == 65 && wrong.output == "" && wrong.errors.contains("line 2"))
+    }
+
+    @Test("With --cache the queue outlives the scenario: what was written offline is sent by the next one")
+    func durableCache() async throws {
+      let surroundings = try Surroundings()
+      let cache = surroundings.folder.appending(path: "own").path
+      func play(_ scenario: String) async throws -> HeadlessRun {
+        try await HeadlessRun(["run", "-", "--cache", cache], input: scenario, surroundings)
+      }
+      let first = try await play("offline\nset a/b {\"n\": 1}\n")
+      #expect(first.status == 0 && first.errors.contains("1 write was not sent"), "\(first.errors)")
+      #expect(try await HeadlessRun(["get", "a/b"], surroundings).status == 4)
+      let second = try await play("listen a\nexpect added a/b\n")
+      #expect(second.status == 0, "\(second.errors)")
+      #expect(try await HeadlessRun(["get", "a"], surroundings).output == "a/b  {\"n\": 1}\n")
     }
   }
 }

@@ -61,14 +61,24 @@ extension EndToEndTests {
       #expect(try await watch.exitStatus() == 0)
     }
 
-    @Test("A server that is not there, or speaks TLS, is one line and exit status 69")
-    func unreachable() async throws {
+    @Test(
+      "A server that is not there is one line and exit status 69, never an answer without documents",
+      arguments: [
+        "get a/b", "get a", "watch a", "watch a --until 1 --timeout 5s", "export a", "export --all", "set a/b {}",
+        "update a/b n=1", "delete a/b", "delete a --recursive --yes",
+      ])
+    func unreachable(command: String) async throws {
+      let run = try await HeadlessRun(
+        command.split(separator: " ").map(String.init) + ["--emulator", "127.0.0.1:1"], surroundings)
+      #expect(run.status == 69 && run.output == "", "\(run.output)")
+      #expect(run.hasOneErrorLine && run.errors.contains("refuses"), "\(run.errors)")
+    }
+
+    @Test("A server that speaks TLS is not asked without a key")
+    func missingKey() async throws {
       let server = try await ServeProcess(surroundings)
-      let ghost = try await HeadlessRun(
-        ["get", "a/b", "--source", "server", "--emulator", "127.0.0.1:1"], surroundings)
-      #expect(ghost.status == 69 && ghost.hasOneErrorLine && ghost.errors.contains("refuses"), "\(ghost.errors)")
       let tls = try await HeadlessRun(
-        ["get", "a/b", "--source", "server", "--host", server.address, "--credentials", path("key.json")], surroundings)
+        ["get", "a/b", "--host", server.address, "--credentials", path("key.json")], surroundings)
       #expect(tls.status == 77 && tls.hasOneErrorLine && tls.errors.contains("key.json"), "\(tls.errors)")
     }
 
@@ -84,7 +94,7 @@ extension EndToEndTests {
     func keyFile(content: String, reason: String) async throws {
       try surroundings.write("key.json", content)
       let run = try await HeadlessRun(
-        ["get", "a/b", "--source", "server", "--credentials", path("key.json"), "--project", "p"], surroundings)
+        ["get", "a/b", "--credentials", path("key.json"), "--project", "p"], surroundings)
       #expect(run.status == 77 && run.hasOneErrorLine, "\(run.errors)")
       #expect(run.errors.contains("key.json") && run.errors.contains(reason), "\(run.errors)")
     }

@@ -95,6 +95,46 @@ struct FailureTests {
     #expect(status.message.contains("gRPC"), "\(status.message)")
     try await channel.close()
   }
+
+  @Test("A proxy that answers in HTTP and not in gRPC is out of reach, and named with its answer")
+  func httpAnswer() async throws {
+    let (channel, port) = try await listener { channel in
+      channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(NotFoundHandler()) }
+    }
+    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+    #expect(status.code == .unavailable)
+    #expect(status.message.contains("404") && status.message.contains("proxy"), "\(status.message)")
+    try await channel.close()
+  }
+}
+
+/// Answers the first request of an HTTP/2 connection with status 404.
+private final class NotFoundHandler: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+  typealias OutboundOut = ByteBuffer
+  private var received: [UInt8] = []
+  private var position = 24
+  private var hasGreeted = false
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    received += Array(buffer: unwrapInboundIn(data))
+    if !hasGreeted, received.count >= position {
+      hasGreeted = true
+      // SETTINGS, and the acknowledgement of the client's.
+      send([0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 4, 1, 0, 0, 0, 0], context)
+    }
+    while received.count >= position + 9 {
+      let length = received[position..<position + 3].reduce(0) { $0 << 8 | Int($1) }
+      guard received.count >= position + 9 + length else { return }
+      // HEADERS of stream 1; the answer's only field is in the static table.
+      if received[position + 3] == 1 { send([0, 0, 1, 1, 5, 0, 0, 0, 1, 0x8d], context) }
+      position += 9 + length
+    }
+  }
+
+  private func send(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+    context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
+  }
 }
 
 private final class AlertHandler: ChannelInboundHandler {

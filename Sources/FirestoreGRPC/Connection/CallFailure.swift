@@ -22,6 +22,13 @@ enum CallFailure {
 
   private static func status(of error: RPCError, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     if error.code == .unavailable, error.cause != nil || error.isAboutConnecting { return unreachable(endpoint, error) }
+    if error.message.hasPrefix("Unexpected non-200 HTTP Status Code") {
+      let code = error.message.firstMatch(of: /\(([^)]*)\)/).map { " (\($0.output.1))" } ?? ""
+      return RPCStatus(
+        .unavailable,
+        "\(endpoint.text) answers in HTTP\(code) and not in gRPC. Check the port, and for a proxy in between."
+      )
+    }
     let message = error.message.split(whereSeparator: \.isNewline).joined(separator: " ")
     var status = RPCStatus(StatusCode(error.code), message)
     if let remedy = remedy(status, credentials) { status.message += " " + remedy }

@@ -6,6 +6,8 @@ enum BackendChoice: Hashable, Sendable {
   /// Inside this process, in a folder that one process uses at a time; `nil` keeps the data in memory.
   case embedded(folder: String?)
   case remote(RemoteBackend)
+
+  var isEmbedded: Bool { if case .embedded = self { true } else { false } }
 }
 
 /// A backend that is spoken to over gRPC.

@@ -9,7 +9,7 @@ import Foundation
 /// `hearth get`: one document, or the documents of a collection.
 struct GetCommand: AsyncParsableCommand {
   enum Source: String, ExpressibleByArgument, CaseIterable {
-    case `default`, server, cache
+    case server, cache
   }
 
   static let configuration = CommandConfiguration(
@@ -18,11 +18,11 @@ struct GetCommand: AsyncParsableCommand {
       A document is printed as JSON that 'hearth set' reads; a collection as one line per document. Types that JSON \
       does not have are objects with one $ name, such as {"$timestamp": "2026-03-02T11:58:03Z"}.
 
-      The default source asks the server, and the cache if the server cannot be reached. The cache includes writes \
-      that wait in its queue.
+      A server that cannot be reached is an error: that nothing came does not mean that nothing is there. With \
+      --source cache the cache that the dashboard keeps answers instead, with the writes that wait in its queue.
 
-      Exit status: 0, or 4 if the document does not exist, 64 wrong usage, 69 backend unreachable or its data in use, \
-      75 out of time, 77 permission denied.
+      Exit status: 0, or 4 if the document does not exist, 64 wrong usage, 65 damaged data, 69 backend unreachable or \
+      its data in use, 75 out of time, 77 permission denied.
       """)
 
   @Argument(help: "Path of a document or a collection, such as cities/SF or cities.")
@@ -31,7 +31,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup var selection: QueryOptions
 
   @Option(help: "Where to read.")
-  var source = Source.default
+  var source = Source.server
 
   @Flag(help: "One line of JSON per document, with its path and times.")
   var json = false
@@ -62,13 +62,6 @@ private struct Reading: Sendable {
     switch source {
     case .cache: try await printCache(to: output)
     case .server: try await printServer(to: output)
-    case .default:
-      do {
-        try await printServer(to: output)
-      } catch let status as RPCStatus where status.code == .unavailable {
-        headless.note("the server cannot be reached (\(status.message)); this is what the cache has.")
-        try await printCache(to: output)
-      }
     }
     try output.flush()
   }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreLocal
 import FirestoreModel
 import Foundation
+import TerminalCanvas
 
 /// `hearth run`: a scenario.
 struct RunCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Play a scenario: go offline, write, expect events in time.",
     discussion: """
-      A file with one step per line, played by a client with a cache of its own in memory; # begins a comment. It ends \
-      with 0 when every step succeeded, 75 when an expected event did not come in time, 1 when something else \
-      happened, and 65 for a line that is no step.
+      A file with one step per line, played by a client with a cache of its own, in memory or in the folder of \
+      --cache; # begins a comment. It ends with 0 when every step succeeded and every write was answered as it should \
+      be, 75 when an expected event or an answer did not come in time, 1 when something else happened, such as a \
+      rejected write that no step expected, and 65 for a line that is no step.
 
         listen PATH [where CONDITION] [order FIELD] [limit N]
         offline | online
@@ -37,15 +40,17 @@ struct RunCommand: AsyncParsableCommand {
     let steps = try ScenarioParser(database: locations.database).steps(try text(), of: name)
     let connection = try Connection.open(locations.backend, locations.database)
     if let problem = connection.problem { headless.note(problem.message) }
-    let (isQuiet, utcOffset) = (headless.quiet, TimeZone.current.secondsFromGMT())
+    let (headless, utcOffset) = (headless, TimeZone.current.secondsFromGMT())
     let run = ScenarioRun(name: name, steps: steps, clock: ContinuousClock()) { step in
-      if isQuiet { return }
+      if headless.quiet { return }
       // One at a time, as it happens.
       let output = OutputFile.standard()
-      try output.line("\(Timestamp.now.timeOfDay(utcOffset: utcOffset))  ok  \(step.text)")
+      try output.line("\(Timestamp.now.timeOfDay(utcOffset: utcOffset))  ok  \(SafeText.sanitized(step.text))")
       try output.flush()
+    } note: {
+      headless.note($0)
     }
-    try await run.run(at: connection)
+    try await run.run(at: connection, cache: storage.cache == nil ? .memory : locations.cache)
   }
 
   private func text() throws(CommandFailure) -> String {

@@ -12,7 +12,8 @@ struct WatchCommand: AsyncParsableCommand {
       First come the documents that are there, as added, then every change as it happens. Without --until the watch \
       goes on until it is interrupted, its reader goes away, or the time is over, and ends with 0. With --until it \
       ends with 0 when that happens, with 75 if the time is over before, and with 128 plus the signal if it is \
-      interrupted before.
+      interrupted before. A server that cannot be reached at the beginning is an error, 69, unless --cache names a \
+      cache to begin with; one that goes away later is waited for, and said on standard error.
 
       With --json a line is an object with type (added, modified, removed), path, changed (the names of modified \
       fields), data, metadata (fromCache, pendingWrites), cause and time.
@@ -50,7 +51,8 @@ struct WatchCommand: AsyncParsableCommand {
     let query = try queried.query(in: locations.database)
     let run = WatchRun(
       query: query, includesMetadata: includeMetadataChanges, skipsInitial: noInitial, isJSON: json, goal: until,
-      timeout: timeout, headless: headless)
+      timeout: timeout, startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded,
+      headless: headless)
     let connection = try Connection.open(locations.backend, locations.database)
     if let problem = connection.problem { headless.note(problem.message) }
     // The dashboard's own cache holds writes that it alone should send.

@@ -40,7 +40,8 @@ enum CacheReader {
     }
   }
 
-  private static func check(_ client: Client) async throws(CommandFailure) {
+  /// - Throws: if the client does without the cache that it was given.
+  static func check(_ client: Client) async throws(CommandFailure) {
     for await status in client.engine.status() {
       guard let failure = status.storageFallback else { return }
       throw CommandFailure(.unavailable, failure.replacing("In memory only. ", with: ""))

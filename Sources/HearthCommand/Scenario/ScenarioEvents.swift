@@ -36,6 +36,9 @@ final class ScenarioEvents: Sendable {
     waiter?.resume()
   }
 
+  /// What was not looked at.
+  var rest: [ScenarioEvent] { state.withLock { $0.unread } }
+
   /// - Returns: the next event; `nil` if the task is cancelled before there is one.
   func next() async throws(CommandFailure) -> ScenarioEvent? {
     await withTaskCancellationHandler {

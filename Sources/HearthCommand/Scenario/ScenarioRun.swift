@@ -14,13 +14,18 @@ struct ScenarioRun: Sendable {
   let clock: any Clock<Duration>
   /// Told of every step that is done.
   let report: @Sendable (ScenarioStep) throws -> Void
+  /// Told in a line what the exit status does not say.
+  let note: @Sendable (String) -> Void
 
-  /// - Throws: `CommandFailure` that names the first step that fails.
-  func run(at connection: Connection) async throws {
-    let store = LocalStoreConfiguration(location: .memory, policy: .never, database: connection.database)
+  /// - Parameter cache: where the client keeps its queue, and what it knows.
+  /// - Throws: `CommandFailure` that names the first step that fails, or a write that was rejected and that no step
+  ///   expected to be.
+  func run(at connection: Connection, cache: StorageLocation) async throws {
+    let store = LocalStoreConfiguration(location: cache, policy: .never, database: connection.database)
     let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
     do {
-      try await perform(on: client)
+      try await CacheReader.check(client)
+      try await perform(on: client, isDurable: cache != .memory)
       await client.terminate()
     } catch {
       await client.terminate()
@@ -28,8 +33,10 @@ struct ScenarioRun: Sendable {
     }
   }
 
-  private func perform(on client: Client) async throws {
+  private func perform(on client: Client, isDurable: Bool) async throws {
     let events = ScenarioEvents()
+    var isOnline = true
+    var own: Set<BatchID> = []
     try await withThrowingTaskGroup(of: Void.self) { group in
       // The listeners' tasks end with the group.
       defer { group.cancelAll() }
@@ -41,16 +48,68 @@ struct ScenarioRun: Sendable {
           let mailbox = SnapshotMailbox()
           _ = client.engine.listen(to: query, options: options, into: mailbox)
           group.addTask { await pass(mailbox, on: events, step) }
-        case .goOffline: await client.engine.disableNetwork()
-        case .goOnline: await client.engine.enableNetwork()
-        case .write(let mutation): try await write(mutation, client, events, step)
+        case .goOffline:
+          await client.engine.disableNetwork()
+          isOnline = false
+        case .goOnline:
+          await client.engine.enableNetwork()
+          isOnline = true
+        case .write(let mutation): own.insert(try await write(mutation, client, events, step))
         case .expect(let pattern, let limit): try await expect(pattern, limit, events, step)
         case .expectNothing(let limit): try await expectNothing(limit, events, step)
         }
         try report(step)
       }
+      if isOnline { try await answers(of: client, isDurable: isDurable) }
+      try await refuseSurprises(client, events, own)
+      if !isOnline { await tellQueue(of: client, isDurable: isDurable) }
     }
   }
+
+  // MARK: The end
+
+  /// Waits for the answers to all writes, so that none is lost, and no rejection missed, because the scenario ends.
+  private func answers(of client: Client, isDurable: Bool) async throws {
+    let done = try await before(ScenarioStep.patience) {
+      try await client.engine.waitForPendingWrites()
+      return ScenarioEvent(kind: .acknowledged)
+    }
+    if done != nil { return }
+    let count = await pendingWrites(of: client)
+    throw CommandFailure(
+      .tryAgain,
+      "\(name): \(count.writes) not answered within \(ScenarioStep.patience)"
+        + (isDurable ? "; the cache keeps what is in its queue." : "."))
+  }
+
+  /// - Throws: for a rejected write that no step has expected, also one that an earlier run had left in the queue.
+  private func refuseSurprises(_ client: Client, _ events: ScenarioEvents, _ own: Set<BatchID>) async throws {
+    for event in events.rest { if let failure = event.failure { throw failure } }
+    for await status in client.engine.status() {
+      for outcome in status.recentOutcomes where !own.contains(outcome.batch) {
+        guard let rejection = outcome.rejection else { continue }
+        throw CommandFailure(
+          .failure,
+          "\(name): write #\(outcome.batch.rawValue), which was in the queue before, was rejected: \(rejection)")
+      }
+      return
+    }
+  }
+
+  /// Says what stays behind when a scenario ends offline.
+  private func tellQueue(of client: Client, isDurable: Bool) async {
+    let count = await pendingWrites(of: client)
+    if count > 0 {
+      note("\(count.writes) not sent" + (isDurable ? "; the cache keeps what is in its queue." : " and lost."))
+    }
+  }
+
+  private func pendingWrites(of client: Client) async -> Int {
+    for await status in client.engine.status() { return status.pendingWrites.count }
+    return 0
+  }
+
+  // MARK: Steps
 
   /// Turns a listener's snapshots into events until the client ends.
   private func pass(_ mailbox: SnapshotMailbox, on events: ScenarioEvents, _ step: ScenarioStep) async {
@@ -70,16 +129,18 @@ struct ScenarioRun: Sendable {
   /// Returns when the write is in the cache and on its way to the listeners.
   private func write(
     _ mutation: Mutation, _ client: Client, _ events: ScenarioEvents, _ step: ScenarioStep
-  ) async throws(CommandFailure) {
+  ) async throws(CommandFailure) -> BatchID {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
     let handle = client.engine.write([mutation])
     handle.whenAnswered { result in
       switch result {
       case .success: events.put(ScenarioEvent(kind: .acknowledged, path: mutation.key.path))
-      case .failure: events.put(ScenarioEvent(kind: .rejected, path: mutation.key.path))
+      case .failure(let status):
+        let surprise = failure(step, "the write was rejected, and no step expected that: \(status)")
+        events.put(ScenarioEvent(kind: .rejected, path: mutation.key.path, failure: surprise))
       }
     }
-    do throws(RPCStatus) { _ = try await handle.local } catch { throw failure(step, "\(error)") }
+    do throws(RPCStatus) { return try await handle.local } catch { throw failure(step, "\(error)") }
   }
 
   private func expect(
@@ -88,6 +149,7 @@ struct ScenarioRun: Sendable {
     let outcome = try await before(limit) {
       while let event = try await events.next() {
         if pattern.matches(event) { return event }
+        if let failure = event.failure { throw failure }
       }
       return nil
     }
@@ -101,7 +163,7 @@ struct ScenarioRun: Sendable {
       }
       return nil
     }
-    if let surprise { throw failure(step, "\(surprise) happened.") }
+    if let surprise { throw surprise.failure ?? failure(step, "\(surprise) happened.") }
   }
 
   /// What the body returns before the time is over, or else `nil`.
@@ -124,4 +186,9 @@ struct ScenarioRun: Sendable {
   private func failure(_ step: ScenarioStep, _ reason: String, _ status: ExitStatus = .failure) -> CommandFailure {
     CommandFailure(status, "\(name), line \(step.line), \(step.text): \(reason)")
   }
+}
+
+extension Int {
+  /// `1 write was`, `2 writes were`
+  fileprivate var writes: String { "\(self) write\(self == 1 ? " was" : "s were")" }
 }

@@ -37,6 +37,8 @@ struct ScenarioEvent: Hashable, Sendable {
   var kind: Kind
   /// `nil` for `synced`.
   var path: ResourcePath?
+  /// Why the scenario fails if no step expects this.
+  var failure: CommandFailure?
 
   struct Pattern: Hashable, Sendable {
     var kind: Kind

@@ -5,6 +5,7 @@ import FirestoreQuery
 import FirestoreRemote
 import FirestoreSync
 import Foundation
+import Synchronization
 
 import class Hearth.Client
 
@@ -16,6 +17,10 @@ struct WatchRun: Sendable {
   let isJSON: Bool
   let goal: WatchGoal?
   let timeout: Duration?
+  /// What the cache has is worth showing while the server cannot be reached, because the user named one.
+  let startsFromCache: Bool
+  /// The backend is in this process.
+  let isEmbedded: Bool
   let headless: HeadlessOptions
 
   private enum End: Sendable {
@@ -24,26 +29,39 @@ struct WatchRun: Sendable {
     case timedOut
   }
 
+  /// Whether the server has been reached since the start.
+  private final class Contact: Sendable {
+    private let flag = Atomic<Bool>(false)
+    var isMade: Bool { flag.load(ordering: .relaxed) }
+    func make() { flag.store(true, ordering: .relaxed) }
+  }
+
   /// - Parameter cache: where the client keeps what it knows.
   func run(at connection: Connection, cache: StorageLocation) async throws {
     let interruptions = Interruptions()
     let causes = interruptions.causes
     let store = LocalStoreConfiguration(location: cache, policy: .never, database: connection.database)
     let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
+    let contact = Contact()
+    // The embedded backend is there as soon as it is open.
+    if isEmbedded { contact.make() }
     let end: End
     do {
-      end = try await firstEnd(of: client, connection.database, causes)
+      end = try await firstEnd(of: client, connection.database, causes, contact)
       await client.terminate()
     } catch {
       await client.terminate()
       throw error
     }
     withExtendedLifetime(interruptions) {}
+    if case .timedOut = end, let timeout, !contact.isMade, !startsFromCache {
+      throw CommandFailure(.unavailable, "no answer from the server within \(timeout).")
+    }
     try leave(end)
   }
 
   private func firstEnd(
-    of client: Client, _ database: DatabaseID, _ causes: AsyncStream<Interruptions.Cause>
+    of client: Client, _ database: DatabaseID, _ causes: AsyncStream<Interruptions.Cause>, _ contact: Contact
   ) async throws -> End {
     try await withThrowingTaskGroup(of: End?.self) { group in
       group.addTask { try await self.printChanges(of: client, database) }
@@ -52,7 +70,7 @@ struct WatchRun: Sendable {
         return nil
       }
       group.addTask {
-        await self.followStatus(of: client)
+        try await self.followStatus(of: client, contact)
         return nil
       }
       if let timeout {
@@ -104,7 +122,8 @@ struct WatchRun: Sendable {
   }
 
   /// Says when the backend cannot be reached, and when it can again.
-  private func followStatus(of client: Client) async {
+  /// - Throws: if it cannot be reached at the beginning: there would be nothing to see, as in an empty collection.
+  private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
     var saidWhere = false
     for await status in client.engine.status() {
@@ -113,8 +132,12 @@ struct WatchRun: Sendable {
         headless.note(fallback)
       }
       let isOffline = status.onlineState == .offline
+      if status.onlineState == .online { contact.make() }
       if isOffline, !wasOffline {
         let reason = status.watch.lastError.map { " (\($0.message))" } ?? ""
+        if !contact.isMade, !startsFromCache {
+          throw CommandFailure(.unavailable, "the server cannot be reached\(reason).")
+        }
         headless.note("the server cannot be reached\(reason); still trying.")
       } else if status.onlineState == .online, wasOffline {
         headless.note("the server can be reached again.")
