@@ -34,11 +34,16 @@ extension SyncCore {
   package mutating func explain(_ query: Query) throws(LocalStoreError) -> QueryExplanation {
     let result = try store.execute(query, usingPreviousResults: true)
     let documents = documents(of: query, in: result)
-    let isBuilding = try store.indexes().contains { $0.backfill != nil }
+    let existing = try store.indexes()
+    let isBuilding = existing.contains { $0.backfill != nil }
+    // One that is there already has been considered: it would read no less, or is still being filled.
+    let missing = FieldIndex.answering(query).filter { wanted in
+      !existing.contains { $0.definition.isEquivalent(to: wanted) }
+    }
     return QueryExplanation(
       query: query, plan: result.plan, indexes: result.indexes, documentsScanned: result.documentsScanned,
       entriesRead: result.entriesRead, documentsReturned: documents.count, duration: .zero,
-      suggestedIndexes: result.plan == .scan ? FieldIndex.answering(query) : [], isBuildingIndexes: isBuilding)
+      suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
 }
 
@@ -53,7 +58,7 @@ package struct QueryExplanation: Hashable, Sendable {
   package var entriesRead: Int
   package var documentsReturned: Int
   package var duration: Duration
-  /// With the plan `scan`: what would spare it.
+  /// With the plan `scan`: what would spare it and is not there yet.
   package var suggestedIndexes: [FieldIndex]
   /// Whether some index is not complete, and therefore not used yet.
   package var isBuildingIndexes: Bool

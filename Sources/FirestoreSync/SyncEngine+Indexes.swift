@@ -17,6 +17,11 @@ extension SyncEngine {
     try read { core throws(LocalStoreError) in try core.store.indexes() }
   }
 
+  /// How many cached documents each of the local indexes knows, in their order.
+  package func indexProgress() async throws(RPCStatus) -> [IndexProgress] {
+    try read { core throws(LocalStoreError) in try core.store.indexProgress() }
+  }
+
   /// Whether queries that read many documents for few results make an index for the next time.
   package nonisolated func setIndexAutoCreation(_ isEnabled: Bool) {
     submit { engine in

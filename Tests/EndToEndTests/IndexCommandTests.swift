@@ -39,6 +39,10 @@ extension EndToEndTests {
       let after = try await hearth("explain", "cities", "--where", "state == S7", "--json")
       #expect(after.output.contains("\"plan\": \"index\"") && after.output.contains("\"documentsScanned\": 6,"))
 
+      let listed = try await hearth("indexes", "--json")
+      #expect(
+        listed.output.contains("\"indexed\": 300") && listed.output.contains("\"total\": 300"), "\(listed.output)")
+
       let deleted = try await hearth("indexes", "--delete-all")
       #expect(deleted.status == 0 && deleted.output == "")
     }

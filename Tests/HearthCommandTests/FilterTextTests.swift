@@ -23,7 +23,12 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     ("a<=5", FieldFilter(FieldPath("a"), .lessThanOrEqual, .integer(5))),
     ("a < -5.0", FieldFilter(FieldPath("a"), .lessThan, .double(-5))),
     ("a >= 1e3", FieldFilter(FieldPath("a"), .greaterThanOrEqual, .double(1000))),
-    ("a > 2026-03-02", FieldFilter(FieldPath("a"), .greaterThan, .string("2026-03-02"))),
+    ("a > \"2026-03-02\"", FieldFilter(FieldPath("a"), .greaterThan, .string("2026-03-02"))),
+    ("a == '5 and b == c'", FieldFilter(FieldPath("a"), .equal, .string("5 and b == c"))),
+    ("a == Romeo and Juliet", FieldFilter(FieldPath("a"), .equal, .string("Romeo and Juliet"))),
+    ("a == \"users/ada\"", FieldFilter(FieldPath("a"), .equal, .string("users/ada"))),
+    ("a == https://x.org/y", FieldFilter(FieldPath("a"), .equal, .string("https://x.org/y"))),
+    ("a == Smith, John", FieldFilter(FieldPath("a"), .equal, .string("Smith, John"))),
     ("a != true", FieldFilter(FieldPath("a"), .notEqual, .boolean(true))),
     ("a == null", FieldFilter(FieldPath("a"), .equal, .null)),
     ("a == nullable", FieldFilter(FieldPath("a"), .equal, .string("nullable"))),
@@ -63,6 +68,46 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     ])
   func refuses(text: String, column: Int) {
     #expect { try parse(text) } throws: { ($0 as? ArgumentError)?.column == column }
+  }
+
+  @Test(
+    "What is more likely something else than text is refused unless it is quoted, with the way to write either",
+    arguments: [
+      ("pop > 5 and state == CA", "'state == CA'", "\"5 and state == CA\""),
+      ("a == b && c==1", "'c==1'", "\"b && c==1\""),
+      ("a == x, b > 5", "'b > 5'", "\"x, b > 5\""), ("a == 1 or b == 2", "in [a, b]", "\"1 or b == 2\""),
+      ("when > 2026-01-03", "{\"$timestamp\": \"2026-01-03T00:00:00Z\"}", "\"2026-01-03\""),
+      ("when > 2026-1-3", "{\"$timestamp\": \"2026-01-03T00:00:00Z\"}", "\"2026-1-3\""),
+      ("when > 2026-01-03T04:05:06Z", "{\"$timestamp\": \"2026-01-03T04:05:06Z\"}", "\"2026-01-03T04:05:06Z\""),
+      ("ref == users/ada", "{\"$ref\": \"users/ada\"}", "\"users/ada\""),
+      ("ref in [users/ada, x]", "{\"$ref\": \"users/ada\"}", "\"users/ada\""), ("a == True", "true", "\"True\""),
+      ("a != None", "null", "\"None\""), ("a == 'CA' and b == 'SF'", "double quotes", ""),
+    ])
+  func suspicious(text: String, remedy: String, quoted: String) {
+    #expect { try parse(text) } throws: { error in
+      guard let reason = (error as? ArgumentError)?.reason else { return false }
+      return reason.contains(remedy) && reason.contains(quoted)
+    }
+  }
+
+  @Test(
+    "A field's name with a stray character is refused, and taken in back-quotes",
+    arguments: ["population desc", "a,b", "a:x", "a|b"])
+  func names(name: String) throws {
+    #expect(throws: ArgumentError.self) { try FieldName.parse(name) }
+    #expect(throws: ArgumentError.self) { try FieldAssignment.parse("\(name)=1") }
+    #expect(try FieldName.parse("`\(name)`") == FieldPath(name))
+    #expect(try FieldName.parse("first-name.ž_1") == FieldPath(segments: ["first-name", "ž_1"]))
+  }
+
+  @Test(
+    "An order in another language's words names this one's",
+    arguments: [
+      ("population desc", "population:desc"), ("a.b DESCENDING", "a.b:desc"), ("-population", "population:desc"),
+      ("a,b", "order of its own"),
+    ])
+  func foreignOrder(text: String, hint: String) {
+    #expect { try OrderText.parse(text) } throws: { ($0 as? ArgumentError)?.reason.contains(hint) == true }
   }
 
   @Test("In a collection group an id is a path from the root")

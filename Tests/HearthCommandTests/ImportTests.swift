@@ -178,6 +178,10 @@ private let database = DatabaseID(project: "p")
     #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
     #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")
     #expect(TransferProgress.line(0, fraction: 0, after: .zero) == "0 documents, 0/s")
+    let resumed = TransferProgress.Start(documents: 30_000, fraction: 0.5)
+    #expect(
+      TransferProgress.line(30_500, fraction: 0.75, after: .seconds(1), from: resumed)
+        == "30500 documents, 500/s, 75 %, 0:01 left")
     #expect(TransferProgress.summary(100_000, in: .milliseconds(3210)) == "3.2 s (31152/s)")
   }
 }

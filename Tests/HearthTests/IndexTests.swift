@@ -50,6 +50,13 @@ struct IndexTests {
         ])
       #expect(indexed.plan == .index)
       #expect(indexed.isFromCache)
+      // An index that names half of the collection would read no less than a scan does; it is not advised again.
+      try await db.setIndexConfiguration([
+        IndexDefinition(collectionGroup: "cities", fields: [IndexField(fieldPath: "population")])
+      ])
+      try await waitUntilReady(db)
+      let broad = try await db.collection("cities").whereField("population", isGreaterThan: 1).explain()
+      #expect(broad.plan == .scan && broad.suggestedIndexes.isEmpty, "\(broad)")
       #expect(indexed.documentsScanned == 2)
       #expect(indexed.documentsReturned == 2)
       #expect(
@@ -91,6 +98,16 @@ struct IndexTests {
         "fieldOverrides[0].fieldPath"
       ),
       ("{\"fieldOverrides\": [7]}", "line 1, column 21"),
+      ("{\"indexs\": []}", "line 1, column 12: indexs is unknown. Expected indexes, fieldOverrides."),
+      ("{\"fieldOverrides\": []}", "\"indexes\" is missing"),
+      (
+        "{\"indexes\": [{\"collectionGroup\": \"a\", \"feilds\": []}]}",
+        "line 1, column 49: indexes[0].feilds is unknown"
+      ),
+      (
+        "{\"indexes\": [{\"collectionGroup\": \"a\", \"fields\": [{\"fieldPath\": \"b\", \"ordr\": \"ASCENDING\"}]}]}",
+        "indexes[0].fields[0].ordr is unknown"
+      ),
     ])
   func wrongConfiguration(_ json: String, _ text: String) async throws {
     try await TestDatabase.run { test async throws in

@@ -51,6 +51,17 @@ extension LocalStore {
     }
   }
 
+  /// How many cached documents each index knows, and how many there are for it, in the order of `indexes`. Looks at
+  /// each collection of their groups.
+  package func indexProgress() throws(LocalStoreError) -> [IndexProgress] {
+    try database.read { () throws(LocalStoreError) in
+      var progress: [IndexProgress] = []
+      let backfill = IndexBackfill(database: database)
+      for index in try database.indexes.indexes { progress.append(try backfill.progress(of: index)) }
+      return progress
+    }
+  }
+
   /// Whether `backfillIndexes` has anything to do.
   package var needsIndexBackfill: Bool {
     get throws(LocalStoreError) { try IndexBackfill(database: database).isNeeded }

@@ -7,7 +7,7 @@ import FirestoreModel
 ///
 /// An index with a `vectorConfig` is passed over: it serves vector searches at the server only. An override's indexes
 /// are taken as indexes of that one field. What else the server's tools write about indexes (`density`, `ttl`, …) says
-/// nothing about a cache.
+/// nothing about a cache; what they do not write is refused, because a list that is misspelt would drop what it names.
 package enum IndexConfigurationReader {
   /// - Throws: `invalidArgument` with line and column, and the path of the entry that is not as the format wants it.
   package static func read(_ json: String) throws(FirestoreError) -> [FieldIndex] {
@@ -22,6 +22,7 @@ package enum IndexConfigurationReader {
     guard case .object = root.kind else {
       throw root.error("It must be an object with \"indexes\" and \"fieldOverrides\", not \(root.kindName).")
     }
+    try root.allowOnly(["indexes", "fieldOverrides"], nil)
     var definitions: [FieldIndex] = []
     for (number, index) in try list(root["indexes"], "indexes").enumerated() {
       if let definition = try definition(of: index, "indexes[\(number)]") { definitions.append(definition) }
@@ -29,16 +30,19 @@ package enum IndexConfigurationReader {
     for (number, override) in try list(root["fieldOverrides"], "fieldOverrides").enumerated() {
       definitions += try self.definitions(ofOverride: override, "fieldOverrides[\(number)]")
     }
+    if root["indexes"] == nil { throw root.error("\"indexes\" is missing; an empty list drops all indexes.") }
     return definitions
   }
 
   private static func definition(of index: JSONSyntax, _ place: String) throws(JSONError) -> FieldIndex? {
+    try index.allowOnly(Members.index, place)
     let group = try text(index["collectionGroup"] ?? index["collectionId"], of: index, place + ".collectionGroup")
     try checkScope(of: index, place)
     let entries = try list(index["fields"], place + ".fields")
     var fields: [FieldIndex.Field] = []
     for (number, entry) in entries.enumerated() {
       let place = "\(place).fields[\(number)]"
+      try entry.allowOnly(Members.field, place)
       let name = try text(entry["fieldPath"], of: entry, place + ".fieldPath")
       if entry["vectorConfig"] != nil { return nil }
       fields.append(FieldIndex.Field(try path(name, in: entry, place + ".fieldPath"), try kind(of: entry, place)))
@@ -51,13 +55,17 @@ package enum IndexConfigurationReader {
   private static func definitions(
     ofOverride override: JSONSyntax, _ place: String
   ) throws(JSONError) -> [FieldIndex] {
-    let group = try text(override["collectionGroup"], of: override, place + ".collectionGroup")
+    try override.allowOnly(Members.override, place)
+    let group = try text(
+      override["collectionGroup"] ?? override["collectionId"], of: override, place + ".collectionGroup")
     let name = try text(override["fieldPath"], of: override, place + ".fieldPath")
     let path = try path(name, in: override, place + ".fieldPath")
     var definitions: [FieldIndex] = []
     for (number, index) in try list(override["indexes"], place + ".indexes").enumerated() {
       let place = "\(place).indexes[\(number)]"
+      try index.allowOnly(Members.overrideIndex, place)
       try checkScope(of: index, place)
+      if index["vectorConfig"] != nil { continue }
       let field = FieldIndex.Field(path, try kind(of: index, place))
       definitions.append(
         try index.reporting(place) { () throws(ModelError) in
@@ -65,6 +73,19 @@ package enum IndexConfigurationReader {
         })
     }
     return definitions
+  }
+
+  /// What Google's tools write into each object, in today's format and the one before.
+  private enum Members {
+    static let index = [
+      "collectionGroup", "collectionId", "queryScope", "fields", "density", "apiScope", "multikey", "unique", "name",
+      "state",
+    ]
+    static let field = ["fieldPath", "order", "arrayConfig", "vectorConfig", "mode"]
+    static let override = ["collectionGroup", "collectionId", "fieldPath", "ttl", "indexes"]
+    static let overrideIndex = [
+      "order", "arrayConfig", "vectorConfig", "queryScope", "density", "apiScope", "multikey", "unique",
+    ]
   }
 
   // MARK: Parts
@@ -129,6 +150,15 @@ package enum IndexConfigurationReader {
 }
 
 extension JSONSyntax {
+  /// - Throws: for an object's member with another name, at the place of its value.
+  fileprivate func allowOnly(_ names: [String], _ place: String?) throws(JSONError) {
+    guard case .object(let members) = kind else { return }
+    for member in members where !names.contains(where: { $0.utf8.elementsEqual(member.name.utf8) }) {
+      let name = place.map { "\($0).\(member.name)" } ?? member.name
+      throw member.value.error("\(name) is unknown. Expected \(names.joined(separator: ", ")).")
+    }
+  }
+
   /// Runs `body`; what it says is wrong is wrong at this value.
   fileprivate func reporting<Result>(
     _ place: String, _ body: () throws(ModelError) -> Result

@@ -35,7 +35,7 @@ public struct QueryExplanation: Hashable, Sendable {
   public let documentsReturned: Int
   public let indexEntriesRead: Int
   public let duration: Duration
-  /// With the plan `scan`: indexes that would spare it. Empty if none would.
+  /// With the plan `scan`: indexes that would spare it and are not there yet. Empty if none would.
   public let suggestedIndexes: [IndexDefinition]
   /// Whether some index is still being filled, and not used yet.
   public let isBuildingIndexes: Bool

@@ -21,12 +21,7 @@ enum FieldAssignment {
     guard let separator else {
       throw ArgumentError("Expected FIELD=VALUE, or one JSON object with all fields to change.")
     }
-    let path: FieldPath
-    do throws(ModelError) {
-      path = try FieldPath(validating: String(text[..<separator]))
-    } catch {
-      throw ArgumentError(column: 1, error.message)
-    }
+    let path = try FieldName.parse(String(text[..<separator]))
     let start = text.unicodeScalars.index(after: separator)
     let column = text.unicodeScalars.distance(from: text.startIndex, to: start) + 1
     return (path, try value(String(text[start...]), column))

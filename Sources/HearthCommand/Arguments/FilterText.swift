@@ -13,7 +13,7 @@ struct FilterText {
     var parser = FilterText(text)
     let field = try parser.field()
     let op = try parser.operator()
-    let value = try parser.value(of: op, database)
+    let value = try parser.value(of: op, isName: field.isDocumentID, database)
     if !field.isDocumentID { return FieldFilter(field, op, value) }
     return FieldFilter(field, op, try names(value, of: query, database))
   }
@@ -49,11 +49,7 @@ struct FilterText {
     var name = String.UnicodeScalarView()
     name.append(contentsOf: scalars[start..<position])
     if name.isEmpty { throw ArgumentError(column: start + 1, "Expected a field, as in 'state == CA'.") }
-    do throws(ModelError) {
-      return try FieldPath(validating: String(name))
-    } catch {
-      throw ArgumentError(column: start + 1, error.message)
-    }
+    return try FieldName.parse(String(name), column: start + 1)
   }
 
   private mutating func `operator`() throws(ArgumentError) -> FieldFilter.Operator {
@@ -76,15 +72,18 @@ struct FilterText {
 
   private static let operators = "==, !=, <, <=, >, >=, in, not-in, array-contains, array-contains-any"
 
-  private mutating func value(of op: FieldFilter.Operator, _ database: DatabaseID) throws(ArgumentError) -> Value {
+  private mutating func value(
+    of op: FieldFilter.Operator, isName: Bool, _ database: DatabaseID
+  ) throws(ArgumentError) -> Value {
     skipSpace()
     let rest = rest().trimming()
     if rest.isEmpty {
       throw ArgumentError(column: column, "Expected a value after \(op.rawValue). An empty string is written \"\".")
     }
     switch op {
-    case .in, .notIn, .arrayContainsAny: return try ValueText.parseList(rest, database: database, column: column)
-    default: return try ValueText.parse(rest, database: database, column: column)
+    case .in, .notIn, .arrayContainsAny:
+      return try ValueText.parseList(rest, database: database, column: column, isName: isName)
+    default: return try ValueText.parse(rest, database: database, column: column, isName: isName)
     }
   }
 

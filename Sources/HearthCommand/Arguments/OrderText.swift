@@ -18,10 +18,18 @@ enum OrderText {
       }
       field = field[..<colon]
     }
-    do throws(ModelError) {
-      return OrderBy(try FieldPath(validating: String(field)), direction)
-    } catch {
-      throw ArgumentError(column: 1, error.message)
+    if let hint = hint(for: String(field)) { throw ArgumentError(column: 1, hint) }
+    return OrderBy(try FieldName.parse(String(field)), direction)
+  }
+
+  /// What other languages write.
+  private static func hint(for field: String) -> String? {
+    if let match = field.wholeMatch(of: /([^\s`,]+)\s+(?i)(asc|desc|ascending|descending)/) {
+      let isDescending = match.output.2.lowercased().hasPrefix("desc")
+      return "The direction stands after a colon: \(match.output.1):\(isDescending ? "desc" : "asc")."
     }
+    if field.hasPrefix("-") { return "To reverse the order write \(field.dropFirst()):desc." }
+    if !field.contains("`"), field.contains(",") { return "Each field has an order of its own." }
+    return nil
   }
 }

@@ -3,11 +3,20 @@ import FirestoreJSON
 import FirestoreModel
 
 /// Values as people type them on a command line: JSON with the `$` types of `DocumentJSON` where the text begins like
-/// it, numbers, `true`, `false` and `null`; any other text is a string and needs no quotes.
+/// it, numbers, `true`, `false` and `null`; any other text is a string and needs no quotes, unless it looks like
+/// something else (`PlainText`).
 enum ValueText {
-  /// - Parameter column: where the text begins in its argument.
-  static func parse(_ text: some StringProtocol, database: DatabaseID, column: Int = 1) throws(ArgumentError) -> Value {
+  /// - Parameters:
+  ///   - column: where the text begins in its argument.
+  ///   - isName: the value is compared with `__name__`, so that a path is what is meant.
+  static func parse(
+    _ text: some StringProtocol, database: DatabaseID, column: Int = 1, isName: Bool = false
+  ) throws(ArgumentError) -> Value {
     let text = String(text)
+    func plain() throws(ArgumentError) -> Value {
+      if !isName, let objection = PlainText.objection(to: text) { throw ArgumentError(column: column, objection) }
+      return .string(text)
+    }
     switch text.utf8.first {
     case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""):
       return try json(text, database, column)
@@ -15,18 +24,25 @@ enum ValueText {
       guard text.utf8.count > 1, text.utf8.last == UInt8(ascii: "'") else {
         throw ArgumentError(column: column, "The quote is not closed.")
       }
-      return .string(String(text.dropFirst().dropLast()))
+      let content = text.dropFirst().dropLast()
+      if let quote = content.firstIndex(of: "'") {
+        throw ArgumentError(
+          column: column + text.unicodeScalars.distance(from: text.startIndex, to: quote),
+          "The quote ends the text here, and more follows. Text with a single quote in it stands in double quotes.")
+      }
+      return .string(String(content))
     case let first? where "-0123456789tfn".utf8.contains(first):
       // A date or an address begins like a number, and a name like a keyword.
-      return (try? DocumentJSON.parseValue(text, database: database)) ?? .string(text)
+      if let value = try? DocumentJSON.parseValue(text, database: database) { return value }
+      return try plain()
     default:
-      return .string(text)
+      return try plain()
     }
   }
 
   /// The operand of `in` and its like: a JSON array, or plain values between brackets with commas.
   static func parseList(
-    _ text: some StringProtocol, database: DatabaseID, column: Int
+    _ text: some StringProtocol, database: DatabaseID, column: Int, isName: Bool = false
   ) throws(ArgumentError) -> Value {
     let text = String(text)
     guard text.hasPrefix("[") else { throw ArgumentError(column: column, "Expected a list, such as [CA, NV].") }
@@ -42,7 +58,7 @@ enum ValueText {
     for part in inner.split(separator: ",", omittingEmptySubsequences: false) {
       let word = part.trimming()
       if word.isEmpty { throw ArgumentError(column: column, "Expected a value before the comma or bracket.") }
-      values.append(try parse(word, database: database, column: column))
+      values.append(try parse(word, database: database, column: column, isName: isName))
       column += part.unicodeScalars.count + 1
     }
     return .array(values)

@@ -35,7 +35,7 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Where to note how far the import came.", valueName: "file"))
   var resume: String?
 
-  @Flag(help: "Check every document, and write nothing.")
+  @Flag(help: "Check every document, name those that are bad, and write nothing at all.")
   var dryRun = false
 
   @Flag(
@@ -67,7 +67,7 @@ struct ImportCommand: AsyncParsableCommand {
     let identity = ImportState.Identity(
       backend: "\(locations.backend)", database: locations.database.name, into: into, idField: idField, format: format,
       size: input.size, modified: input.modified)
-    let statePath = dryRun ? nil : resume ?? (input.size == nil ? nil : file + ".hearth-import")
+    let statePath = try dryRun ? nil : Self.statePath(resume ?? (input.size == nil ? nil : file + ".hearth-import"))
     var done = ImportProgressPoint()
     if let statePath, let state = ImportState.read(statePath), state.identity == identity {
       done = ImportProgressPoint(position: state.position, documents: state.documents, rejected: state.rejected)
@@ -77,15 +77,19 @@ struct ImportCommand: AsyncParsableCommand {
     }
     let connection = dryRun ? nil : try Connection.open(locations.backend, locations.database)
     if let problem = connection?.problem { headless.note(problem.message) }
-    let first = done.documents
-    var progress = TransferProgress(isQuiet: headless.quiet)
     let (headless, size) = (headless, input.size)
+    func fraction(_ point: ImportProgressPoint) -> Double? {
+      size.map { Double(point.position.offset) / Double(max($0, 1)) }
+    }
+    let first = TransferProgress.Start(documents: done.documents, fraction: fraction(done) ?? 0)
+    var progress = TransferProgress(isQuiet: headless.quiet, from: first)
     let checkpoint = ImportCheckpoint(statePath, identity)
     let name = inputName
-    let rejectFile = keepGoing ? RejectFile(rejectPath) { headless.note("\(name), \($0)") } : nil
+    let note: (String) -> Void = { headless.note("\(name), \($0)") }
+    let rejectFile = dryRun ? RejectFile(nil, note: note) : keepGoing ? RejectFile(rejectPath, note: note) : nil
     var run = ImportRun(rules, into: connection?.datastore, from: done, rejects: rejectFile) { point in
       try checkpoint.note(point)
-      progress.show(point.documents, fraction: size.map { Double(point.position.offset) / Double(max($0, 1)) })
+      progress.show(point.documents, fraction: fraction(point))
     }
     do {
       try await run.run(&input)
@@ -96,7 +100,7 @@ struct ImportCommand: AsyncParsableCommand {
     }
     progress.end()
     checkpoint.remove()
-    try report(run.done, since: first, progress.elapsed)
+    try report(run.done, since: first.documents, progress.elapsed)
   }
 
   private var inputName: String { file == "-" ? "standard input" : file }
@@ -104,10 +108,8 @@ struct ImportCommand: AsyncParsableCommand {
 
   private func idPath() throws(CommandFailure) -> FieldPath? {
     guard let idField else { return nil }
-    do throws(ModelError) {
-      return try FieldPath(validating: idField)
-    } catch {
-      throw CommandFailure(.usage, error.message)
+    do throws(ArgumentError) { return try FieldName.parse(idField) } catch {
+      throw error.failure("--id-field", idField)
     }
   }
 
@@ -126,11 +128,29 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private func report(_ done: ImportProgressPoint, since first: Int, _ elapsed: Duration) throws {
-    let summary = TransferProgress.summary(done.documents - first, in: elapsed)
-    headless.note("\(done.documents.documents) \(dryRun ? "can be imported" : "imported in \(summary)").")
-    if done.rejected > 0 {
-      throw CommandFailure(.badData, "rejected: \(done.rejected.documents), now in \(rejectPath).")
+    if dryRun {
+      headless.note("\(done.documents.documents) can be imported.")
+    } else {
+      let pace = TransferProgress.summary(done.documents - first, in: elapsed)
+      let all = first == 0 ? "" : ", \(done.documents) in all"
+      headless.note("\((done.documents - first).documents) imported in \(pace)\(all).")
     }
+    if done.rejected == 0 { return }
+    throw CommandFailure(
+      .badData,
+      dryRun
+        ? "\(inputName): \(done.rejected.documents) cannot be imported."
+        : "rejected: \(done.rejected.documents), now in \(rejectPath).")
+  }
+
+  /// The name of the file itself, where the path is a link.
+  private static func statePath(_ path: String?) throws(CommandFailure) -> String? {
+    guard let path else { return nil }
+    guard case .file(let name) = try OutputPlace(path) else {
+      throw CommandFailure(
+        .cannotCreate, "\(path) is no regular file, so how far the import came cannot be noted there.")
+    }
+    return name
   }
 }
 

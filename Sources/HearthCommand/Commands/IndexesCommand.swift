@@ -22,7 +22,8 @@ struct IndexesCommand: AsyncParsableCommand {
       is new is filled from the documents that are cached, which this command waits for. Indexes that were made \
       automatically stay.
 
-      With --json one object per line with definition, automatic, ready, indexed and total.
+      With --json one object per line with definition, automatic, ready, indexed and total: how many cached documents \
+      of its collections the index knows, and how many there are.
       """)
 
   @Option(
@@ -52,10 +53,10 @@ struct IndexesCommand: AsyncParsableCommand {
         try await client.engine.setIndexes(definitions)
         try await Self.fill(client, headless)
       }
-      return try await client.engine.indexes()
+      return Array(zip(try await client.engine.indexes(), try await client.engine.indexProgress()))
     }
     let output = OutputFile.standard()
-    for state in states { try output.line(json ? Self.json(state) : Self.text(state)) }
+    for (state, progress) in states { try output.line(json ? Self.json(state, progress) : Self.text(state)) }
     try output.flush()
   }
 
@@ -98,13 +99,12 @@ struct IndexesCommand: AsyncParsableCommand {
     return "\(state.definition)  \(kind), \(filling ?? "ready")"
   }
 
-  private static func json(_ state: IndexState) -> String {
+  private static func json(_ state: IndexState, _ progress: IndexProgress) -> String {
     DocumentJSON.line(
       of: [
         "definition": .string("\(state.definition)"), "automatic": .boolean(state.isAutomatic),
         "ready": .boolean(state.backfill == nil),
-        "indexed": .integer(Int64(state.backfill?.documentsIndexed ?? 0)),
-        "total": .integer(Int64(state.backfill?.documentsTotal ?? 0)),
+        "indexed": .integer(Int64(progress.documentsIndexed)), "total": .integer(Int64(progress.documentsTotal)),
       ] as Fields)
   }
 }

@@ -11,7 +11,7 @@ struct UpdateCommand: AsyncParsableCommand {
     usage: "hearth update <path> <field=value> ... [--remove <field>] [<options>]",
     discussion: """
       A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), any other text a string. A field \
-      is a path: address.city changes one field of a map; names with other characters than letters, digits and _ \
+      is a path: address.city changes one field of a map; names with other characters than letters, digits, _ and - \
       stand in back-quotes. Returns when the server has the write; exit status 4 if the document does not exist.
 
       Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
@@ -39,7 +39,9 @@ struct UpdateCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let key = try DataPath.document(path)
-    let removed = try remove.map { text throws(CommandFailure) in try Self.field(text) }
+    let removed = try remove.map { text throws(CommandFailure) in
+      do throws(ArgumentError) { return try FieldName.parse(text) } catch { throw error.failure("--remove", text) }
+    }
     let mutation = try WriteArgument.update(key, try parsedChanges(), removing: removed, database: writing.database)
     try await writing.commit(mutation)
   }
