@@ -218,7 +218,7 @@ let package = Package(
       "HearthCommandTests",
       [
         "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync",
-        "FirestoreBackend",
+        "FirestoreBackend", "Dashboard",
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

@@ -25,6 +25,14 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.errors.contains(nearest), "\(result.errors)")
     }
 
+    @Test("The demo does not start at a backend that the environment names")
+    func demo() async throws {
+      let surroundings = try Surroundings()
+      surroundings.environment["FIRESTORE_EMULATOR_HOST"] = "127.0.0.1:1"
+      let result = try await run("--demo", surroundings)
+      #expect(result.status == 64 && result.errors.contains("$FIRESTORE_EMULATOR_HOST"), "\(result.errors)")
+    }
+
     @Test("A terminal that nobody knows is one line and not a broken screen")
     func unknownTerminal() async throws {
       let surroundings = try Surroundings()

@@ -14,7 +14,11 @@ struct DashboardCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
 
-  @Flag(help: "Let a second client write a plausible stream of orders, users and chat messages.")
+  @Flag(
+    help: """
+      Let a second client write a plausible stream of orders, users and chat messages, into a database of the demo's \
+      own; into no other that has documents.
+      """)
   var demo = false
 
   @Option(help: ArgumentHelp("Seed of the demo's stream.", valueName: "number"))
@@ -29,10 +33,16 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(help: "Print the configuration file with its defaults and exit.")
   var printConfig = false
 
+  mutating func validate() throws {
+    guard demo, let backend = storage.namedBackend else { return }
+    let remedy = backend.hasPrefix("$") ? "Unset it, or say --in-memory." : "Leave one of them out."
+    throw ValidationError("--demo writes into data of its own, but \(backend) names another backend. \(remedy)")
+  }
+
   @MainActor
   mutating func run() async throws {
-    if printKeys { return print(KeyReference.plainText) }
-    if printConfig { return print(ConfigurationFile.template, terminator: "") }
+    if printKeys { return try OutputFile.print(KeyReference.plainText + "\n") }
+    if printConfig { return try OutputFile.print(ConfigurationFile.template) }
     let paths = Paths(environment: ProcessInfo.processInfo.environment)
     let (file, fileError) = ConfigurationFile.read(paths.configurationFile)
     let catalog = ThemeCatalog(directories: paths.themeFolders)
@@ -43,10 +53,16 @@ struct DashboardCommand: AsyncParsableCommand {
           + "screen ('hearth --help' lists them).")
     }
     Log.start(in: paths.state)
+    if demo, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
+    let notices =
+      [fileError].compactMap(\.self)
+      + EditorFile.abandoned(below: paths.state).map { path in
+        "\(path) is the text of an edit whose session was killed. Take from it what you need, and delete it."
+      }
     let options = Session.Options(
       storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, startsOffline: offline,
       mouse: appearance.mouse(configured: file.mouse), depth: appearance.color.depth, glyphs: file.glyphs.choice,
-      theme: theme, catalog: catalog, notices: fileError.map { [$0] } ?? [])
+      theme: theme, catalog: catalog, stateFolder: paths.state, notices: notices)
     let session: Session
     do {
       session = try Session(options)

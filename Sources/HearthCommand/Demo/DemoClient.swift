@@ -8,18 +8,21 @@ import Logging
 /// goes on happening while that client is offline.
 struct DemoClient: Sendable {
   let datastore: any Datastore
+  let ground: DemoGround
   let seed: UInt64
   let clock: any Clock<Duration>
 
-  /// Writes until cancelled.
-  func run() async {
+  /// Writes until cancelled; nothing where there are documents that the demo did not make.
+  /// - Parameter notify: told why nothing happens.
+  func run(notify: @MainActor @Sendable (String) -> Void) async {
     let log = Logger(label: "hearth.demo")
     do {
       var shop = DemoShop(seed: seed)
       let stock = shop.openingStock()
-      if try await datastore.listCollectionIDs(below: .root).isEmpty {
-        _ = try await datastore.commit(stock)
-      } else {
+      switch try await ground.claim(at: datastore) {
+      case .foreign: return await notify(Self.refusal)
+      case .new: _ = try await datastore.commit(stock)
+      case .own:
         // The database has a past: let another stream of events happen to it.
         let orders = try await datastore.aggregate(
           Query(path: DemoShop.orders).target, [Aggregation(alias: "n", function: .count)])
@@ -33,6 +36,11 @@ struct DemoClient: Sendable {
       // The dashboard is closing.
     } catch {
       log.error("the demo stopped", metadata: ["error": "\(error)"])
+      await notify("The demo stopped: \(error)")
     }
   }
+
+  static let refusal =
+    "The demo writes nothing: this database has documents that it did not make. Start --demo without --data, or with "
+    + "--in-memory."
 }

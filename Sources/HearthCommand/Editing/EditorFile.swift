@@ -2,17 +2,19 @@
 import Dashboard
 import FirestoreModel
 import Foundation
+import Glibc
 
-/// The text that the user's editor works on: a private file for as long as it is edited.
+/// The text that the user's editor works on: a private file for as long as it is edited. It lies in a folder of its
+/// own, named after this process, so that what a killed session leaves is found by the next one.
 struct EditorFile {
-  private let folder: URL
-  private let file: URL
+  private let folder: String
+  private let file: String
 
+  /// - Parameter state: the folder of what hearth remembers; its `edits` holds the texts, or the system's temporary
+  ///   folder where that cannot be written.
   /// - Throws: if the file cannot be made.
-  init(for request: EditRequest) throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(
-      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  init(for request: EditRequest, below state: String) throws {
+    folder = try Self.privateFolder(below: state)
     let name =
       switch request.subject {
       case .document(let key): key.documentID
@@ -21,20 +23,55 @@ struct EditorFile {
       }
     // Ids may hold anything but slashes; the editor only needs to recognise the document and the language.
     let safe = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" }.prefix(40))
-    file = folder.appending(path: "\(safe).json")
-    try Data(request.text.utf8).write(to: file)
+    file = "\(folder)/\(safe).json"
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+    try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(request.text.utf8))
   }
 
   /// `$VISUAL`, else `$EDITOR`, else `vi`, through the shell because these may hold options.
   func command(environment: [String: String]) -> [String] {
     let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap(\.self).first { !$0.isEmpty } ?? "vi"
-    return ["/bin/sh", "-c", "\(editor) \"$1\"", "hearth", file.path]
+    return ["/bin/sh", "-c", "\(editor) \"$1\"", "hearth", file]
   }
 
-  func text() throws -> String { try String(contentsOf: file, encoding: .utf8) }
+  func text() throws -> String { try String(contentsOf: URL(filePath: file), encoding: .utf8) }
 
   func remove() {
-    // A leftover in the temporary folder does no harm beyond its space.
-    try? FileManager.default.removeItem(at: folder)
+    // A leftover does no harm beyond its space, and is told at the next start.
+    try? FileManager.default.removeItem(atPath: folder)
   }
+
+  /// The texts that sessions left which have ended.
+  static func abandoned(below state: String) -> [String] {
+    let edits = edits(below: state)
+    // There is no folder before the first edit.
+    let folders = (try? FileManager.default.contentsOfDirectory(atPath: edits)) ?? []
+    return folders.sorted().flatMap { folder -> [String] in
+      guard let process = pid_t(folder.prefix { $0 != "-" }), kill(process, 0) != 0, errno == ESRCH else { return [] }
+      let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(edits)/\(folder)")) ?? []
+      return files.sorted().map { "\(edits)/\(folder)/\($0)" }
+    }
+  }
+
+  private static func privateFolder(below state: String) throws -> String {
+    let own = "\(getpid())-\(UUID().uuidString.prefix(8))"
+    do {
+      try make(edits(below: state))
+      let folder = "\(edits(below: state))/\(own)"
+      try make(folder)
+      return folder
+    } catch {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(own)").path
+      try make(folder)
+      return folder
+    }
+  }
+
+  private static func make(_ folder: String) throws {
+    try FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+  }
+
+  private static func edits(below state: String) -> String { "\(state)/edits" }
 }

@@ -64,5 +64,15 @@ struct StorageOptions: ParsableArguments {
     try remote.choice(environment: data == nil && !inMemory ? Self.environment : [:])
   }
 
+  /// The option or variable that names a backend outside of this process; `nil` where the embedded one is used.
+  var namedBackend: String? {
+    if remote.emulator != nil { return "--emulator" }
+    if remote.cloud { return "--cloud" }
+    if remote.credentials != nil { return "--credentials" }
+    if remote.host != nil { return "--host" }
+    guard data == nil, !inMemory, Self.environment[RemoteOptions.emulatorVariable]?.isEmpty == false else { return nil }
+    return "$\(RemoteOptions.emulatorVariable)"
+  }
+
   private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 }

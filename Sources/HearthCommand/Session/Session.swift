@@ -28,6 +28,8 @@ final class Session {
     var glyphs: Glyphs?
     var theme: Theme
     var catalog: ThemeCatalog
+    /// Where texts lie while they are edited.
+    var stateFolder: String
     /// What the user should read first.
     var notices: [String]
   }
@@ -100,8 +102,11 @@ final class Session {
       group.addTask { await engine.run() }
       group.addTask { await client.followStatus() }
       if options.isDemo {
-        let demo = DemoClient(datastore: connection.datastore, seed: options.demoSeed, clock: ContinuousClock())
-        group.addTask { await demo.run() }
+        let demo = DemoClient(
+          datastore: connection.datastore, ground: demoGround(connection), seed: options.demoSeed,
+          clock: ContinuousClock())
+        let notify: @MainActor @Sendable (String) -> Void = { [weak self] in self?.notify(.warning, $0) }
+        group.addTask { await demo.run(notify: notify) }
         for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
           let query = Query(path: collection)
           perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings()))
@@ -122,6 +127,14 @@ final class Session {
       return code
     }
     return code
+  }
+
+  /// Data that could not be opened is replaced by an empty backend in memory, which lies in no folder.
+  private func demoGround(_ connection: Connection) -> DemoGround {
+    guard case .embedded(let folder) = options.storage.backend, connection.problem == nil else {
+      return DemoGround(folder: nil, database: options.storage.database)
+    }
+    return DemoGround(folder: folder, database: options.storage.database)
   }
 
   // MARK: The loop
@@ -232,7 +245,7 @@ final class Session {
     guard let reader, editing == nil else { return }
     editing = Task {
       do {
-        let file = try EditorFile(for: request)
+        let file = try EditorFile(for: request, below: options.stateFolder)
         defer { file.remove() }
         let program = ForegroundProgram(file.command(environment: ProcessInfo.processInfo.environment))
         let status = try await screen.withSuspendedScreen(input: reader) {
