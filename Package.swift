@@ -9,8 +9,8 @@ let swift: [SwiftSetting] = [
 ]
 
 /// One module of the package; `Sources/ARCHITECTURE.md` explains each arrow that `dependencies` draws.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: swift)
+func module(_ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil) -> Target {
+  .target(name: name, dependencies: dependencies, path: path, swiftSettings: swift)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
@@ -147,6 +147,7 @@ let package = Package(
     .target(
       name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues",
       swiftSettings: swift),
+    module("SpecData", path: "Tests/SpecData"),
     .target(
       name: "ClientTesting",
       dependencies: [
@@ -154,7 +155,7 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Tests/ClientTesting", swiftSettings: swift),
-    tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues"]),
+    tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues", "SpecData"]),
     tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
     tests(
@@ -163,12 +164,13 @@ let package = Package(
       "FirestoreSyncTests",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec",
-        "FirestoreJSON", "FirestoreBackend",
+        "FirestoreJSON", "FirestoreBackend", "SpecData",
       ]),
     tests(
       "ModelTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote",
+        "FirestoreSync",
         "FirestoreBackend",
       ]),
     tests(
@@ -189,7 +191,8 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreRemote", "FirestoreBackend",
+        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreRemote",
+        "FirestoreBackend",
         "FirestoreGRPC", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -197,11 +200,12 @@ let package = Package(
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
-    tests("HearthTests", ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
+    tests(
+      "HearthTests", ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
     tests(
       "ConformanceTests",
       [
-        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "SpecData", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
         "FirestoreSync", "FirestoreBackend",
       ]),
     tests(

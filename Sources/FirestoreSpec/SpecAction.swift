@@ -43,10 +43,13 @@ extension SpecAction {
       self = try Self.message(name, json)
     case "userListen":
       try json.only(["targetId", "query", "options"])
-      let source = try json["options"]?["source"]?.string() ?? "default"
       self = .listen(
-        try json.member("query").query(), try json.member("targetId").targetID(), cacheOnly: source == "cache")
-    case "userUnlisten": self = .unlisten(try json.pair().1.query())
+        try json.member("query").query(), try json.member("targetId").targetID(),
+        cacheOnly: try json["options"]?.isCacheOnly() ?? false)
+    case "userUnlisten":
+      let (id, query) = try json.pair()
+      _ = try id.targetID()
+      self = .unlisten(try query.query())
     case "userSet":
       let (key, fields) = try json.pair()
       self = .write(Mutation(key: try key.documentKey(), operation: .set(try fields.fields())))
@@ -55,29 +58,47 @@ extension SpecAction {
       self = .write(
         Mutation(key: try key.documentKey(), operation: try fields.patch(), precondition: .exists(true)))
     case "userDelete": self = .write(Mutation(key: try json.documentKey(), operation: .delete))
-    case "addSnapshotsInSyncListener": self = .addSnapshotsInSyncObserver
-    case "removeSnapshotsInSyncListener": self = .removeSnapshotsInSyncObserver
-    case "waitForPendingWrites": self = .waitForPendingWrites
+    case "addSnapshotsInSyncListener": self = try json.mark(.addSnapshotsInSyncObserver)
+    case "removeSnapshotsInSyncListener": self = try json.mark(.removeSnapshotsInSyncObserver)
+    case "waitForPendingWrites": self = try json.mark(.waitForPendingWrites)
     case "loadBundle": self = .loadBundle(try json.string())
     case "changeUser": self = .changeUser(json.isNull ? nil : try json.string())
     case "watchStreamClose":
+      try json.only(["error", "runBackoffTimer"])
       self = .closeWatchStream(
         try json.member("error").status(), runsBackoff: try json.member("runBackoffTimer").boolean())
     case "writeAck":
+      try json.only(["version", "keepInQueue"])
       self = .acknowledgeWrite(
         try json.member("version").version(), keepsInQueue: try json["keepInQueue"]?.boolean() ?? false)
     case "failWrite":
+      try json.only(["error", "keepInQueue"])
       self = .failWrite(try json.member("error").status(), keepsInQueue: try json["keepInQueue"]?.boolean() ?? false)
     case "enableNetwork": self = .setNetwork(enabled: try json.boolean())
-    case "runTimer": self = .runTimer(try json.string())
-    case "restart": self = .restart
+    case "runTimer":
+      let name = try json.string()
+      guard Self.timers.contains(name) else { throw json.error("Unknown timer \"\(name)\".") }
+      self = .runTimer(name)
+    case "restart": self = try json.mark(.restart)
     case "triggerLruGC": self = .collectGarbage(threshold: Int64(try json.integer()))
     case "failDatabase": self = try Self.faults(json)
-    case "drainQueue", "applyClientState", "shutdown", "clearPersistence", "setIndexConfiguration":
+    case "drainQueue", "shutdown", "clearPersistence": self = try json.mark(.unsupported(name))
+    case "applyClientState":
+      try json.only(["visibility", "primary"])
+      self = .unsupported(name)
+    case "setIndexConfiguration":
+      // As a string it is a file of the configuration.
+      if case .object = json.kind { try json.only(["indexes"]) } else { _ = try json.string() }
       self = .unsupported(name)
     default: throw json.error("Unknown step \"\(name)\".")
     }
   }
+
+  private static let timers: Set<String> = [
+    "all", "client_metadata_refresh", "async_queue_retry", "online_state_timeout", "listen_stream_idle",
+    "listen_stream_connection_backoff", "write_stream_idle", "write_stream_connection_backoff", "health_check_timeout",
+    "lru_garbage_collection", "transaction_retry", "index_backfill",
+  ]
 
   private static func faults(_ json: JSONSyntax) throws(JSONError) -> SpecAction {
     if case .boolean(false) = json.kind { return .failStore([]) }
@@ -111,6 +132,7 @@ extension SpecAction {
       guard ids.count == 1 else { throw json.error("An existence filter is about one target.") }
       let filter = ExistenceFilter(
         count: try json.member("keys").elements().count, unchangedNames: try json["bloomFilter"]?.bloomFilter())
+      for key in try json.member("keys").elements() { _ = try key.documentKey() }
       return .watch([.filter(ids[0], filter)], ending: [])
     case "watchSnapshot":
       try json.only(["version", "targetIds", "resumeToken"])
@@ -126,6 +148,9 @@ extension SpecAction {
     try json.only(["docs", "doc", "key", "targets", "removedTargets"])
     let targets = try json["targets"]?.targetIDs() ?? []
     let removed = try json["removedTargets"]?.targetIDs() ?? []
+    guard ["docs", "doc", "key"].count(where: { json[$0] != nil }) == 1 else {
+      throw json.error("Expected one of \"docs\", \"doc\" and \"key\".")
+    }
     if let key = json["key"] { return [.documentRemoved(try key.documentKey(), removed: removed)] }
     var changes: [WatchChange] = []
     let documents = if let documents = json["docs"] { try documents.elements() } else { [try json.member("doc")] }
@@ -137,5 +162,28 @@ extension SpecAction {
         .document(received, updated: isFound ? targets : [], removed: isFound ? removed : removed + targets))
     }
     return changes
+  }
+}
+
+extension JSONSyntax {
+  /// The action of a step that has nothing to say but that it happens.
+  fileprivate func mark(_ action: SpecAction) throws(JSONError) -> SpecAction {
+    guard try boolean() else { throw error("Expected true.") }
+    return action
+  }
+
+  /// Reads a listener's options. Metadata changes are always included, and neither reference runner obeys
+  /// `waitForSyncWhenOnline`.
+  fileprivate func isCacheOnly() throws(JSONError) -> Bool {
+    try only(["source", "includeMetadataChanges", "waitForSyncWhenOnline"])
+    guard try self["includeMetadataChanges"]?.boolean() ?? true else {
+      throw error("Listeners always include metadata changes.")
+    }
+    _ = try self["waitForSyncWhenOnline"]?.boolean()
+    switch try self["source"]?.string() ?? "default" {
+    case "default": return false
+    case "cache": return true
+    case let other: throw error("Unknown source \"\(other)\".")
+    }
   }
 }

@@ -5,12 +5,18 @@ package struct SpecStep: Sendable {
   /// The action's name in the file.
   package var name: String
   package var action: SpecAction
+  /// The client that acts; the only one is the first.
+  var client = 0
   package var expectations: SpecExpectations
 
   init(_ json: JSONSyntax) throws(JSONError) {
     var found: (String, JSONSyntax)?
     expectations = SpecExpectations()
-    for member in try json.members() where member.name != "clientIndex" {
+    for member in try json.members() {
+      if member.name == "clientIndex" {
+        client = try member.value.integer()
+        continue
+      }
       if SpecExpectations.names.contains(member.name) || member.name.hasPrefix("expected") {
         try expectations.add(member.name, member.value)
       } else if let found {
@@ -34,7 +40,19 @@ package struct SpecTest: Sendable {
   package var maximumLimboLookups: Int?
   package var steps: [SpecStep]
 
-  init(file: String, name: String, _ json: JSONSyntax) throws(JSONError) {
+  /// - Throws: an error that names the file, the test and, if the fault is in one, the step.
+  init(file: String, name: String, _ json: JSONSyntax) throws(SpecFormatError) {
+    var step: Int?
+    do throws(JSONError) {
+      try self.init(file: file, name: name, json, readingStep: &step)
+    } catch {
+      throw SpecFormatError(file, test: name, step: step, error)
+    }
+  }
+
+  private init(
+    file: String, name: String, _ json: JSONSyntax, readingStep: inout Int?
+  ) throws(JSONError) {
     self.file = file
     self.name = name
     try json.only(["describeName", "itName", "tags", "config", "steps", "comment"])
@@ -45,21 +63,31 @@ package struct SpecTest: Sendable {
     ])
     usesEagerCollection = try config.member("useEagerGCForMemory").boolean()
     maximumLimboLookups = try config["maxConcurrentLimboResolutions"]?.integer()
+    let clients = try config.member("numClients").integer()
+    let needsSeveral = tags.contains("multi-client")
+    guard clients == 1 || needsSeveral else {
+      throw config.error("A test of \(clients) clients needs the tag \"multi-client\".")
+    }
     steps = []
-    for step in try json.member("steps").elements() { steps.append(try SpecStep(step)) }
+    for (index, json) in try json.member("steps").elements().enumerated() {
+      readingStep = index + 1
+      let step = try SpecStep(json)
+      guard step.client == 0 || needsSeveral else {
+        throw json.error("A step of client \(step.client) needs the tag \"multi-client\".")
+      }
+      steps.append(step)
+    }
   }
 
   /// All tests of a file's text.
   package static func parse(_ text: String, file: String) throws(SpecFormatError) -> [SpecTest] {
-    do throws(JSONError) {
-      var tests: [SpecTest] = []
-      for member in try JSONSyntax(parsing: text).members() {
-        tests.append(try SpecTest(file: file, name: member.name, member.value))
-      }
-      return tests
-    } catch {
+    let members: [JSONSyntax.Member]
+    do throws(JSONError) { members = try JSONSyntax(parsing: text).members() } catch {
       throw SpecFormatError(file, error)
     }
+    var tests: [SpecTest] = []
+    for member in members { tests.append(try SpecTest(file: file, name: member.name, member.value)) }
+    return tests
   }
 }
 

@@ -61,7 +61,10 @@ extension JSONSyntax {
     return key
   }
 
-  func targetID() throws(JSONError) -> TargetID { TargetID(Int32(truncatingIfNeeded: try integer())) }
+  func targetID() throws(JSONError) -> TargetID {
+    guard let id = Int32(exactly: try integer()) else { throw error("A target id has 32 bits.") }
+    return TargetID(id)
+  }
 
   func targetIDs() throws(JSONError) -> [TargetID] {
     var ids: [TargetID] = []
@@ -108,6 +111,7 @@ extension JSONSyntax {
     try only(["path", "collectionGroup", "filters", "orderBys", "limit", "limitType"])
     var query = Query(path: ResourcePath(try member("path").string()))
     query.collectionGroup = try self["collectionGroup"]?.string()
+    if let type = self["limitType"], self["limit"] == nil { throw type.error("A limit type needs a limit.") }
     if let limit = self["limit"] {
       query.limit = try limit.integer()
       let type = try member("limitType")
@@ -126,8 +130,11 @@ extension JSONSyntax {
     }
     for order in try member("orderBys").elements() {
       let (path, direction) = try order.pair()
-      let isAscending = try direction.string() == "asc"
-      query.explicitOrderBy.append(OrderBy(try path.fieldPath(), isAscending ? .ascending : .descending))
+      switch try direction.string() {
+      case "asc": query.explicitOrderBy.append(OrderBy(try path.fieldPath(), .ascending))
+      case "desc": query.explicitOrderBy.append(OrderBy(try path.fieldPath(), .descending))
+      case let other: throw direction.error("Unknown direction \"\(other)\".")
+      }
     }
     return query
   }

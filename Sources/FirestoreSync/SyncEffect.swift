@@ -22,6 +22,12 @@ package enum SyncEffect: Sendable {
   case cancel(SyncTimer)
 }
 
+extension [SyncEffect] {
+  /// Whether all snapshots that one change caused are there now: those who observe that are told once, however many
+  /// snapshots there were.
+  package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
+}
+
 package struct SnapshotDelivery: Sendable {
   package var listener: ListenerID
   package var snapshot: ViewSnapshot

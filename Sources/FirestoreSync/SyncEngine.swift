@@ -282,12 +282,8 @@ package actor SyncEngine {
     body(&core!, &effects)
     core!.scheduleIndexBackfill(&effects)
     beforeEffects(self)
-    var delivered = false
-    for effect in effects {
-      perform(effect)
-      if case .deliver = effect { delivered = true }
-    }
-    if delivered { for observer in syncObservers.values { observer.yield() } }
+    for effect in effects { perform(effect) }
+    if effects.bringSnapshotsInSync { for observer in syncObservers.values { observer.yield() } }
     publishStatus()
   }
 

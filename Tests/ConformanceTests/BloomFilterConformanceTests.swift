@@ -3,10 +3,11 @@ import FirestoreBackend
 import FirestoreJSON
 import FirestoreRemote
 import Foundation
+import SpecData
 import Testing
 
 /// The real backend's bloom filters and what they must say (PROTOCOL §2.5).
-@Suite(.enabled(if: SpecFiles.directory != nil, SpecFiles.areMissing))
+@Suite(.enabled(if: SpecFiles.areThere(for: "the conformance of bloom filters")))
 struct BloomFilterConformanceTests {
   struct Golden: Sendable, CustomTestStringConvertible {
     /// `<count>_<rate>`, where the rate's digits follow the point, except for 1.

@@ -4,13 +4,14 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 import Foundation
+import SpecData
 import Testing
 
 @testable import Hearth
 
 /// Which snapshots a stream of watch responses gives. A mobile client also shows states of which the backend has not
 /// said that they are complete, marked as from the cache; here they count as steps towards the next that is complete.
-@Suite(.enabled(if: SpecFiles.directory != nil, SpecFiles.areMissing))
+@Suite(.enabled(if: SpecFiles.areThere(for: "the conformance of listeners")))
 struct ListenConformanceTests {
   @Test("A listener shows each consistent state and how it came about", arguments: ConformanceFile.applicable(.listen))
   func listen(_ file: ConformanceFile) throws {

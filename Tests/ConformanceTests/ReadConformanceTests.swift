@@ -3,11 +3,12 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 import Hearth
+import SpecData
 import Testing
 
 /// What the reading calls ask for. A mobile client watches where a server library requests, and always says the implied
 /// orderings.
-@Suite(.enabled(if: SpecFiles.directory != nil, SpecFiles.areMissing))
+@Suite(.enabled(if: SpecFiles.areThere(for: "the conformance of queries")))
 struct ReadConformanceTests {
   @Test("getDocument watches the document", arguments: ConformanceFile.applicable(.get))
   func get(_ file: ConformanceFile) async throws {
@@ -24,6 +25,9 @@ struct ReadConformanceTests {
   @Test("getDocuments asks for what the clauses say", arguments: ConformanceFile.applicable(.query))
   func query(_ file: ConformanceFile) async throws {
     let datastore = RecordingDatastore()
+
+    let hasOffset = file.test.list("clauses").contains { $0["offset"] != nil }
+    #expect(hasOffset == (ConformanceFile.adapted[file.name] != nil), "what is adapted is named")
 
     let error = try await datastore.record { firestore in
       let collection = try #require(file.test["collPath"]?.string?.split(separator: "/").last)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import SpecData
 import Testing
 
-@Suite("Ordered code", .enabled(if: SpecFiles.directory != nil, SpecFiles.areMissing))
+@Suite("Ordered code", .enabled(if: SpecFiles.areThere(for: "ordered code")))
 struct OrderedCodeTests {
   private func check(
     _ list: String, _ append: (inout OrderedCode, [String: Any]) throws -> Void

@@ -2,13 +2,14 @@
 import FirestoreModel
 import RandomValues
 import SeededRandom
+import SpecData
 import Testing
 
 @Suite("The order of values")
 struct ValueOrderTests {
   @Test(
     "Every pair of the published order compares as listed (VALUE-ORDER)",
-    .enabled(if: SpecFiles.directory != nil, SpecFiles.areMissing))
+    .enabled(if: SpecFiles.areThere(for: "the order of values")))
   func publishedOrder() throws {
     let json = try SpecFiles.json("values/value_order.json")
     let groups = try #require(json["groups"] as? [[[String: Any]]]).map { try $0.map { try Value(spec: $0) } }
@@ -29,7 +30,7 @@ struct ValueOrderTests {
 
   @Test(
     "Document ids sort as listed: numeric ids first and by number",
-    .enabled(if: SpecFiles.directory != nil, SpecFiles.areMissing))
+    .enabled(if: SpecFiles.areThere(for: "the order of document ids")))
   func documentIDs() throws {
     let json = try SpecFiles.json("values/document_id_order.json")
     let ids = try #require(json["ids"] as? [String])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import Foundation
+import SpecData
 import Testing
 
 @testable import FirestoreRemote
@@ -53,18 +53,17 @@ import Testing
     #expect(throws: BloomFilter.Invalid.self) { try BloomFilter(bits) }
   }
 
-  /// `HEARTH_SPEC` names the directory with the published test data (`bloom`, `sync`).
-  static let specs = ProcessInfo.processInfo.environment["HEARTH_SPEC"]
-
   @Test(
-    "The backend's golden filters answer as published", .enabled(if: specs != nil),
+    "The backend's golden filters answer as published",
+    .enabled(if: SpecFiles.areThere(for: "bloom filters of the backend")),
     arguments: ["1", "500", "5000"], ["1", "01", "0001"])
   func golden(count: String, rate: String) throws {
-    let stem = "\(try #require(Self.specs))/bloom/Validation_BloomFilterTest_MD5_\(count)_\(rate)_"
-    let filter = try JSONSyntax(
-      parsing: String(contentsOfFile: stem + "bloom_filter_proto.json", encoding: .utf8))
-    let results = try JSONSyntax(
-      parsing: String(contentsOfFile: stem + "membership_test_result.json", encoding: .utf8))
+    func json(_ name: String) throws -> JSONSyntax {
+      let data = try SpecFiles.data("bloom/Validation_BloomFilterTest_MD5_\(count)_\(rate)_\(name).json")
+      return try JSONSyntax(parsing: String(decoding: data, as: UTF8.self))
+    }
+    let filter = try json("bloom_filter_proto")
+    let results = try json("membership_test_result")
     guard case .string(let expected)? = results["membershipTestResults"]?.kind,
       case .string(let bitmap)? = filter["bits"]?["bitmap"]?.kind
     else { throw RPCStatus(.dataLoss, "not a golden file") }

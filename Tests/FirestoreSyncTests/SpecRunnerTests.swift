@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreSpec
 import Foundation
+import SpecData
 import Testing
 
 @Suite struct SpecRunnerTests {
@@ -128,10 +129,86 @@ import Testing
   }
 
   @Test(
-    "All published tests of one client pass", .enabled(if: BloomFilterTests.specs != nil),
+    "Every member that a step does not have is an error, as is a value of another kind",
+    arguments: [
+      #"{"userListen":{"query":\#(q),"targetId":2,"mood":1}}"#,
+      #"{"userListen":{"query":\#(q),"targetId":2,"options":{"mood":1}}}"#,
+      #"{"userListen":{"query":\#(q),"targetId":2,"options":{"source":"mood"}}}"#,
+      #"{"userListen":{"query":\#(q),"targetId":4294967298}}"#,
+      #"{"userListen":{"query":{"path":"a","filters":[],"orderBys":[["a","mood"]]},"targetId":2}}"#,
+      #"{"userListen":{"query":{"path":"a","filters":[],"orderBys":[],"mood":1},"targetId":2}}"#,
+      #"{"userListen":{"query":{"path":"a","filters":[],"orderBys":[],"limitType":"LimitToLast"},"targetId":2}}"#,
+      #"{"userUnlisten":["mood",\#(q)]}"#, #"{"userUnlisten":[2,\#(q),1]}"#, #"{"userSet":["notes/x",{},1]}"#,
+      #"{"userPatch":["notes/x",{},1]}"#, #"{"userDelete":{"key":"notes/x"}}"#,
+      #"{"addSnapshotsInSyncListener":1}"#, #"{"removeSnapshotsInSyncListener":false}"#,
+      #"{"waitForPendingWrites":{}}"#, #"{"loadBundle":1}"#, #"{"changeUser":1}"#, #"{"watchAck":2}"#,
+      #"{"watchCurrent":[[2],"t",1]}"#, #"{"watchReset":["2"]}"#, #"{"watchRemove":{"targetIds":[2],"mood":1}}"#,
+      #"{"watchRemove":{"targetIds":[2],"cause":{"code":5,"mood":1}}}"#, #"{"watchEntity":{"docs":[],"mood":1}}"#,
+      #"{"watchEntity":{"docs":[],"key":"notes/x"}}"#, #"{"watchEntity":{"targets":[2]}}"#,
+      #"{"watchFilter":{"targetIds":[2],"keys":[],"mood":1}}"#, #"{"watchFilter":{"targetIds":[2],"keys":[1]}}"#,
+      #"{"watchSnapshot":{"version":1,"targetIds":[],"mood":1}}"#,
+      #"{"watchStreamClose":{"error":{"code":14},"runBackoffTimer":true,"mood":1}}"#,
+      #"{"writeAck":{"version":1,"mood":1}}"#, #"{"failWrite":{"error":{"code":5},"mood":1}}"#,
+      #"{"enableNetwork":1}"#, #"{"drainQueue":1}"#, #"{"runTimer":"mood"}"#, #"{"restart":1}"#,
+      #"{"shutdown":false}"#, #"{"clearPersistence":{}}"#, #"{"triggerLruGC":true}"#,
+      #"{"applyClientState":{"mood":1}}"#, #"{"failDatabase":true}"#, #"{"setIndexConfiguration":{"mood":1}}"#,
+      #"{"watchAck":[2],"clientIndex":1}"#, #"{"watchAck":[2],"clientIndex":"0"}"#,
+      #"{"watchAck":[2],"expectedSnapshotEvents":[{"query":\#(q),"fromCache":true,"hasPendingWrites":true,"mood":1}]}"#,
+      #"{"watchAck":[2],"expectedState":{"isPrimary":1}}"#,
+      #"{"watchAck":[2],"expectedState":{"userCallbacks":{"acknowledgedDocs":[],"rejectedDocs":[],"mood":1}}}"#,
+      #"{"watchAck":[2],"expectedState":{"activeTargets":{"2":{"queries":[\#(q)],"resumeToken":"","mood":1}}}}"#,
+    ])
+  func unknownMember(step: String) {
+    let text = Self.file([#"{"waitForPendingWrites":true}"#, step])
+    #expect {
+      try SpecTest.parse(text, file: "own.json")
+    } throws: { error in
+      // The file, the place, the test and the step.
+      let text = (error as? SpecFormatError)?.description ?? ""
+      return text.hasPrefix("own.json:1:") && text.contains(#": test "A test", step 2: "#)
+    }
+  }
+
+  @Test("A test of several clients says so by its tag")
+  func severalClients() throws {
+    let two = Self.file([]).replacingOccurrences(of: #""numClients":1"#, with: #""numClients":2"#)
+    #expect(throws: SpecFormatError.self) { try SpecTest.parse(two, file: "own.json") }
+    let tagged = two.replacingOccurrences(of: #""tags":[]"#, with: #""tags":["multi-client"]"#)
+    #expect(throws: Never.self) { try SpecTest.parse(tagged, file: "own.json") }
+  }
+
+  @Test("Running a timer that is not scheduled runs what is due, and is no failure")
+  func unscheduledTimer() throws {
+    let offline =
+      #""expectedSnapshotEvents":[{"query":\#(Self.q),"errorCode":0,"fromCache":true,"#
+      + #""hasPendingWrites":false}]"#
+    let listen = Self.steps[0]
+
+    #expect(try Self.mismatch(Self.file([#"{"runTimer":"client_metadata_refresh"}"#])) == nil)
+    // The client has waited for the backend's first answer until now.
+    #expect(try Self.mismatch(Self.file([listen, #"{"runTimer":"client_metadata_refresh",\#(offline)}"#])) == nil)
+    #expect(try Self.mismatch(Self.file([listen, #"{"runTimer":"online_state_timeout",\#(offline)}"#])) == nil)
+  }
+
+  @Test("The target id of a listen is compared also while the store is made to fail")
+  func targetIDWhileStoreFails() throws {
+    func text(_ id: Int) -> String {
+      Self.file([
+        #"{"failDatabase":["Acknowledge batch"]}"#,
+        #"{"userListen":{"query":\#(Self.q),"targetId":\#(id)},"#
+          + #""expectedState":{"activeTargets":{"2":{"queries":[\#(Self.q)],"resumeToken":""}}}}"#,
+      ])
+    }
+
+    #expect(try Self.mismatch(text(2)) == nil)
+    #expect(try Self.mismatch(text(4))?.subject == "action")
+  }
+
+  @Test(
+    "All published tests of one client pass", .enabled(if: SpecFiles.areThere(for: "the published spec")),
     arguments: [(SpecStorage.memory, 147), (SpecStorage.durable, 150)])
   func published(storage: SpecStorage, count: Int) throws {
-    let suite = try SpecSuite(directory: try #require(BloomFilterTests.specs) + "/sync")
+    let suite = try SpecSuite(directory: try #require(SpecFiles.directory).appendingPathComponent("sync").path)
     var failures: [String] = []
 
     let report = suite.run(on: [storage]) { failures.append($0) }

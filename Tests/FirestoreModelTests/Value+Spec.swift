@@ -1,27 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import Foundation
+import SpecData
 import Testing
 
-/// Test data that is handed around beside the repository: the directory that `HEARTH_SPEC` names, or `shared/spec` next
-/// to one of the directories above this file.
-enum SpecFiles {
-  static let directory: URL? = {
-    if let path = ProcessInfo.processInfo.environment["HEARTH_SPEC"] { return URL(fileURLWithPath: path) }
-    var parent = URL(fileURLWithPath: #filePath)
-    while parent.path != "/" {
-      parent.deleteLastPathComponent()
-      let candidate = parent.appendingPathComponent("shared/spec")
-      if FileManager.default.fileExists(atPath: candidate.path) { return candidate }
-    }
-    return nil
-  }()
-
-  static let areMissing: Comment = "set HEARTH_SPEC to the directory with the spec data"
-
+extension SpecFiles {
   static func json(_ name: String) throws -> [String: Any] {
-    let data = try Data(contentsOf: #require(directory).appendingPathComponent(name))
-    return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    try #require(try JSONSerialization.jsonObject(with: data(name)) as? [String: Any])
   }
 }
 

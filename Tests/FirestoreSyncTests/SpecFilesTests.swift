@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import SpecData
+import Testing
+
+@Suite struct SpecFilesTests {
+  @Test("HEARTH_SPEC wins over what lies beside the clone")
+  func named() throws {
+    try withClone { clone, _ in
+      let found = SpecFiles.find(environment: ["HEARTH_SPEC": "/elsewhere"], above: clone)
+      #expect(found?.path == "/elsewhere")
+    }
+  }
+
+  @Test(
+    "The data are found beside the clone, from any file in it", arguments: [[String: String](), ["HEARTH_SPEC": ""]])
+  func beside(environment: [String: String]) throws {
+    try withClone { clone, specs in
+      let file = clone.appendingPathComponent("Tests/Deep/File.swift")
+      #expect(SpecFiles.find(environment: environment, above: file)?.path == specs.path)
+      try FileManager.default.removeItem(at: specs)
+      #expect(SpecFiles.find(environment: environment, above: file)?.path != specs.path)
+    }
+  }
+
+  @Test("Absent data are told with what is not tested and the way out")
+  func notice() {
+    let notice = SpecFiles.notice(for: "ordered code", isRequired: false)
+    #expect(notice.contains("ordered code is not tested") && notice.contains("HEARTH_SPEC"))
+    #expect(SpecFiles.notice(for: "ordered code", isRequired: true).contains("ordered code fails"))
+  }
+
+  private func withClone(_ body: (_ clone: URL, _ specs: URL) throws -> Void) throws {
+    let root = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-spec-\(UUID().uuidString)")
+    let specs = root.appendingPathComponent("shared/spec")
+    try FileManager.default.createDirectory(at: specs, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    try body(root.appendingPathComponent("clone"), specs)
+  }
+}
