@@ -145,34 +145,73 @@ struct LocalDocuments {
 
   // MARK: Keeping overlays
 
-  /// The local view of a document whose remote version changed.
-  /// - Returns: `nil` if no batch waits for it.
-  func view(
-    of key: DocumentKey, overChanged remote: Document?, _ collection: CollectionTable.Number, _ name: String
+  /// The remote document before it changes, where what becomes of its overlay may depend on that.
+  func remoteToCompare(
+    _ key: DocumentKey, _ collection: CollectionTable.Number, _ name: String
   ) throws(LocalStoreError) -> Document? {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: nil
-    case .overlay(let entry) where entry.origin?.holds(over: remote) == true:
-      Self.view(of: key, over: remote, entry.mutation)
-    case .withoutEffect, .overlay: try recompute(key, over: remote)
+    case .overlay(let entry) where entry.origin?.dependent.isEmpty == true: nil
+    case .overlay, .withoutEffect: try database.documents.document(key, in: collection)
     }
   }
 
+  /// The local view of a document whose remote version changed.
+  /// - Parameter before: what `remoteToCompare` gave.
+  /// - Returns: `nil` if no batch waits for it.
+  func view(
+    of key: DocumentKey, overChanged remote: Document?, from before: Document?,
+    _ collection: CollectionTable.Number, _ name: String
+  ) throws(LocalStoreError) -> Document? {
+    switch try database.overlays.pending(collection, name, of: user) {
+    case .nothing: return nil
+    case .overlay(var entry) where entry.origin?.holds(over: remote) == true:
+      if let origin = entry.origin, origin.showsRemote {
+        entry.mutation = origin.showing(remote, in: entry.mutation)
+        try database.overlays.set(entry, collection, name, of: user)
+      }
+      return Self.view(of: key, over: remote, entry.mutation)
+    // The backend's own version of what was known before, as after an acknowledgement.
+    case .overlay(let entry) where entry.origin != nil && before?.data != nil && before?.data == remote?.data:
+      return Self.view(of: key, over: remote, entry.mutation)
+    case .withoutEffect where Self.staysWithoutEffect(before, remote): return Self.view(of: key, over: remote, nil)
+    case .withoutEffect, .overlay: return try recompute(key, over: remote)
+    }
+  }
+
+  /// Whether batches that did not change one remote document do not change the other one either. Over a document that
+  /// does not exist no precondition asks for more than that.
+  private static func staysWithoutEffect(_ before: Document?, _ remote: Document?) -> Bool {
+    before?.exists != true && remote?.exists != true
+  }
+
   /// The local view of a document after its oldest batch has left the queue, while another one waits for it.
+  /// - Parameters:
+  ///   - before: the remote document under the overlay.
+  ///   - remote: what it is now.
   /// - Returns: `nil` if the overlay has to be computed anew.
   func view(
-    of key: DocumentKey, over remote: Document?, without oldest: BatchID, _ collection: CollectionTable.Number,
-    _ name: String
+    of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,
+    _ collection: CollectionTable.Number, _ name: String
   ) throws(LocalStoreError) -> Document? {
-    guard var entry = try database.overlays.pending(collection, name, of: user).entry,
-      let rest = entry.origin?.removing(oldest, from: entry.mutation), rest.origin.holds(over: remote)
+    let pending = try database.overlays.pending(collection, name, of: user)
+    if case .withoutEffect = pending, Self.staysWithoutEffect(before, remote) {
+      return Self.view(of: key, over: remote, nil)
+    }
+    guard var entry = pending.entry, let rest = entry.origin?.removing(oldest.id, from: entry.mutation),
+      rest.origin.base != nil || remote?.exists == true
     else { return nil }
-    if rest.origin != entry.origin {
-      entry.mutation = rest.overlay
+    if !rest.origin.dependent.isEmpty, rest.origin.base == nil {
+      // What depends on the fields below holds if these are now what the batch made of them here.
+      let expected = fold([oldest], key, over: before).view
+      guard expected.exists, rest.origin.dependent.allSatisfy({ expected[$0] == remote?[$0] }) else { return nil }
+    }
+    if rest.origin != entry.origin || rest.origin.showsRemote {
+      entry.mutation = rest.origin.showing(remote, in: rest.overlay)
       entry.origin = rest.origin
       try database.overlays.set(entry, collection, name, of: user)
     }
-    return Self.view(of: key, over: remote, rest.overlay)
+    return Self.view(of: key, over: remote, entry.mutation)
   }
 }
 

@@ -74,8 +74,7 @@ extension LocalStore {
       }
       var views: [DocumentKey: Document] = [:]
       for key in batch.keys {
-        var step = Settlement(key, batch, response)
-        views[key] = try step.perform(documents)
+        views[key] = try Settlement(key, batch, response).perform(documents)
       }
       for key in try collector?.collect(batch.keys) ?? [] where views[key] != nil {
         views[key] = LocalDocuments.nothing(key)

@@ -66,13 +66,14 @@ struct RemoteEventApplication {
         document, name, in: collection, readTime: event.version ?? document.version, sequenceNumber: sequenceNumber)
       if let inserted {
         numbers[key] = inserted
-        return try view(of: document, over: document, key, collection, name)
+        return try view(of: document, over: document, from: nil, key, collection, name)
       }
     }
     let header = try database.documents.header(collection, name)
     expectsNewDocuments = header == nil
     numbers[key] = header?.number
     var remote: Document? = document
+    let before = local.hasBatches && header != nil ? try local.remoteToCompare(key, collection, name) : nil
     if document.version == nil, case .missing = document.state {
       // No version: not a deletion the backend reported, but a document that may no longer be read.
       remote = nil
@@ -87,15 +88,16 @@ struct RemoteEventApplication {
       }
       return nil
     }
-    return try view(of: document, over: remote, key, collection, name)
+    return try view(of: document, over: remote, from: before, key, collection, name)
   }
 
   private func view(
-    of document: Document, over remote: Document?, _ key: DocumentKey, _ collection: CollectionTable.Number,
+    of document: Document, over remote: Document?, from before: Document?, _ key: DocumentKey,
+    _ collection: CollectionTable.Number,
     _ name: String
   ) throws(LocalStoreError) -> Document {
     guard local.hasBatches else { return document }
-    return try local.view(of: key, overChanged: remote, collection, name) ?? document
+    return try local.view(of: key, overChanged: remote, from: before, collection, name) ?? document
   }
 
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {

@@ -7,7 +7,6 @@ struct Settlement {
   private let key: DocumentKey
   private let batch: MutationBatch
   private let response: CommitResponse?
-  private var hasTransformResults = false
 
   init(_ key: DocumentKey, _ batch: MutationBatch, _ response: CommitResponse?) {
     self.key = key
@@ -16,11 +15,12 @@ struct Settlement {
   }
 
   /// - Returns: the document's local view.
-  mutating func perform(_ documents: LocalDocuments) throws(LocalStoreError) -> Document {
+  func perform(_ documents: LocalDocuments) throws(LocalStoreError) -> Document {
     let database = documents.database
     let collection = try database.collections.numberAdding(key.collection)
     let name = key.documentID
-    var remote = try database.documents.document(key, in: collection)
+    let before = try database.documents.document(key, in: collection)
+    var remote = before
     var wasApplied = false
     let header = try database.documents.header(collection, name)
     let readTime = try database.globals.readTime(in: response?.commitTime)
@@ -39,13 +39,15 @@ struct Settlement {
       try database.overlays.remove(collection, name, of: documents.user)
       return LocalDocuments.view(of: key, over: remote, nil)
     }
-    if next > batch.id, let view = try documents.view(of: key, over: remote, without: batch.id, collection, name) {
+    if next > batch.id,
+      let view = try documents.view(of: key, from: before, over: remote, without: batch, collection, name)
+    {
       return view
     }
     // If the commit did what the local view already showed, the overlay still holds: the later batches see the same
     // document as before. This keeps acknowledging independent of the length of the queue. If the next batch might do
     // nothing, though, the document may not be changed locally any more.
-    if wasApplied, !hasTransformResults, remote?.exists == true,
+    if wasApplied, let data = remote?.data, documents.fold([batch], key, over: before).view.data == data,
       let next = try database.mutations.firstBatch(affecting: collection, name, of: documents.user), changes(next),
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)
     {
@@ -63,14 +65,13 @@ struct Settlement {
   }
 
   /// The remote document after the commit; `nil` if the cache already has that version or a newer one.
-  private mutating func advance(_ remote: Document?, _ response: CommitResponse) -> Document? {
+  private func advance(_ remote: Document?, _ response: CommitResponse) -> Document? {
     var results: [(Mutation, MutationResult)] = []
     for (index, mutation) in batch.mutations.enumerated() where mutation.key == key {
       let result =
         index < response.results.count
         ? response.results[index] : MutationResult(version: response.commitTime)
       results.append((mutation, result))
-      if !mutation.transforms.isEmpty { hasTransformResults = true }
     }
     guard let version = results.last?.1.version else { return nil }
     if let stored = remote?.version, stored >= version { return nil }

@@ -7,25 +7,67 @@ import FirestoreModel
 /// another version of the remote document, without applying the waiting batches again: both cost what the overlay
 /// holds, however many batches wait for the document (S9).
 ///
-/// It exists where the batches give the same overlay over every existing remote document: for sets, deletions and plain
-/// patches. What a transform, a precondition that the remote document may fail, or the deletion of a field inside a map
-/// leaves is found by applying the batches in order.
+/// It exists where the batches change the same fields over every existing remote document: for sets, deletions and
+/// patches, whose transforms give one of three kinds of value.
+/// - Fixed: an increment adds to what its batch's base mutation has put there.
+/// - A server timestamp, which shows the value from before it: the remote document's, or that of an older batch.
+/// - Dependent on what is below, like an array that elements are added to. It stays as it is while that does.
+///
+/// What a precondition that the remote document may fail, or the deletion of a field inside a map leaves is found by
+/// applying the batches in order.
 struct OverlayOrigin: Equatable {
+  /// Where the value comes from that a server timestamp shows until it is known.
+  enum Before: Equatable {
+    case remote
+    case batch(BatchID)
+  }
+
   /// The last batch that set or deleted the whole document: what lies below it does not matter.
-  private(set) var base: BatchID?
-  /// The last batch that changed each path, after `base`.
-  private(set) var fields: [FieldPath: BatchID] = [:]
+  fileprivate(set) var base: BatchID?
+  /// The last batch that changed each path, after `base`, or in it by a server timestamp.
+  fileprivate(set) var fields: [FieldPath: BatchID] = [:]
+  /// Those of the fields that hold a server timestamp.
+  fileprivate(set) var timestamps: [FieldPath: Before] = [:]
+  /// Those of the fields whose value depends on the one below.
+  fileprivate(set) var dependent: Set<FieldPath> = []
 
   /// Of a document without pending batches.
   init() {}
 
-  init(base: BatchID?, fields: [FieldPath: BatchID]) {
+  init(
+    base: BatchID?, fields: [FieldPath: BatchID], timestamps: [FieldPath: Before] = [:], dependent: Set<FieldPath> = []
+  ) {
     self.base = base
     self.fields = fields
+    self.timestamps = timestamps
+    self.dependent = dependent
   }
 
-  /// Whether the overlay holds over this remote document.
-  func holds(over remote: Document?) -> Bool { base != nil || remote?.exists == true }
+  /// Whether the overlay holds over this remote document, once server timestamps show its values (`showing`).
+  func holds(over remote: Document?) -> Bool { dependent.isEmpty && (base != nil || remote?.exists == true) }
+
+  /// The overlay whose server timestamps show this remote document's values.
+  func showing(_ remote: Document?, in overlay: Mutation) -> Mutation {
+    var overlay = overlay
+    for (path, before) in timestamps where before == .remote {
+      func shown(_ values: Fields) -> Fields {
+        guard case .serverTimestamp(var timestamp)? = values[path] else { return values }
+        timestamp.previous = remote?[path]
+        var values = values
+        values[path] = .serverTimestamp(timestamp)
+        return values
+      }
+      switch overlay.operation {
+      case .set(let values): overlay.operation = .set(shown(values))
+      case .patch(let values, let mask): overlay.operation = .patch(shown(values), mask)
+      case .delete, .verify: break
+      }
+    }
+    return overlay
+  }
+
+  /// Whether `showing` depends on the remote document.
+  var showsRemote: Bool { timestamps.values.contains(.remote) }
 
   /// The origin with one more mutation.
   /// - Parameters:
@@ -37,24 +79,78 @@ struct OverlayOrigin: Equatable {
     switch (mutation.operation, mutation.precondition) {
     case (.set, .none):
       // Its transforms see nothing but the set, except that a server timestamp shows the value from before.
-      if mutation.transforms.contains(where: { $0.operation == .serverTimestamp }) { return nil }
-      return OverlayOrigin(base: batch, fields: [:])
+      var new = OverlayOrigin(base: batch, fields: [:])
+      for transform in mutation.transforms where transform.operation == .serverTimestamp {
+        guard let before = origin?.before(transform.path) else { return nil }
+        new.record(transform.path, of: batch)
+        new.timestamps[transform.path] = before
+      }
+      return new
     case (.delete, .none): return OverlayOrigin(base: batch, fields: [:])
     case (.patch(let fields, let mask), .none), (.patch(let fields, let mask), .exists(true)):
-      guard var origin, mutation.transforms.isEmpty, document.exists else { return nil }
+      guard var new = origin, document.exists, !mutation.hasNestedTransforms else { return nil }
       for path in mask.paths {
         if path.segments.count > 1, fields[path] == nil { return nil }
-        origin.record(path, of: batch)
+        new.record(path, of: batch)
       }
-      return origin
+      for transform in mutation.transforms {
+        if !new.record(transform, of: batch, before: origin?.before(transform.path)) { return nil }
+      }
+      return new
     case (.set, _), (.delete, _), (.patch, _), (.verify, _): return nil
     }
   }
 
   private mutating func record(_ path: FieldPath, of batch: BatchID) {
     // What is inside is replaced with it.
-    for inner in fields.keys where path.isPrefix(of: inner) { fields[inner] = nil }
+    for inner in fields.keys where path.isPrefix(of: inner) {
+      fields[inner] = nil
+      timestamps[inner] = nil
+      dependent.remove(inner)
+    }
+    // What is outside becomes a map that holds it.
+    for outer in fields.keys where outer.isPrefix(of: path) {
+      timestamps[outer] = nil
+      dependent.remove(outer)
+    }
     fields[path] = batch
+  }
+
+  /// - Parameter before: where the value from before the mutation comes from.
+  /// - Returns: whether it is known where the transform's result comes from.
+  private mutating func record(_ transform: FieldTransform, of batch: BatchID, before: Before?) -> Bool {
+    let path = transform.path
+    let isFixed = isFixed(path, by: batch)
+    switch transform.operation {
+    case .increment:
+      // Without a base mutation, the sum depends on what is below.
+      if !isFixed { return false }
+      record(path, of: batch)
+    case .serverTimestamp:
+      record(path, of: batch)
+      if let before { timestamps[path] = before } else { dependent.insert(path) }
+    case .minimum, .maximum, .arrayUnion, .arrayRemove:
+      record(path, of: batch)
+      if !isFixed { dependent.insert(path) }
+    }
+    return true
+  }
+
+  /// Whether a batch has given a path a value that nothing below it changes.
+  private func isFixed(_ path: FieldPath, by batch: BatchID) -> Bool {
+    if dependent.contains(path) || timestamps[path] != nil { return false }
+    return fields.contains { $0.value == batch && $0.key.isPrefix(of: path) }
+  }
+
+  /// Where the value at a path comes from, looking below a server timestamp; `nil` if from several places.
+  private func before(_ path: FieldPath) -> Before? {
+    if let timestamp = timestamps[path] { return timestamp }
+    if dependent.contains(path) { return nil }
+    if let batch = fields[path] { return .batch(batch) }
+    if fields.keys.contains(where: { path.isPrefix(of: $0) }) { return nil }
+    let outer = fields.filter { $0.key.isPrefix(of: path) }
+    if outer.count > 1 || outer.keys.contains(where: { timestamps[$0] != nil || dependent.contains($0) }) { return nil }
+    return (outer.first?.value ?? base).map { .batch($0) } ?? .remote
   }
 
   /// An overlay and its origin.
@@ -68,23 +164,36 @@ struct OverlayOrigin: Equatable {
   /// - Returns: `nil` if the overlay has to be computed anew.
   func removing(_ batch: BatchID, from overlay: Mutation) -> Origined? {
     var rest = self
-    if let base {
-      if base > batch { return Origined(overlay: overlay, origin: self) }
-      guard case .set(let values) = overlay.operation else { return nil }
-      rest.base = nil
-      rest.fields = fields.filter { $0.value > batch }
-      return Origined(overlay: rest.patch(of: overlay.key, values), origin: rest)
-    }
-    guard case .patch(let values, _) = overlay.operation else { return nil }
+    // What the batch wrote is the remote document's now, or undone.
+    for (path, before) in timestamps where before == .batch(batch) { rest.timestamps[path] = .remote }
+    if let base, base > batch { return Origined(overlay: overlay, origin: rest) }
+    rest.base = nil
     rest.fields = fields.filter { $0.value > batch }
-    if rest.fields.count == fields.count { return Origined(overlay: overlay, origin: self) }
-    return Origined(overlay: rest.patch(of: overlay.key, values), origin: rest)
+    rest.timestamps = rest.timestamps.filter { rest.fields[$0.key] != nil }
+    rest.dependent = dependent.filter { rest.fields[$0] != nil }
+    if base == nil, rest.fields.count == fields.count { return Origined(overlay: overlay, origin: rest) }
+    switch (overlay.operation, base) {
+    case (.set(let values), .some), (.patch(let values, _), nil):
+      return Origined(overlay: rest.patch(of: overlay.key, values), origin: rest)
+    default: return nil
+    }
   }
 
   private func patch(of key: DocumentKey, _ values: Fields) -> Mutation {
     var changed = Fields()
     for path in fields.keys { changed[path] = values[path] }
     return Mutation(key: key, operation: .patch(changed, FieldMask(fields.keys)))
+  }
+}
+
+extension Mutation {
+  /// Whether one transform changes what another one, or the same field's, has left.
+  fileprivate var hasNestedTransforms: Bool {
+    transforms.indices.contains { index in
+      transforms[..<index].contains {
+        $0.path.isPrefix(of: transforms[index].path) || transforms[index].path.isPrefix(of: $0.path)
+      }
+    }
   }
 }
 
@@ -96,8 +205,8 @@ extension OverlayOrigin {
   func encoded(_ overlay: Mutation, largestBatch: BatchID) -> [UInt8] {
     var writer = WireWriter()
     writer.field(1, integer: base?.rawValue ?? 0)
-    if base == nil, case .patch(_, let mask) = overlay.operation, mask.paths.count == fields.count,
-      fields.allSatisfy({ $0.value == largestBatch })
+    if base == nil, timestamps.isEmpty, dependent.isEmpty, case .patch(_, let mask) = overlay.operation,
+      mask.paths.count == fields.count, fields.allSatisfy({ $0.value == largestBatch })
     {
       return writer.bytes
     }
@@ -105,6 +214,12 @@ extension OverlayOrigin {
       writer.field(2) { writer in
         writer.field(1, integer: batch.rawValue)
         for segment in path.segments { writer.field(2, string: segment) }
+        switch timestamps[path] {
+        case nil: break
+        case .remote: writer.field(3, integer: 0)
+        case .batch(let batch): writer.field(3, integer: batch.rawValue)
+        }
+        if dependent.contains(path) { writer.field(4, boolean: true) }
       }
     }
     return writer.bytes
@@ -113,8 +228,7 @@ extension OverlayOrigin {
   /// - Returns: `nil` for no bytes: the overlay has no origin.
   init?(decoding bytes: [UInt8], _ overlay: Mutation, largestBatch: BatchID) throws(ModelError) {
     if bytes.isEmpty { return nil }
-    let (base, fields) = try decode(bytes, "overlay") { reader throws(WireError) in try reader.origin() }
-    self.init(base: base, fields: fields)
+    self = try decode(bytes, "overlay") { reader throws(WireError) in try reader.origin() }
     if base == nil, fields.isEmpty, case .patch(_, let mask) = overlay.operation {
       for path in mask.paths { self.fields[path] = largestBatch }
     }
@@ -122,30 +236,36 @@ extension OverlayOrigin {
 }
 
 extension WireReader {
-  fileprivate mutating func origin() throws(WireError) -> (base: BatchID?, fields: [FieldPath: BatchID]) {
-    var base: BatchID?
-    var fields: [FieldPath: BatchID] = [:]
+  fileprivate mutating func origin() throws(WireError) -> OverlayOrigin {
+    var origin = OverlayOrigin()
     while let tag = try tag() {
       switch (tag.field, tag.type) {
       case (1, .varint):
         let number = try integer()
-        base = number == 0 ? nil : BatchID(number)
+        origin.base = number == 0 ? nil : BatchID(number)
       case (2, .lengthDelimited):
         var entry = try message()
         var batch: Int64 = 0
         var segments: [String] = []
+        var before: Int64?
+        var isDependent = false
         while let tag = try entry.tag() {
           switch (tag.field, tag.type) {
           case (1, .varint): batch = try entry.integer()
           case (2, .lengthDelimited): segments.append(try entry.string())
+          case (3, .varint): before = try entry.integer()
+          case (4, .varint): isDependent = try entry.boolean()
           default: try entry.skip(tag.type)
           }
         }
         if segments.isEmpty { throw WireError("a changed field has no path") }
-        fields[FieldPath(segments: segments)] = BatchID(batch)
+        let path = FieldPath(segments: segments)
+        origin.fields[path] = BatchID(batch)
+        origin.timestamps[path] = before.map { $0 == 0 ? .remote : .batch(BatchID($0)) }
+        if isDependent { origin.dependent.insert(path) }
       default: try skip(tag.type)
       }
     }
-    return (base, fields)
+    return origin
   }
 }
