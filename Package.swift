@@ -191,9 +191,8 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreRemote",
-        "FirestoreBackend",
-        "FirestoreGRPC", "FirestoreServer",
+        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal", "FirestoreRemote",
+        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -38,11 +38,14 @@ package actor LocalBackend {
     try self.init(configuration, keptChanges: CommitLog.keptChanges, on: executor)
   }
 
-  /// - Parameter keptChanges: how many changes are kept for resuming watches.
+  /// - Parameters:
+  ///   - keptChanges: how many changes are kept for resuming watches.
+  ///   - requests: how many answers are kept for clients that never saw them.
   init(
-    _ configuration: BackendConfiguration, keptChanges: Int, on executor: (any SerialExecutor)? = nil
+    _ configuration: BackendConfiguration, keptChanges: Int,
+    requests: AppliedRequests.Limits = AppliedRequests.Limits(), on executor: (any SerialExecutor)? = nil
   ) throws(BackendError) {
-    let log = try CommitLog(configuration, keptChanges: keptChanges)
+    let log = try CommitLog(configuration, keptChanges: keptChanges, requests: requests)
     movedAside = log.file.movedAside
     self.executor = executor ?? QueueExecutor(label: "local-backend")
     transactions = TransactionTable(at: log.clock.microseconds)

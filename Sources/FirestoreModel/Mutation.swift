@@ -89,6 +89,9 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Mutations that were written together and are committed atomically.
 package struct MutationBatch: Sendable {
   package var id: BatchID
+  /// Names the opening of the cache in which the batch was made: numbers come again in a cache that was put back to an
+  /// earlier state, generations do not. `nil` for a batch that was stored before there were any.
+  package var generation: Int64?
   /// When the write was made, by this device's clock.
   package var localWriteTime: Timestamp
   /// Patches that fix the value which a non-idempotent transform (increment) saw when it was made, so that the local
@@ -96,8 +99,12 @@ package struct MutationBatch: Sendable {
   package var baseMutations: [Mutation]
   package var mutations: [Mutation]
 
-  package init(id: BatchID, localWriteTime: Timestamp, baseMutations: [Mutation] = [], mutations: [Mutation]) {
+  package init(
+    id: BatchID, generation: Int64? = nil, localWriteTime: Timestamp, baseMutations: [Mutation] = [],
+    mutations: [Mutation]
+  ) {
     self.id = id
+    self.generation = generation
     self.localWriteTime = localWriteTime
     self.baseMutations = baseMutations
     self.mutations = mutations

@@ -66,13 +66,24 @@ package struct WriteRequest: Sendable {
 
 /// Names one batch for ever. Stream tokens cannot: a new stream starts without one and pipelined batches share theirs.
 package struct WriteRequestID: Hashable, Sendable {
-  /// Random, made with the cache and stored in it: a cache that numbers its batches anew needs a new id.
+  /// Who repeats a request that was not answered.
+  package enum Sender: Hashable, Sendable {
+    /// A cache, which keeps its batches and may come back after days.
+    case cache
+    /// A stream, which is resumed soon or never.
+    case stream
+  }
+
+  /// Random: of a cache its identity and the generation in which the batch was made, so that a cache that numbers its
+  /// batches anew, or was put back to an earlier state, names them differently.
   package var clientID: [UInt8]
   package var batchID: BatchID
+  package var sender: Sender
 
-  package init(clientID: [UInt8], batchID: BatchID) {
+  package init(clientID: [UInt8], batchID: BatchID, sender: Sender = .cache) {
     self.clientID = clientID
     self.batchID = batchID
+    self.sender = sender
   }
 }
 

@@ -6,7 +6,7 @@ import FirestoreModel
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
-  /// Caches make ids of 16 bytes; what is longer than this is nobody's id.
+  /// Caches make ids of 8 or 16 bytes; what is longer than this is nobody's id.
   private static let longestClientID = 64
 
   /// - Parameter label: `CLIENT-BATCH`, the client in hexadecimal.

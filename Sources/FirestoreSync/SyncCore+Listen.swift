@@ -18,6 +18,8 @@ extension SyncCore {
       do throws(LocalStoreError) {
         view = try open(query, &effects)
       } catch {
+        // What waits may be as damaged as what was read: it must not be sent any more.
+        if error.kind == .corrupt { storeFailed(error, retrying: .probe, &effects) }
         effects.append(.fail([id], RPCStatus(error.code, "Cannot listen to \(query.path): \(error.message)")))
         return
       }

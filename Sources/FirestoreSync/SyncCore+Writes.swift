@@ -14,7 +14,8 @@ extension SyncCore {
     if let storeFailure, !isStarted || damage != nil { throw storeFailure }
     let result = try store.write(mutations, at: now, insteadOf: rejected)
     statusRevision += 1
-    log.append(MutationBatch(id: result.batchID, localWriteTime: now, mutations: mutations))
+    log.append(
+      MutationBatch(id: result.batchID, generation: store.generation, localWriteTime: now, mutations: mutations))
     emit(result.changes, causes: [.localWrite(result.batchID)], &effects)
     fillPipeline(&effects)
     return result.batchID
@@ -84,7 +85,7 @@ extension SyncCore {
   package mutating func takeWrite(in epoch: StreamEpoch) -> (id: BatchID, request: WriteRequest)? {
     guard epoch == writeStream.epoch, writeStream.isOpen, let (batch, sent) = outbox.take() else { return nil }
     var request = sent
-    request.requestID = WriteRequestID(clientID: store.clientID, batchID: batch.id)
+    request.requestID = store.requestID(of: batch)
     log.update(batch.id) { $0.attempts += 1 }
     statusRevision += 1
     return (batch.id, request)

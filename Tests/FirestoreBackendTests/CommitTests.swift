@@ -266,4 +266,75 @@ import Testing
     #expect(try await send(150) == 150)
     #expect(try await send(3) == 193)
   }
+
+  @Test("A request under a known number with other contents is applied: its client's cache went back in time")
+  func otherContents() async throws {
+    let backend = try makeBackend()
+    let request = WriteRequestID(clientID: [1, 2], batchID: BatchID(7))
+    try await backend.commit(set("c/a", ["v": 1]), request: request)
+
+    let other = try await backend.commit(set("c/b", ["v": 2]), request: request)
+    let again = try await backend.commit(set("c/b", ["v": 2]), request: request)
+    try await backend.commit(set("c/a", ["v": 1]), request: request)
+
+    #expect(try await backend.read("c/a")["v"] == 1)
+    #expect(try await backend.read("c/b")["v"] == 2)
+    #expect(again.commitTime == other.commitTime)
+    #expect(try await backend.readTime(of: database) == other.commitTime)
+  }
+
+  @Test("Answers to streams are kept for an hour, or longer while there are few; those to caches for longer")
+  func answersAge() async throws {
+    let clock = TestClock()
+    let limits = AppliedRequests.Limits(rows: 3, streamAge: 1_000_000, cacheAge: 100_000_000, slice: 0)
+    let backend = try makeBackend(clock: clock, requests: limits)
+    func isKnown(_ client: UInt8, _ sender: WriteRequestID.Sender) async throws -> Bool {
+      let id = WriteRequestID(clientID: [client], batchID: BatchID(1), sender: sender)
+      let before = try await backend.readTime(of: database)
+      return try await backend.commit(set("c/\(client)", [:]), request: id).commitTime <= before
+    }
+    for client: UInt8 in 1...5 { #expect(try await !isKnown(client, client == 1 ? .cache : .stream)) }
+    clock.advance(500_000)
+    #expect(try await isKnown(2, .stream))
+    clock.advance(1_000_000)
+    #expect(try await !isKnown(6, .stream))
+
+    // Each that is not known any more is remembered anew, and takes the place of an older one.
+    #expect(try await isKnown(1, .cache))
+    #expect(try await isKnown(5, .stream))
+    #expect(try await isKnown(4, .stream))
+    #expect(try await !isKnown(2, .stream))
+    clock.advance(200_000_000)
+    #expect(try await !isKnown(7, .stream))
+    #expect(try await !isKnown(1, .cache))
+  }
+
+  @Test("Many streams leave a bounded number of answers, also over restarts")
+  func answersAreBounded() async throws {
+    let directory = try TemporaryDirectory()
+    let limits = AppliedRequests.Limits(rows: 20, streamRows: 40, slice: 8)
+    for start in 0..<3 {
+      let backend = try makeBackend(.directory(directory.path), requests: limits)
+      for stream in 0..<60 {
+        let id = WriteRequestID(clientID: [UInt8(start), UInt8(stream)], batchID: BatchID(1), sender: .stream)
+        try await backend.commit(set("c/a", ["v": .integer(Int64(stream))]), request: id)
+      }
+      #expect(try await backend.answeredRequests <= 40 + 8 + 1)
+    }
+  }
+}
+
+extension LocalBackend {
+  @discardableResult
+  fileprivate func commit(_ mutation: Mutation, request: WriteRequestID) throws(RPCStatus) -> CommitResponse {
+    try commit([mutation], in: database, request: request)
+  }
+
+  fileprivate var answeredRequests: Int64 {
+    get throws {
+      try log.file.access { connection throws(BackendError) in
+        try connection.first("SELECT count(*) FROM applied_requests") { $0.integer(0) } ?? 0
+      }
+    }
+  }
 }

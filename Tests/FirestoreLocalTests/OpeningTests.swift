@@ -83,6 +83,52 @@ struct OpeningTests {
     #expect(batch == BatchID(1))
   }
 
+  @Test("A batch has the same id after a restart")
+  func batchIdentity() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    _ = try store.write([set("rooms/a", [:])], at: now)
+    let batch = try #require(try store.nextBatch(after: nil))
+    let id = store.requestID(of: batch)
+    store.close()
+
+    store = try place.open()
+    let same = store.requestID(of: try #require(try store.nextBatch(after: nil)))
+    let later = try store.write([set("rooms/a", [:])], at: now).batchID
+    let other = store.requestID(of: try #require(try store.nextBatch(after: batch.id)))
+
+    #expect(same == id)
+    #expect(other.batchID == later)
+    #expect(other.clientID != id.clientID)
+  }
+
+  @Test("A cache whose log was cut off uses a number again, and never an id")
+  func cutLog() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    _ = try store.write([set("rooms/a", [:])], at: now)
+    let log = place.databasePath + "-wal"
+    let size = try #require(try FileManager.default.attributesOfItem(atPath: log)[.size] as? Int)
+    let lost = try store.write([set("rooms/b", [:])], at: now).batchID
+    let lostID = store.requestID(of: try #require(try store.pendingBatches().last))
+    // As after a power failure: the machine never wrote the end of the log.
+    let copy = Place(.durable)
+    try FileManager.default.copyItem(atPath: place.path, toPath: copy.path)
+    store.close()
+    let handle = try #require(FileHandle(forWritingAtPath: copy.databasePath + "-wal"))
+    try handle.truncate(atOffset: UInt64(size))
+    try handle.close()
+
+    store = try copy.open()
+    let pending = try store.pendingBatches().count
+    let again = try store.write([set("rooms/c", [:])], at: now).batchID
+    let id = store.requestID(of: try #require(try store.pendingBatches().last))
+
+    #expect(pending == 1)
+    #expect(again == lost)
+    #expect(id != lostID)
+  }
+
   @Test("A batch number is not used again after a restart")
   func batchNumbers() throws {
     let place = Place(.durable)

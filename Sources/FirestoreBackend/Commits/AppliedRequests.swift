@@ -5,12 +5,54 @@ import FirestoreRemote
 /// The answers to recent batches, so that a batch sent again because its answer was lost is answered, not applied
 /// twice.
 ///
-/// The rule: a request is the same if its client id and batch id are. Stream tokens do not tell: a new stream starts
-/// without one, and pipelined batches carry the same. A client sends its batches in order and has at most 10
-/// unanswered, so its last `kept` answers are enough. Requests without an id are applied as often as they come.
+/// The rule: a request is the same if its client, its batch number and its contents are. A client whose cache went back
+/// in time numbers other batches as it did before: those are new requests. Stream tokens do not tell: a new stream
+/// starts without one, and pipelined batches carry the same. Requests without an id are applied as often as they come.
 /// A failed batch leaves no answer behind: it is evaluated anew.
 struct AppliedRequests {
-  private static let kept: Int64 = 64
+  /// How much is remembered. A client sends its batches in order and has at most 10 unanswered, so its last answers are
+  /// enough; but nobody says when a client is gone for good.
+  struct Limits {
+    /// Of one client.
+    var perClient: Int64 = 64
+    /// Of all clients: so many stay however old they are.
+    var rows: Int64 = 10_000
+    /// No more than so many of streams, however young they are.
+    var streamRows: Int64 = 50_000
+    /// Beyond `rows`, the answers to streams go after an hour: they are resumed soon or never.
+    var streamAge: Int64 = 3_600_000_000
+    /// Those to caches, which may come back, after 30 days. In microseconds.
+    var cacheAge: Int64 = 2_592_000_000_000
+    /// Old answers are looked for once in so many requests.
+    var slice = 4_096
+  }
+
+  /// A request as it is remembered.
+  struct Name {
+    let id: WriteRequestID
+    /// Of the contents, which MD5 tells apart; nobody gains by making two requests of his own look the same.
+    let digest: [UInt8]
+
+    init(_ id: WriteRequestID, _ mutations: [Mutation]) {
+      self.id = id
+      var writer = WireWriter()
+      for mutation in mutations { writer.field(1) { $0.mutation(mutation) } }
+      let digest = MD5(writer.bytes)
+      self.digest = withUnsafeBytes(of: (digest.low.littleEndian, digest.high.littleEndian)) { Array($0) }
+    }
+  }
+
+  static let schema = """
+    CREATE TABLE answered_requests (
+      database INTEGER NOT NULL, client BLOB NOT NULL, batch INTEGER NOT NULL, digest BLOB NOT NULL,
+      of_stream INTEGER NOT NULL, version INTEGER NOT NULL, results BLOB NOT NULL,
+      PRIMARY KEY (database, client, batch, digest)
+    ) WITHOUT ROWID;
+    -- The contents of what was answered before are not known: the number has to do.
+    INSERT INTO answered_requests SELECT database, client, batch, x'', 0, version, results FROM applied_requests;
+    DROP TABLE applied_requests;
+    ALTER TABLE answered_requests RENAME TO applied_requests;
+    """
 
   private let connection: Connection
   private let database: Int64
@@ -20,10 +62,13 @@ struct AppliedRequests {
     self.database = database
   }
 
-  func answer(to request: WriteRequestID) throws(BackendError) -> CommitResponse? {
+  func answer(to request: Name) throws(BackendError) -> CommitResponse? {
     try connection.first(
-      "SELECT version, results FROM applied_requests WHERE database = ? AND client = ? AND batch = ?",
-      .integer(database), .bytes(request.clientID), .integer(request.batchID.rawValue)
+      """
+      SELECT version, results FROM applied_requests
+        WHERE database = ? AND client = ? AND batch = ? AND digest IN (?, x'')
+      """,
+      .integer(database), .bytes(request.id.clientID), .integer(request.id.batchID.rawValue), .bytes(request.digest)
     ) { row in
       CommitResponse(
         commitTime: SnapshotVersion(microseconds: row.integer(0)),
@@ -31,20 +76,43 @@ struct AppliedRequests {
     }
   }
 
-  func record(_ response: CommitResponse, for request: WriteRequestID) throws(BackendError) {
-    let (client, batch) = (Argument.bytes(request.clientID), request.batchID.rawValue)
-    try connection.run(
-      "INSERT INTO applied_requests (database, client, batch, version, results) VALUES (?, ?, ?, ?, ?)",
-      .integer(database), client, .integer(batch), .integer(response.commitTime.microseconds),
-      .bytes(EncodedFields(Self.fields(response.results)).bytes))
-    // Every so often is enough.
-    guard batch % Self.kept == 0 else { return }
+  func record(_ response: CommitResponse, for request: Name, _ limits: Limits) throws(BackendError) {
+    let (client, batch) = (Argument.bytes(request.id.clientID), request.id.batchID.rawValue)
     try connection.run(
       """
-      DELETE FROM applied_requests WHERE database = ?1 AND client = ?2 AND batch <
-        (SELECT min(batch) FROM (SELECT batch FROM applied_requests WHERE database = ?1 AND client = ?2
-          ORDER BY batch DESC LIMIT ?3))
-      """, .integer(database), client, .integer(Self.kept))
+      INSERT INTO applied_requests (database, client, batch, digest, of_stream, version, results)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+      """,
+      .integer(database), client, .integer(batch), .bytes(request.digest),
+      .integer(request.id.sender == .stream ? 1 : 0), .integer(response.commitTime.microseconds),
+      .bytes(EncodedFields(Self.fields(response.results)).bytes))
+    // Every so often is enough.
+    guard batch % limits.perClient == 0 else { return }
+    try connection.run(
+      """
+      DELETE FROM applied_requests WHERE database = ?1 AND client = ?2 AND version <
+        (SELECT min(version) FROM (SELECT version FROM applied_requests WHERE database = ?1 AND client = ?2
+          ORDER BY version DESC LIMIT ?3))
+      """, .integer(database), client, .integer(limits.perClient))
+  }
+
+  /// Forgets the answers of clients that have gone, of all databases. O(rows).
+  /// - Parameter now: in microseconds.
+  func prune(at now: Int64, _ limits: Limits) throws(BackendError) {
+    guard let kept = try version(atRank: limits.rows) else { return }
+    let surplus = try version(atRank: limits.streamRows) ?? .min
+    try connection.run(
+      """
+      DELETE FROM applied_requests WHERE version <= ?1
+        AND CASE of_stream WHEN 1 THEN version < ?2 OR version <= ?3 ELSE version < ?4 END
+      """, .integer(kept), .integer(now - limits.streamAge), .integer(surplus), .integer(now - limits.cacheAge))
+  }
+
+  /// When the newest request was applied that comes after so many newer ones.
+  private func version(atRank rank: Int64) throws(BackendError) -> Int64? {
+    try connection.first(
+      "SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", .integer(rank)
+    ) { $0.integer(0) }
   }
 
   /// The results as a document's fields: that has an encoding.

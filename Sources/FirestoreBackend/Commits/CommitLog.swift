@@ -22,8 +22,14 @@ struct CommitLog: ~Copyable {
   private var collections: [CollectionName: Int64] = [:]
   /// Versions put into the history since it was last pruned.
   private var unprunedHistory = 0
+  private let requestLimits: AppliedRequests.Limits
+  /// Requests answered since old answers were last looked for; the first one after a start looks for them.
+  private var unprunedRequests: Int
 
-  init(_ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges) throws(BackendError) {
+  init(
+    _ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges,
+    requests: AppliedRequests.Limits = AppliedRequests.Limits()
+  ) throws(BackendError) {
     let file = try BackendFile(configuration.location)
     instance = try file.access { connection throws(BackendError) in
       try connection.first("SELECT instance FROM backend") { $0.bytes(0) } ?? []
@@ -31,6 +37,8 @@ struct CommitLog: ~Copyable {
     self.file = file
     now = configuration.now
     self.keptChanges = keptChanges
+    requestLimits = requests
+    unprunedRequests = requests.slice
   }
 
   /// The state of a database, which comes into being when it is first asked for.
@@ -56,15 +64,20 @@ struct CommitLog: ~Copyable {
     // A rolled back commit may have named collections that do not exist: then the memory starts anew.
     collections = [:]
     var writer = CommitWriter(database: database, state: state, version: version, collections: kept)
+    let (name, limits) = (request.map { AppliedRequests.Name($0, mutations) }, requestLimits)
+    let prunesRequests = name != nil && unprunedRequests >= limits.slice
     let outcome = try file.transaction { connection throws(BackendError) in
-      if let request, let answer = try AppliedRequests(connection, state.id).answer(to: request) {
+      let requests = AppliedRequests(connection, state.id)
+      if let name, let answer = try requests.answer(to: name) {
         return CommitOutcome(response: answer, transitions: [])
       }
       let outcome = try writer.apply(mutations, connection)
       try writer.finish(keeping: keptChanges, connection)
-      if let request { try AppliedRequests(connection, state.id).record(outcome.response, for: request) }
+      if let name { try requests.record(outcome.response, for: name, limits) }
+      if prunesRequests { try requests.prune(at: version, limits) }
       return outcome
     }
+    if name != nil { unprunedRequests = prunesRequests ? 0 : unprunedRequests + 1 }
     collections = writer.collections
     if outcome.response.commitTime.microseconds == version { state = writer.state }
     databases[database] = state

@@ -134,6 +134,9 @@ struct BackendFile: ~Copyable {
           ) WITHOUT ROWID;
           """)
     }
+    migrator.registerMigration("3 contents of applied requests") { database in
+      try database.execute(sql: AppliedRequests.schema)
+    }
     return migrator
   }
 }

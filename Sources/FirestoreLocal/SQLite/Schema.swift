@@ -6,7 +6,7 @@
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 5
+  static let version: Int64 = 6
 
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
   static func check(_ found: Int64) throws(LocalStoreError) {
@@ -17,10 +17,16 @@ enum Schema {
         + "use the newer program, or another cache directory.")
   }
 
-  /// Creates the tables in an empty database.
+  /// Creates the tables in an empty database, and brings those of an earlier version up to date.
   static func prepare(_ connection: Connection) throws(LocalStoreError) {
-    if try connection.integer("PRAGMA user_version") == version { return }
+    let found = try connection.integer("PRAGMA user_version")
+    if found == version { return }
     try connection.transaction { () throws(LocalStoreError) in
+      if found == 5 {
+        try connection.execute(checksums)
+        try connection.execute("PRAGMA user_version = \(version)")
+        return
+      }
       try connection.execute(tables)
       try connection.execute(BundleTable.schema)
       try connection.execute(RejectedWriteTable.schema)
@@ -29,6 +35,21 @@ enum Schema {
       try connection.execute("PRAGMA user_version = \(version)")
     }
   }
+
+  /// From version 5 to 6. Rows that are there have none.
+  private static let checksums = """
+    ALTER TABLE mutation_batches ADD COLUMN checksum INTEGER;
+    ALTER TABLE rejected_writes ADD COLUMN checksum INTEGER;
+    ALTER TABLE targets ADD COLUMN checksum INTEGER;
+    ALTER TABLE pending_documents ADD COLUMN checksum INTEGER;
+    DROP VIEW overlays;
+    \(overlays)
+    """
+
+  private static let overlays = """
+    CREATE VIEW overlays AS
+      SELECT collection, name, user, largest_batch, mutation, origin, checksum FROM pending_documents WHERE batch = 0;
+    """
 
   private static let tables = """
     CREATE TABLE globals (
@@ -69,7 +90,8 @@ enum Schema {
     CREATE TABLE mutation_batches (
       id INTEGER PRIMARY KEY,
       user INTEGER NOT NULL,
-      batch BLOB NOT NULL
+      batch BLOB NOT NULL,
+      checksum INTEGER            -- of `batch`; NULL: stored before there were any
     ) STRICT;
 
     -- A document's batches and their sum lie side by side: what changes together is on one page.
@@ -81,11 +103,11 @@ enum Schema {
       largest_batch INTEGER,
       mutation BLOB,
       origin BLOB,                -- OverlayOrigin; NULL: none
+      checksum INTEGER,           -- of an overlay's three columns; NULL: stored before there were any
       PRIMARY KEY (collection, name, user, batch)
     ) STRICT, WITHOUT ROWID;
     CREATE VIEW batch_documents AS SELECT collection, name, user, batch FROM pending_documents WHERE batch > 0;
-    CREATE VIEW overlays AS
-      SELECT collection, name, user, largest_batch, mutation, origin FROM pending_documents WHERE batch = 0;
+    \(overlays)
 
     CREATE TABLE targets (
       id INTEGER PRIMARY KEY,
@@ -94,7 +116,8 @@ enum Schema {
       sequence_number INTEGER NOT NULL,
       snapshot_version INTEGER,
       limbo_free_version INTEGER,
-      resume_token BLOB
+      resume_token BLOB,
+      checksum INTEGER            -- of target, versions and token; NULL: stored before there were any
     ) STRICT;
 
     CREATE TABLE target_documents (

@@ -76,14 +76,37 @@ struct StoreDirectory: ~Copyable {
         + "Check its permissions, or use another cache directory.")
   }
 
+  /// What belongs to a database has its name and one of these.
+  private static let suffixes = ["", "-wal", "-shm"]
+  /// A log is more than its header.
+  private static let emptyLog: Int64 = 32
+
+  /// - Throws: `corrupt` for a log without a database, which SQLite would take for a new one and delete the log.
+  borrowing func checkFiles() throws(LocalStoreError) {
+    let log = Self.size(databasePath + "-wal") ?? 0
+    let database = Self.size(databasePath)
+    guard log > Self.emptyLog, database ?? 0 == 0 else { return }
+    throw LocalStoreError(
+      .corrupt,
+      "The cache is damaged: \(Self.databaseName) is \(database == nil ? "missing" : "empty"), but its log of "
+        + "\(log) bytes is there.")
+  }
+
+  /// - Returns: `nil` for what is no file; SQLite says what it is.
+  private static func size(_ path: String) -> Int64? {
+    var information = stat()
+    let isFile = stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+    return isFile ? Int64(information.st_size) : nil
+  }
+
   /// Renames the database and its companions to `….corrupt-N`; nothing is deleted.
   /// - Returns: the new path of the database.
   borrowing func moveAside() throws(LocalStoreError) -> String {
     let database = databasePath
     var number = 1
-    while access("\(database).corrupt-\(number)", F_OK) == 0 { number += 1 }
+    while Self.suffixes.contains(where: { access("\(database).corrupt-\(number)\($0)", F_OK) == 0 }) { number += 1 }
     let aside = "\(database).corrupt-\(number)"
-    for suffix in ["", "-wal", "-shm"] where access(database + suffix, F_OK) == 0 {
+    for suffix in Self.suffixes where access(database + suffix, F_OK) == 0 {
       guard rename(database + suffix, aside + suffix) == 0 else { throw Self.notWritable(path, errno) }
     }
     clearDamage()

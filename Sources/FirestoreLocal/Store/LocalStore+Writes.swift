@@ -22,7 +22,8 @@ extension LocalStore {
       let base = mutations.compactMap { mutation in
         before[mutation.key].flatMap { mutation.baseMutation(for: $0.view) }
       }
-      let batch = try database.mutations.add(mutations, base: base, at: localWriteTime, for: user)
+      let batch = try database.mutations.add(
+        mutations, base: base, in: database.generation, at: localWriteTime, for: user)
       let changes = try documents.add(batch, to: before)
       return LocalWriteResult(batchID: batch.id, changes: changes)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import FirestoreQuery
-import FirestoreRemote
+package import FirestoreRemote
 
 /// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
 ///
@@ -113,8 +113,16 @@ package struct LocalStore: ~Copyable {
     }
   }
 
-  /// Names this cache for ever: with a batch id it names a batch (`WriteRequestID`).
-  package var clientID: [UInt8] { withUnsafeBytes(of: database.identity.bigEndian) { Array($0) } }
+  /// Drawn anew at each opening; batches that are made now carry it.
+  package var generation: Int64 { database.generation }
+
+  /// Names a batch of this cache for ever, also when the cache is put back to an earlier state and numbers other batches
+  /// as it did this one.
+  package func requestID(of batch: MutationBatch) -> WriteRequestID {
+    func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+    let generation = batch.generation.map(bytes) ?? []
+    return WriteRequestID(clientID: bytes(database.identity) + generation, batchID: batch.id)
+  }
 
   /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
   package consuming func close() { database.close() }

@@ -19,13 +19,18 @@ extension CacheDatabase {
       .forEachRow { row throws(LocalStoreError) in
         _ = try StoredFields.read(row.blobBytes(0), checksum: row.integer(1))
       }
-    try connection.prepareOnce("SELECT batch, id FROM mutation_batches").forEachRow { row throws(LocalStoreError) in
+    try connection.prepareOnce("SELECT batch, id, checksum, user FROM mutation_batches").forEachRow {
+      row throws(LocalStoreError) in
       _ = try MutationQueue.decode(row)
     }
-    try connection.prepareOnce("SELECT mutation, origin, largest_batch FROM overlays")
+    try connection.prepareOnce("SELECT mutation, origin, largest_batch, checksum, user FROM overlays")
       .forEachRow { row throws(LocalStoreError) in _ = try OverlayCache.entry(row, from: 0) }
-    try connection.prepareOnce("SELECT target, canonical_id FROM targets").forEachRow { row throws(LocalStoreError) in
-      let (target, name) = (try TargetCache.decode(row.blob(0)), row.text(1))
+    try connection.prepareOnce("SELECT \(RejectedWriteTable.columns) FROM rejected_writes")
+      .forEachRow { row throws(LocalStoreError) in _ = try RejectedWriteTable.decode(row) }
+    let readTargets = try connection.prepareOnce("SELECT \(TargetCache.columns), canonical_id FROM targets")
+    try readTargets.forEachRow { row throws(LocalStoreError) in
+      try TargetCache.check(row)
+      let (target, name) = (try TargetCache.decode(row.blob(1)), row.text(7))
       // A target that is being collected has a name that no other has.
       guard name.hasPrefix("collected:") || target.canonicalID.equalsUTF8(name) else { throw TargetCache.misnamed }
     }

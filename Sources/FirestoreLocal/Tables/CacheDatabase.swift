@@ -19,6 +19,8 @@ final class CacheDatabase {
   let signedOutUser: MutationQueue.User
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
+  /// Drawn at each opening: with the identity it names the batches that are made from here on.
+  let generation: Int64
   /// Held as long as the database is open.
   private var directory: StoreDirectory?
 
@@ -40,6 +42,7 @@ final class CacheDatabase {
     bundles = try BundleTable(connection)
     rejectedWrites = try RejectedWriteTable(connection)
     sequenceNumbers = try SequenceNumbers(globals)
+    generation = try connection.integer("SELECT random()")
     let (mutations, globals, connection) = (mutations, globals, connection)
     (signedOutUser, identity) = try connection.transaction { () throws(LocalStoreError) in
       try globals.establishIdentity(connection)
@@ -74,7 +77,9 @@ final class CacheDatabase {
       database = try open(directory)
       movedAside = aside
       damage = LocalStoreError(
-        .corrupt, "The cache was damaged and has been moved to \(aside); a new one was begun. (\(error.message))")
+        .corrupt,
+        "The cache was damaged and has been moved to \(aside); a new one was begun. "
+          + "Writes that still waited in it have not been sent. (\(error.message))")
     }
     database.directory = consume directory
     return (database, damage, movedAside)
@@ -83,6 +88,7 @@ final class CacheDatabase {
   private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {
     let database: CacheDatabase
     do throws(LocalStoreError) {
+      try directory.checkFiles()
       database = try CacheDatabase(path: directory.databasePath)
     } catch {
       throw LocalStoreError(error.kind, "\(error.message) (\(directory.databasePath))")

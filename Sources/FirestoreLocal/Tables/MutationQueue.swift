@@ -28,22 +28,25 @@ struct MutationQueue {
     self.numbers = numbers
     findUser = try connection.prepare("SELECT id FROM users WHERE name IS ?")
     insertUser = try connection.prepare("INSERT INTO users (name) VALUES (?) RETURNING id")
-    insert = try connection.prepare("INSERT INTO mutation_batches (id, user, batch) VALUES (?, ?, ?)")
+    insert = try connection.prepare(
+      "INSERT INTO mutation_batches (id, user, batch, checksum) VALUES (?, ?, ?, ?)")
     insertDocument = try connection.prepare(
       "INSERT OR IGNORE INTO pending_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)")
-    find = try connection.prepare("SELECT batch, id FROM mutation_batches WHERE id = ? AND user = ?")
+    find = try connection.prepare(
+      "SELECT batch, id, checksum, user FROM mutation_batches WHERE id = ? AND user = ?")
     delete = try connection.prepare("DELETE FROM mutation_batches WHERE id = ?")
     deleteDocument = try connection.prepare(
       "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = ?")
     next = try connection.prepare(
-      "SELECT batch, id FROM mutation_batches WHERE user = ? AND id > ? ORDER BY id LIMIT 1")
-    all = try connection.prepare("SELECT batch, id FROM mutation_batches WHERE user = ? ORDER BY id")
+      "SELECT batch, id, checksum, user FROM mutation_batches WHERE user = ? AND id > ? ORDER BY id LIMIT 1")
+    all = try connection.prepare(
+      "SELECT batch, id, checksum, user FROM mutation_batches WHERE user = ? ORDER BY id")
     highest = try connection.prepare(
       "SELECT id FROM mutation_batches WHERE user = ? ORDER BY id DESC LIMIT 1")
     counted = try connection.prepare("SELECT count(*) FROM mutation_batches WHERE user = ?")
     affecting = try connection.prepare(
       """
-      SELECT mutation_batches.batch, mutation_batches.id FROM batch_documents
+      SELECT mutation_batches.batch, mutation_batches.id, checksum, mutation_batches.user FROM batch_documents
       JOIN mutation_batches ON mutation_batches.id = batch_documents.batch
       WHERE batch_documents.collection = ? AND batch_documents.name = ? AND batch_documents.user = ?
       ORDER BY batch_documents.batch
@@ -66,12 +69,15 @@ struct MutationQueue {
 
   /// - Returns: the batch under its new number.
   func add(
-    _ mutations: [Mutation], base: [Mutation], at localWriteTime: Timestamp, for user: User
+    _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: User
   ) throws(LocalStoreError) -> MutationBatch {
     let number = try numbers.next()
     let batch = MutationBatch(
-      id: BatchID(number), localWriteTime: localWriteTime, baseMutations: base, mutations: mutations)
-    try insert.bind(number, at: 1).bind(user, at: 2).bind(batch.encoded(), at: 3).run()
+      id: BatchID(number), generation: generation, localWriteTime: localWriteTime, baseMutations: base,
+      mutations: mutations)
+    let bytes = batch.encoded()
+    insert.bind(number, at: 1).bind(user, at: 2).bind(bytes, at: 3)
+    try insert.bind(RowChecksum.of(bytes, numbers: (number, user)), at: 4).run()
     for mutation in mutations {
       let collection = try collections.numberAdding(mutation.key.collection)
       insertDocument.bind(collection, at: 1).bind(mutation.key.documentID, at: 2)
@@ -163,8 +169,13 @@ struct MutationQueue {
     return keys
   }
 
-  /// - Parameter row: the encoded batch and the number under which it is stored.
+  /// - Parameter row: the encoded batch, the number under which it is stored, the checksum, and whose batch it is.
   static func decode(_ row: Statement) throws(LocalStoreError) -> MutationBatch {
+    let isIntact = RowChecksum.holds(
+      row.optionalInteger(2), for: row.blobBytes(0), numbers: (row.integer(1), row.integer(3)))
+    guard isIntact else {
+      throw LocalStoreError(.corrupt, "The cache is damaged: a pending write has changed on disk; it was not sent.")
+    }
     let batch: MutationBatch
     do throws(ModelError) {
       batch = try MutationBatch(decoding: row.blob(0))

@@ -28,29 +28,34 @@ struct OverlayCache {
   private let inCollection: Statement
 
   init(_ connection: Connection) throws(LocalStoreError) {
-    find = try connection.prepare("SELECT mutation FROM overlays WHERE collection = ? AND name = ? AND user = ?")
+    find = try connection.prepare(
+      """
+      SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND name = ? AND user = ?
+      """)
     findPending = try connection.prepare(
       """
-      SELECT batch, mutation, origin, largest_batch FROM pending_documents
+      SELECT batch, mutation, origin, largest_batch, checksum, user FROM pending_documents
       WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1
       """)
     store = try connection.prepare(
       """
-      INSERT INTO pending_documents (collection, name, user, largest_batch, mutation, origin, batch)
-      VALUES (?, ?, ?, ?, ?, ?, 0)
+      INSERT INTO pending_documents (collection, name, user, largest_batch, mutation, origin, checksum, batch)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 0)
       ON CONFLICT DO UPDATE SET
-        largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin
+        largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin,
+        checksum = excluded.checksum
       """)
     delete = try connection.prepare(
       "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0")
-    inCollection = try connection.prepare("SELECT name, mutation FROM overlays WHERE collection = ? AND user = ?")
+    inCollection = try connection.prepare(
+      "SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND user = ?")
   }
 
   func overlay(
     _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
   ) throws(LocalStoreError) -> Mutation? {
     try find.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3).first { row throws(LocalStoreError) in
-      try Self.decode(row.blob(0))
+      try Self.mutation(row, from: 0)
     }
   }
 
@@ -65,9 +70,9 @@ struct OverlayCache {
     } ?? .nothing
   }
 
-  /// Reads three columns: the mutation, its origin and the newest batch.
+  /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these, and whose overlay it is.
   static func entry(_ row: Statement, from column: Int32) throws(LocalStoreError) -> Entry {
-    let mutation = try decode(row.blob(column))
+    let mutation = try mutation(row, from: column)
     let largestBatch = BatchID(row.integer(column + 2))
     do throws(ModelError) {
       let origin = try OverlayOrigin(decoding: row.blob(column + 1), mutation, largestBatch: largestBatch)
@@ -81,9 +86,10 @@ struct OverlayCache {
     _ entry: Entry, _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
   ) throws(LocalStoreError) {
     store.bind(collection, at: 1).bind(name, at: 2).bind(user, at: 3)
-    store.bind(entry.largestBatch.rawValue, at: 4).bind(entry.mutation.encoded(), at: 5)
+    let mutation = entry.mutation.encoded()
     let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
-    try store.bind(origin, at: 6).run()
+    store.bind(entry.largestBatch.rawValue, at: 4).bind(mutation, at: 5).bind(origin, at: 6)
+    try store.bind(RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user)), at: 7).run()
   }
 
   func remove(
@@ -97,14 +103,20 @@ struct OverlayCache {
   ) throws(LocalStoreError) -> [Mutation] {
     var overlays: [Mutation] = []
     try inCollection.bind(collection, at: 1).bind(user, at: 2).forEachRow { row throws(LocalStoreError) in
-      overlays.append(try Self.decode(row.blob(1)))
+      overlays.append(try Self.mutation(row, from: 0))
     }
     return overlays
   }
 
-  private static func decode(_ bytes: [UInt8]) throws(LocalStoreError) -> Mutation {
+  private static func mutation(_ row: Statement, from column: Int32) throws(LocalStoreError) -> Mutation {
+    let isIntact = RowChecksum.holds(
+      row.optionalInteger(column + 3), for: row.blobBytes(column), row.blobBytes(column + 1),
+      numbers: (row.integer(column + 2), row.integer(column + 4)))
+    guard isIntact else {
+      throw LocalStoreError(.corrupt, "The cache is damaged: an overlay has changed on disk.")
+    }
     do throws(ModelError) {
-      return try Mutation(decoding: bytes)
+      return try Mutation(decoding: row.blob(column))
     } catch {
       throw damaged(error)
     }

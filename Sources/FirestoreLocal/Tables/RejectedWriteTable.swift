@@ -19,7 +19,8 @@ struct RejectedWriteTable {
       attempts INTEGER NOT NULL,
       code INTEGER NOT NULL,
       message TEXT NOT NULL,
-      batch BLOB NOT NULL
+      batch BLOB NOT NULL,
+      checksum INTEGER            -- of `batch`; NULL: stored before there were any
     ) STRICT;
     CREATE INDEX rejected_writes_by_user ON rejected_writes (user, id, byte_count);
     """
@@ -33,8 +34,8 @@ struct RejectedWriteTable {
   init(_ connection: Connection) throws(LocalStoreError) {
     insert = try connection.prepare(
       """
-      INSERT INTO rejected_writes (id, user, byte_count, rejected_at, attempts, code, message, batch)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT INTO rejected_writes (id, user, byte_count, rejected_at, attempts, code, message, batch, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
     excess = try connection.prepare(
       """
@@ -47,7 +48,7 @@ struct RejectedWriteTable {
     deleteAll = try connection.prepare("DELETE FROM rejected_writes WHERE user = ? RETURNING id")
     all = try connection.prepare(
       """
-      SELECT id, rejected_at, attempts, code, message, batch FROM rejected_writes WHERE user = ? ORDER BY id
+      SELECT \(Self.columns) FROM rejected_writes WHERE user = ? ORDER BY id
       """)
   }
 
@@ -58,7 +59,7 @@ struct RejectedWriteTable {
     insert.bind(batch.id.rawValue, at: 1).bind(user, at: 2).bind(Int64(bytes.count), at: 3)
     insert.bind(rejection.time.microseconds, at: 4).bind(Int64(rejection.attempts), at: 5)
     insert.bind(Int64(rejection.status.code.rawValue), at: 6).bind(rejection.status.message, at: 7)
-    try insert.bind(bytes, at: 8).run()
+    try insert.bind(bytes, at: 8).bind(RowChecksum.of(bytes, numbers: (batch.id.rawValue, user)), at: 9).run()
     var forgotten: [BatchID] = []
     try excess.bind(user, at: 1).bind(Self.maximumCount, at: 2).bind(Self.maximumBytes, at: 3)
       .forEachRow { forgotten.append(BatchID($0.integer(0))) }
@@ -82,8 +83,15 @@ struct RejectedWriteTable {
     return writes
   }
 
-  private static func decode(_ row: Statement) throws(LocalStoreError) -> RejectedWrite {
+  static let columns = "id, rejected_at, attempts, code, message, batch, checksum, user"
+
+  static func decode(_ row: Statement) throws(LocalStoreError) -> RejectedWrite {
     let bytes = row.blob(5)
+    let isIntact = RowChecksum.holds(
+      row.optionalInteger(6), for: row.blobBytes(5), numbers: (row.integer(0), row.integer(7)))
+    guard isIntact else {
+      throw LocalStoreError(.corrupt, "The cache is damaged: a rejected write has changed on disk.")
+    }
     do throws(ModelError) {
       let batch = try MutationBatch(decoding: bytes)
       let status = RPCStatus(StatusCode(rawValue: Int(row.integer(3))) ?? .unknown, row.text(4))

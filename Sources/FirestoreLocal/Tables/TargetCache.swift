@@ -20,17 +20,17 @@ struct TargetCache {
     self.connection = connection
     find = try connection.prepare(
       """
-      SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token
-      FROM targets WHERE canonical_id = ?
+      SELECT \(Self.columns) FROM targets WHERE canonical_id = ?
       """)
     store = try connection.prepare(
       """
       INSERT INTO targets
-        (id, canonical_id, target, sequence_number, snapshot_version, limbo_free_version, resume_token)
-      VALUES (?, ?, ?, ?, ?, ?, ?)
+        (id, canonical_id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (id) DO UPDATE SET
         sequence_number = excluded.sequence_number, snapshot_version = excluded.snapshot_version,
-        limbo_free_version = excluded.limbo_free_version, resume_token = excluded.resume_token
+        limbo_free_version = excluded.limbo_free_version, resume_token = excluded.resume_token,
+        checksum = excluded.checksum
       """)
     delete = try connection.prepare("DELETE FROM targets WHERE id = ?")
     allSequenceNumbers = try connection.prepare("SELECT sequence_number FROM targets")
@@ -43,6 +43,7 @@ struct TargetCache {
 
   func data(for target: Target) throws(LocalStoreError) -> TargetData? {
     try find.bind(target.canonicalID, at: 1).first { row throws(LocalStoreError) in
+      try Self.check(row)
       guard try Self.decode(row.blob(1)) == target else { throw Self.misnamed }
       return TargetData(
         id: try Self.id(row.integer(0)), target: target,
@@ -50,6 +51,18 @@ struct TargetCache {
         snapshotVersion: try row.version(3), lastLimboFreeSnapshotVersion: try row.version(4),
         resumeToken: ResumeToken(row.blob(5)))
     }
+  }
+
+  static let columns =
+    "id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum"
+
+  /// - Parameter row: `columns`.
+  /// - Throws: `corrupt` if they are not as they were stored.
+  static func check(_ row: Statement) throws(LocalStoreError) {
+    let isIntact = RowChecksum.holds(
+      row.optionalInteger(6), for: row.blobBytes(1), row.blobBytes(5),
+      numbers: (row.optionalInteger(3) ?? .min, row.optionalInteger(4) ?? .min))
+    guard isIntact else { throw LocalStoreError(.corrupt, "The cache is damaged: a target has changed on disk.") }
   }
 
   static var misnamed: LocalStoreError {
@@ -70,9 +83,12 @@ struct TargetCache {
   }
 
   func set(_ data: TargetData) throws(LocalStoreError) {
-    store.bind(Int64(data.id.rawValue), at: 1).bind(data.target.canonicalID, at: 2).bind(data.target.encoded(), at: 3)
-    store.bind(data.sequenceNumber, at: 4).bind(data.snapshotVersion?.microseconds, at: 5)
-    try store.bind(data.lastLimboFreeSnapshotVersion?.microseconds, at: 6).bind(data.resumeToken?.bytes, at: 7).run()
+    let (target, token) = (data.target.encoded(), data.resumeToken?.bytes)
+    let (version, limboFree) = (data.snapshotVersion?.microseconds, data.lastLimboFreeSnapshotVersion?.microseconds)
+    let checksum = RowChecksum.of(target, token ?? [], numbers: (version ?? .min, limboFree ?? .min))
+    store.bind(Int64(data.id.rawValue), at: 1).bind(data.target.canonicalID, at: 2).bind(target, at: 3)
+    store.bind(data.sequenceNumber, at: 4).bind(version, at: 5).bind(limboFree, at: 6)
+    try store.bind(token, at: 7).bind(checksum, at: 8).run()
   }
 
   /// Removes a target and its membership.

@@ -22,6 +22,7 @@ extension MutationBatch {
     writer.field(2, timestamp: localWriteTime)
     for mutation in baseMutations { writer.field(3) { $0.mutation(mutation) } }
     for mutation in mutations { writer.field(4) { $0.mutation(mutation) } }
+    if let generation { writer.field(5, integer: generation) }
     return writer.bytes
   }
 
@@ -39,6 +40,7 @@ extension MutationBatch {
         case (4, .lengthDelimited):
           var inner = try reader.message()
           batch.mutations.append(try inner.mutation())
+        case (5, .varint): batch.generation = try reader.integer()
         default: try reader.skip(tag.type)
         }
       }

@@ -87,7 +87,9 @@ struct WriteStream {
   var token: [UInt8] { withUnsafeBytes(of: position.bigEndian) { [UInt8]($0) } }
 
   /// Names the request at the current position for ever.
-  var requestID: WriteRequestID { WriteRequestID(clientID: Array(id.utf8), batchID: BatchID(position)) }
+  var requestID: WriteRequestID {
+    WriteRequestID(clientID: Array(id.utf8), batchID: BatchID(position), sender: .stream)
+  }
 }
 
 /// A `WriteRequest`.

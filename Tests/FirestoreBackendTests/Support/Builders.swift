@@ -19,9 +19,11 @@ final class TestClock: Sendable {
 let database = DatabaseID(project: "p")
 
 func makeBackend(
-  _ location: BackendConfiguration.Location = .memory, clock: TestClock = TestClock(), keptChanges: Int = 100_000
+  _ location: BackendConfiguration.Location = .memory, clock: TestClock = TestClock(), keptChanges: Int = 100_000,
+  requests: AppliedRequests.Limits = AppliedRequests.Limits()
 ) throws -> LocalBackend {
-  try LocalBackend(BackendConfiguration(location: location, now: clock.now), keptChanges: keptChanges)
+  try LocalBackend(
+    BackendConfiguration(location: location, now: clock.now), keptChanges: keptChanges, requests: requests)
 }
 
 func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
