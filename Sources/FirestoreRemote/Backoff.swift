@@ -9,13 +9,15 @@ package struct Backoff: Hashable, Sendable {
 
   /// The next delay before jitter; zero for the first attempt.
   package private(set) var base = Duration.zero
+  private let longest: Duration
 
-  package init() {}
+  /// - Parameter longest: the longest delay before jitter, where that is not the SDK's.
+  package init(longest: Duration = Self.maximum) { self.longest = longest }
 
   /// The delay of the attempt that is due now; the one after it waits longer.
   package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
     let delay = base == .zero ? .zero : base * Double.random(in: 0.5...1.5, using: &generator)
-    base = min(max(base * Self.factor, Self.initial), Self.maximum)
+    base = min(max(base * Self.factor, Self.initial), longest)
     return delay
   }
 
@@ -23,5 +25,5 @@ package struct Backoff: Hashable, Sendable {
   package mutating func reset() { base = .zero }
 
   /// After `resource-exhausted`: do not come back soon.
-  package mutating func resetToMaximum() { base = Self.maximum }
+  package mutating func resetToMaximum() { base = longest }
 }

@@ -28,6 +28,15 @@ package struct PendingWrite: Sendable {
   package var lastError: RPCStatus?
 }
 
+/// How much waits, whatever of it is listed.
+package struct QueueSize: Hashable, Sendable {
+  package var count: Int
+  /// How many batches there were since the queue was last empty: so far is sending them.
+  package var total: Int
+  /// Encoded.
+  package var byteCount: Int
+}
+
 /// How a batch left the queue.
 package struct WriteOutcome: Sendable {
   /// Grows by one per outcome, so that an observer knows which it has seen.
@@ -64,7 +73,9 @@ package struct EngineStatus: Sendable {
   package var activeTargets: Int
   package var activeLimboLookups: Int
   package var inFlightWrites: Int
+  /// All that waits, oldest first, or its first and its last as was asked for.
   package var pendingWrites: [PendingWrite]
+  package var queue: QueueSize
   /// What the backend refused, in the order in which it was written, until it is sent again or dropped.
   package var rejectedWrites: [RejectedWrite]
   /// The local indexes and how far each of them is.

@@ -18,22 +18,48 @@ struct PendingWriteLog: Sendable {
   private var entries: [Entry] = []
   private var head = 0
   private(set) var count = 0
+  /// How many batches there were since the queue was last empty.
+  private(set) var total = 0
+  /// What is before this has been measured.
+  private var measuredEnd = 0
+  /// Of what is pending and measured.
+  private var measuredBytes = 0
 
   init(_ batches: [MutationBatch] = []) {
     entries = batches.map { Entry(batch: $0) }
     count = batches.count
+    total = count
   }
 
   var isEmpty: Bool { count == 0 }
   var first: BatchID? { entries[head...].first { !$0.hasLeft }?.batch.id }
   var last: BatchID? { entries[head...].last { !$0.hasLeft }?.batch.id }
 
-  /// What is pending, with sizes.
-  mutating func measured() -> [Entry] {
-    for index in head..<entries.count where !entries[index].hasLeft && entries[index].byteCount == nil {
-      entries[index].byteCount = entries[index].batch.encoded().count
+  /// What is pending.
+  var pending: [Entry] { entries[head...].filter { !$0.hasLeft } }
+
+  /// What is pending, with sizes; of a queue longer than twice `ends` only so many at each end. O(ends + new batches).
+  mutating func measured(ends: Int? = nil) -> [Entry] {
+    measure()
+    guard let ends, count > 2 * ends else { return pending }
+    let first = entries[head...].lazy.filter { !$0.hasLeft }.prefix(ends)
+    let last = entries[head...].lazy.reversed().filter { !$0.hasLeft }.prefix(ends)
+    return Array(first) + Array(last).reversed()
+  }
+
+  /// Of all that is pending, encoded.
+  mutating func byteCount() -> Int {
+    measure()
+    return measuredBytes
+  }
+
+  private mutating func measure() {
+    for index in max(measuredEnd, head)..<entries.count where !entries[index].hasLeft {
+      let size = entries[index].batch.encoded().count
+      entries[index].byteCount = size
+      measuredBytes += size
     }
-    return entries[head...].filter { !$0.hasLeft }
+    measuredEnd = entries.count
   }
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
@@ -47,7 +73,9 @@ struct PendingWriteLog: Sendable {
 
   mutating func append(_ batch: MutationBatch) {
     entries.append(Entry(batch: batch))
+    if count == 0 { total = 0 }
     count += 1
+    total += 1
   }
 
   mutating func update(_ id: BatchID, _ change: (inout Entry) -> Void) {
@@ -57,10 +85,12 @@ struct PendingWriteLog: Sendable {
   mutating func remove(_ id: BatchID) {
     guard let position = position(of: id) else { return }
     entries[position].hasLeft = true
+    measuredBytes -= entries[position].byteCount ?? 0
     count -= 1
     while head < entries.count, entries[head].hasLeft { head += 1 }
     if head > 64, head * 2 > entries.count {
       entries.removeFirst(head)
+      measuredEnd = max(0, measuredEnd - head)
       head = 0
     }
   }

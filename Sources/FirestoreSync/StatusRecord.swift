@@ -47,11 +47,12 @@ struct StatusRecord: Sendable {
     outcomes = (outcomes + [outcome]).suffix(Self.history)
   }
 
-  func status(of core: inout SyncCore, storageFallback: String?) -> EngineStatus {
+  /// - Parameter ends: how many writes to list from each end of a long queue; all of it if `nil`.
+  func status(of core: inout SyncCore, ends: Int?, storageFallback: String?) -> EngineStatus {
     let inFlight = Set(core.outbox.batches.prefix(core.outbox.sentCount).map(\.id))
     let waiting = Set(core.outbox.batches.map(\.id))
     let write = status(of: core.writeStream, .write)
-    let writes = core.log.measured().map { entry in
+    let writes = core.log.measured(ends: ends).map { entry in
       let state: PendingWrite.State
       if !core.canUseNetwork {
         state = .held
@@ -74,6 +75,7 @@ struct StatusRecord: Sendable {
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
       activeTargets: core.plan.count,
       activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
+      queue: QueueSize(count: core.log.count, total: core.log.total, byteCount: core.log.byteCount()),
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: roundTrips, recentOutcomes: outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.collectionThreshold,

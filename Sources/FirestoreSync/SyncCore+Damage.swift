@@ -12,7 +12,7 @@ extension SyncCore {
     damage = status
     retries = []
     effects.append(.cancel(.storeRetry))
-    for entry in log.measured() { effects.append(.complete(entry.batch.id, .failure(status))) }
+    for entry in log.pending { effects.append(.complete(entry.batch.id, .failure(status))) }
     for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
     waits = []
     for view in views.ids {

@@ -64,7 +64,8 @@ package struct SyncCore: ~Copyable {
   var online = OnlineStateTracker()
   var offlineCauses: Set<OfflineCause> = []
   var retries: [Retry] = []
-  var retryBackoff = Backoff()
+  /// Somebody who makes room on the disk waits for it to be noticed, and looking costs one transaction: 15 s at most.
+  var retryBackoff = Backoff(longest: .seconds(10))
   /// The collection under way, of which each turn of its timer does a slice.
   var collection: CollectionRun?
   /// Why the store does not work at present.

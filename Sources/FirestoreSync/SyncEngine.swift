@@ -135,7 +135,9 @@ package actor SyncEngine {
 
   /// The vital signs: an element now and after every change. Made when it is asked for, so a slow reader misses what
   /// is no longer true, and what nobody reads costs nothing.
-  package nonisolated func status() -> AsyncStream<EngineStatus> {
+  /// - Parameter ends: how many writes to list from each end of a long queue, whose every element then costs the same;
+  ///   all of it if `nil`.
+  package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<EngineStatus> {
     let signal = Signal()
     submit { engine in
       engine.statusObservers.removeAll { $0.signal == nil }
@@ -144,7 +146,7 @@ package actor SyncEngine {
     }
     return AsyncStream {
       await signal.wait()
-      return Task.isCancelled ? nil : await self.currentStatus()
+      return Task.isCancelled ? nil : await self.currentStatus(ends)
     }
   }
 
@@ -290,7 +292,8 @@ package actor SyncEngine {
   private func perform(_ effect: SyncEffect) {
     switch effect {
     case .complete(let batch, let result):
-      record.finished(batch, result)
+      // What a damaged cache says of a write is no answer of the backend's.
+      if core?.damage == nil || (try? result.get()) != nil { record.finished(batch, result) }
       writes.removeValue(forKey: batch)?.answered.resolve(result)
     case .deliver(let deliveries):
       for delivery in deliveries { mailboxes[delivery.listener]?.put(delivery.snapshot) }
@@ -321,10 +324,10 @@ package actor SyncEngine {
     if let state = core?.onlineState { record.note(state, at: now()) }
   }
 
-  private func currentStatus() -> EngineStatus? {
+  private func currentStatus(_ ends: Int?) -> EngineStatus? {
     guard core != nil else { return nil }
     noteOnlineState()
-    return record.status(of: &core!, storageFallback: storageFallback)
+    return record.status(of: &core!, ends: ends, storageFallback: storageFallback)
   }
 }
 

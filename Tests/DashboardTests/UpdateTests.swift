@@ -240,13 +240,37 @@ import Testing
 
   // MARK: Time
 
-  @Test("An idle dashboard asks for no tick")
+  @Test("An idle dashboard asks for one tick a minute, at which its clock goes on")
   func idle() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.answerWindow(Scenario.orders, at: 0.2)
-    #expect(driver.state.nextTick == nil)
+    #expect(driver.state.nextTick == at(60))
+    #expect(driver.canvas().text(row: 0).contains("12:04:00"))
+    driver.tick(60)
+    #expect(driver.canvas().text(row: 0).contains("12:05:00"))
+    #expect(driver.state.nextTick == at(120))
+  }
+
+  @Test("A clock that is set back takes the screen along: ages, an outage and what fades go on")
+  func clockSetBack() {
+    var driver = Driver(size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.status(NetworkStatus(online: .offline, since: at(10), backend: Scenario.status(0).backend)), at: 10)
+    driver.client(.notice(.error, "something"), at: 20)
+
+    // Two seconds later, which nobody can know, and an hour earlier.
+    let later = at(22 - 3600)
+    driver.send(.tick(later))
+    #expect(driver.canvas().text(row: 0).contains("11:04:22"))
+    #expect(driver.screen.contains("OFFLINE 0:10"))
+    #expect(driver.screen.contains("something"))
+    driver.send(.client(.pendingWrites([Scenario.row(1, .set, "orders/a", at: 22 - 3600, .held)]), at: later))
+    driver.send(.tick(at(26 - 3600)))
+    #expect(driver.screen.contains("OFFLINE 0:14"))
+    #expect(driver.screen.contains("0:04"))
+    #expect(!driver.screen.contains("something"))
   }
 
   @Test("The event rate decays to rest within ten seconds and then costs nothing")
@@ -260,7 +284,7 @@ import Testing
     #expect(driver.state.nextTick == at(2))
     for second in 2...10 { driver.tick(Double(second)) }
 
-    #expect(driver.state.nextTick == nil)
+    #expect(driver.state.nextTick == at(60))
     let before = driver.canvas()
     driver.tick(10)
     #expect(driver.canvas() == before)

@@ -71,12 +71,14 @@ import Testing
 
     let client = UsedClient(folder, backend)
     let outcomes = await client.waitForEverything()
+    let refused = await client.refusedWrites()
     await client.terminate()
     let next = UsedClient(folder, backend)
     let (refusal, failures) = try await next.use()
     await next.terminate()
 
     #expect(outcomes.map { $0?.code } == [.dataLoss, .dataLoss, .dataLoss])
+    #expect(refused == [], "nobody refused a write, and some were applied")
     #expect(refusal?.contains("has been moved to \(folder.cachePath).corrupt-1; a new one was begun") == true)
     #expect(failures == [])
   }

@@ -100,6 +100,12 @@ struct UsedClient: Sendable {
     return await [listening, writing, waiting]
   }
 
+  /// The writes that are told to have been refused.
+  func refusedWrites() async -> [BatchID] {
+    let status = await engine.status().first { _ in true }
+    return status?.recentOutcomes.filter { $0.rejection != nil }.map(\.batch) ?? []
+  }
+
   private static func failure(_ call: @Sendable () async throws(RPCStatus) -> Void) async -> RPCStatus? {
     do throws(RPCStatus) { try await call() } catch { return error }
     return nil

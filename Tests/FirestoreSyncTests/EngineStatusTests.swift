@@ -94,6 +94,32 @@ struct EngineStatusTests {
     }
   }
 
+  @Test("A long queue is told by its ends, and how much it is, and only what is new is measured")
+  func longQueue() async throws {
+    try await EngineHarness.run { test in
+      await test.engine.disableNetwork()
+      var batches: [BatchID] = []
+      for number in 0..<100 { batches.append(try await test.engine.write([set("rooms/\(number)")]).local) }
+
+      var seen: EngineStatus?
+      for await status in test.engine.status(queueEnds: 3) {
+        seen = status
+        break
+      }
+      let short = try #require(seen)
+      let all = try await test.status { _ in true }
+
+      #expect(short.pendingWrites.map(\.id) == batches.prefix(3) + batches.suffix(3))
+      #expect(short.queue == all.queue)
+      #expect(short.queue.count == 100 && short.queue.total == 100)
+      #expect(short.queue.byteCount == all.pendingWrites.reduce(0) { $0 + $1.byteCount })
+      try await test.engine.cancelWrite(batches[0])
+      let rest = try await test.status { $0.queue.count == 99 }
+      #expect(rest.queue.total == 100)
+      #expect(rest.queue.byteCount == rest.pendingWrites.reduce(0) { $0 + $1.byteCount })
+    }
+  }
+
   @Test("The connection's reason and next attempt follow what happens to it")
   func connection() async throws {
     try await EngineHarness.run { test in

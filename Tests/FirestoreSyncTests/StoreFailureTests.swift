@@ -68,6 +68,22 @@ import Testing
     #expect(harness.deliver(version: 8).retryPauses == [.zero])
   }
 
+  @Test("However long the disk was full, room on it is noticed within 15 seconds")
+  func longPauses() throws {
+    var harness = try CoreHarness()
+    harness.listen(1, to: "rooms")
+    harness.core.store.faults = [.applyRemoteEvent]
+    var pauses: [Duration] = []
+
+    for version in 1...40 {
+      pauses += harness.deliver(version: Int64(version)).retryPauses
+      _ = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+    }
+
+    #expect(pauses.count == 40)
+    #expect(pauses.allSatisfy { $0 <= .seconds(15) })
+  }
+
   private func pow(_ base: Double, _ exponent: Int) -> Double {
     (0..<exponent).reduce(1) { result, _ in result * base }
   }

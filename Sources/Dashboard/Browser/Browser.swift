@@ -35,6 +35,8 @@ package struct Browser: Sendable {
   var missing: [ResourcePath: [DocumentKey]] = [:]
   var expanded: Set<ResourcePath> = []
   var marks: [DocumentKey: FieldMark] = [:]
+  /// Collections in which documents came or went that nobody has counted, and when they are counted next.
+  var recounts: [ResourcePath: Timestamp] = [:]
   private var nextTag = 1
 
   /// All rows of the tree in order.
@@ -106,8 +108,7 @@ package struct Browser: Sendable {
   mutating func expand(_ path: ResourcePath, limit: Int, in database: DatabaseID) -> [Effect] {
     guard expanded.insert(path).inserted else { return [] }
     if path.isDocument { return [.listCollections(below: path)] }
-    let effects = open(path, at: .start, landing: .stay, limit: limit, in: database) + [.listMissing(in: path)]
-    return windows[path]?.total == nil ? effects + [.count(path)] : effects
+    return open(path, at: .start, landing: .stay, limit: limit, in: database) + [.listMissing(in: path), .count(path)]
   }
 
   mutating func collapse(_ path: ResourcePath) -> [Effect] {
@@ -158,7 +159,9 @@ package struct Browser: Sendable {
       mark(changesFrom: window.documents, to: documents, at: now)
       // Below a document that was deleted there may be others.
       let keys = Set(documents.map(\.key))
-      if !window.documents.allSatisfy({ keys.contains($0.key) }) { effects.append(.listMissing(in: path)) }
+      let areGone = !window.documents.allSatisfy { keys.contains($0.key) }
+      if areGone { effects.append(.listMissing(in: path)) }
+      if areGone || keys.count > window.documents.count { noteChange(in: path, at: now) }
     }
     window.documents = documents
     window.isFromCache = isFromCache

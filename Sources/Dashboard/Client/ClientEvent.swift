@@ -21,8 +21,9 @@ package enum ClientEvent: Sendable {
   case counted(ResourcePath, Int)
   /// Online state, streams, round trips: newest wins.
   case status(NetworkStatus)
-  /// The whole queue of batches that the backend has not acknowledged, oldest first.
-  case pendingWrites([QueueRow])
+  /// The queue of batches that the backend has not acknowledged, oldest first; of a long one its first and its last,
+  /// and how much it is in all.
+  case pendingWrites([QueueRow], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
   /// snapshots that contain the result (S3).
   case writeAcknowledged(BatchID, after: Duration)

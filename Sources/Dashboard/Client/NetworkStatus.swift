@@ -56,6 +56,8 @@ package struct NetworkStatus: Hashable, Sendable {
   package var since: Timestamp
   /// Why the client is not online, in a few words; `nil` while it is.
   package var reason: String?
+  /// Whether that is the cache, into which nothing can be written, and not the server.
+  package var isCacheFailing: Bool
   /// When the next attempt begins, to connect or to write the cache; `nil` unless one is being waited for.
   package var retryAt: Timestamp?
   package var watch: Stream
@@ -78,7 +80,7 @@ package struct NetworkStatus: Hashable, Sendable {
 
   package init(
     online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, reason: String? = nil,
-    retryAt: Timestamp? = nil, watch: Stream = Stream(),
+    isCacheFailing: Bool = false, retryAt: Timestamp? = nil, watch: Stream = Stream(),
     write: Stream = Stream(), activeTargets: Int = 0, inFlightWrites: Int = 0, lastSnapshotAt: Timestamp? = nil,
     roundTrips: [Duration] = [], cacheByteCount: Int? = nil, cacheLimit: Int? = nil, storageNotice: String? = nil,
     storageBadge: String? = nil,
@@ -88,6 +90,7 @@ package struct NetworkStatus: Hashable, Sendable {
     self.isNetworkEnabled = isNetworkEnabled
     self.since = since
     self.reason = reason
+    self.isCacheFailing = isCacheFailing
     self.retryAt = retryAt
     self.watch = watch
     self.write = write

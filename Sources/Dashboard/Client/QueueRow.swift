@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+/// How much waits, whatever of it the rows of pane 2 are.
+package struct QueueSize: Hashable, Sendable {
+  package var count: Int
+  /// How many batches there were since the queue was last empty.
+  package var total: Int
+  /// Encoded.
+  package var byteCount: Int
+
+  package init(count: Int, total: Int, byteCount: Int) {
+    self.count = count
+    self.total = total
+    self.byteCount = byteCount
+  }
+}
+
 /// One batch of pane 2.
 package struct QueueRow: Equatable, Sendable {
   package enum Operation: String, Hashable, Sendable { case set, update, delete, increment, verify, batch }

@@ -25,6 +25,8 @@ extension Timestamp {
 
   /// The next full second after this moment.
   var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
+  var nextMinute: Timestamp { Timestamp(seconds: (seconds / 60 &+ 1) &* 60) }
+  var nextMillisecond: Timestamp { Timestamp(microseconds: microseconds &+ 1000) }
 }
 
 /// Times and durations as people read them, without a locale.

@@ -27,7 +27,7 @@ package enum Keymap {
     Binding(.open, "enter", in: .screen, "open what is selected", hint: "open", 9),
     Binding(.back, "esc", in: .screen, "back, close, clear the filter"),
     Binding(.quit, "q", in: .screen, "back; at the top quit", hint: "quit", 20),
-    Binding(.quitNow, "Q", in: .screen, "quit at once"),
+    Binding(.quitNow, "Q", in: .screen, "quit at once, also from a list"),
     Binding(.down, "j down", in: .screen, "down"),
     Binding(.up, "k up", in: .screen, "up"),
     Binding(.top, "g home <", in: .screen, "first row"),

@@ -176,7 +176,7 @@ struct NetworkPane {
   }
 
   private var reconnectLine: Line {
-    let writes = state.writes.live.count
+    let writes = state.writes.waiting
     let listeners = state.listeners.count { $0.failure == nil }
     let waiting = "\(writes) write\(writes == 1 ? "" : "s")"
     let text = "\(waiting) \(glyphs.bullet) \(listeners) listener\(listeners == 1 ? "" : "s") resume"

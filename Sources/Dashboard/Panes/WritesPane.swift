@@ -150,13 +150,14 @@ struct WritesPane {
 
   /// `3 · oldest 0:19`, `7 · held`, `2 rejected`.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
-    let live = state.writes.live
+    let waiting = state.writes.waiting
     let rejected = state.writes.rejected.count
     var parts: [String] = []
     if !state.writes.filter.isEmpty {
       parts.append("/\(SafeText.truncated(state.writes.filter.text, to: 12, ellipsis: glyphs.ellipsis))")
     }
-    if !live.isEmpty || rejected == 0 { parts.append("\(live.count)") }
+    if waiting > 0 || rejected == 0 { parts.append(grouped(waiting)) }
+    if state.writes.live.count < waiting { parts.append("\(grouped(state.writes.live.count)) shown") }
     if rejected > 0 { parts.append("\(grouped(rejected)) rejected") }
     if layoutClass == .large, state.writes.byteCount > 0 { parts.append(ByteText.short(state.writes.byteCount)) }
     if let oldest = state.writes.oldest {

@@ -2,26 +2,46 @@
 package import FirestoreModel
 
 extension DashboardState {
-  /// When the screen next changes by itself; `nil` while nothing on it ages, so that an idle dashboard sends nothing.
-  /// The owner sends `Action.tick` at that moment.
-  package var nextTick: Timestamp? {
+  /// When the screen next changes by itself: while nothing on it ages, that is the clock at the full minute, so that an
+  /// idle dashboard does next to nothing. The owner sends `Action.tick` at that moment.
+  package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
-    moments += [writes.nextExpiry, browser.nextMarkExpiry(after: now)].compactMap(\.self)
+    moments += [writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
-    return moments.min()
+    return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
   }
 
   /// Whether something on the screen counts seconds: the age of a waiting write, an outage, a retry, the event rate.
   private var hasRunningClock: Bool {
-    !writes.live.isEmpty || network.isOffline || network.retryAt != nil || rate.isDecaying(at: now)
+    writes.waiting > 0 || network.isOffline || network.retryAt != nil || rate.isDecaying(at: now)
   }
 
   /// Lets time pass: toasts go, highlights fade, clocks advance.
   mutating func age(to time: Timestamp) {
-    now = max(now, time)
+    if time < now { setBack(to: time) } else { now = time }
     toasts.removeAll { $0.expiry <= now }
     writes.age(to: now)
     browser.forgetMarks(at: now)
+  }
+}
+
+extension DashboardState {
+  /// The device's clock was set back: what had some seconds left has as many now.
+  private mutating func setBack(to time: Timestamp) {
+    let distance = now.microseconds - time.microseconds
+    // Less is two events that overtook each other.
+    guard distance >= 1_000_000 else { return }
+    func moved(_ moment: Timestamp) -> Timestamp { Timestamp(microseconds: moment.microseconds - distance) }
+    now = time
+    for index in toasts.indices { toasts[index].shownAt = moved(toasts[index].shownAt) }
+    writes.move(moved)
+    outages.move(moved)
+    browser.marks = browser.marks.mapValues { Browser.FieldMark(names: $0.names, until: moved($0.until)) }
+    browser.recounts = browser.recounts.mapValues(moved)
+    network.since = moved(network.since)
+    network.retryAt = network.retryAt.map(moved)
+    lastInterrupt = nil
+    lastClick = nil
   }
 }
 

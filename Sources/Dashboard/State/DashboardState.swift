@@ -9,7 +9,7 @@ package struct DashboardState: Sendable {
   package internal(set) var size: Size
   /// When the latest action happened.
   package internal(set) var now: Timestamp
-  /// When something last happened or aged: the clock in the header, which stands still while nothing happens.
+  /// When something last happened or aged: the clock in the header, which goes from minute to minute while nothing does.
   package internal(set) var clock: Timestamp
   package internal(set) var focus = Pane.collections
   package internal(set) var isZoomed = false

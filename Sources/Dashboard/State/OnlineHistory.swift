@@ -32,6 +32,12 @@ struct OnlineHistory: Sendable {
     }
   }
 
+  /// Puts all moments elsewhere.
+  mutating func move(_ moved: (Timestamp) -> Timestamp) {
+    beginning = beginning.map(moved)
+    outages = outages.map { Outage(start: moved($0.start), end: $0.end.map(moved)) }
+  }
+
   /// Outages that the ruler shows.
   func recent(at now: Timestamp) -> [Outage] {
     outages.filter { ($0.end ?? now) > now.advanced(seconds: -Self.span) }

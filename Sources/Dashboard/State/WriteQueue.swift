@@ -11,7 +11,12 @@ package struct WriteQueue: Sendable {
     var at: Timestamp
   }
 
+  /// What waits, or its first and its last rows.
   package private(set) var live: [QueueRow] = []
+  /// What waits between them.
+  private var hidden = QueueSize(count: 0, total: 0, byteCount: 0)
+  /// The newest of the rows that touches a document.
+  private var newest: [DocumentKey: BatchID] = [:]
   /// Acknowledged a moment ago.
   private(set) var finished: [Finished] = []
   /// Refused, and kept by the cache until they are sent again or dropped.
@@ -43,22 +48,39 @@ package struct WriteQueue: Sendable {
   /// The marked rows, or else the selected one.
   var chosen: [QueueRow] { marked.isEmpty ? selected.map { [$0] } ?? [] : rows.filter { marked.contains($0.batch) } }
 
-  var byteCount: Int { live.reduce(0) { $0 + $1.byteCount } }
+  /// How many batches wait.
+  package var waiting: Int { live.count + hidden.count }
+
+  var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.byteCount } }
+
+  /// Of a queue that takes a while: how many of how many batches have been answered since it was last empty.
+  var progress: (done: Int, total: Int)? {
+    guard waiting > 0, hidden.total >= Self.longQueue, hidden.total > waiting else { return nil }
+    return (hidden.total - waiting, hidden.total)
+  }
+
+  /// Some seconds' worth.
+  private static let longQueue = 100
 
   var oldest: Timestamp? { live.map(\.writtenAt).min() }
 
   /// The newest waiting batch that touches a document.
-  func batch(touching key: DocumentKey) -> BatchID? { live.last { $0.documents.contains(key) }?.batch }
+  func batch(touching key: DocumentKey) -> BatchID? { newest[key] }
 
   /// The newest batch that wrote a document, of those that wait or left the queue lately without being refused.
   func confirmedBatch(of key: DocumentKey) -> BatchID? {
-    (live + departed + finished.map(\.row)).filter { $0.documents.contains(key) }.map(\.batch).max()
+    let gone = (departed + finished.map(\.row)).lazy.filter { $0.documents.contains(key) }.map(\.batch).max()
+    return [newest[key], gone].compactMap(\.self).max()
   }
 
-  mutating func replace(with rows: [QueueRow]) {
+  mutating func replace(with rows: [QueueRow], of size: QueueSize? = nil) {
+    hidden = QueueSize(
+      count: max(0, (size?.count ?? 0) - rows.count), total: size?.total ?? 0,
+      byteCount: max(0, (size?.byteCount ?? 0) - rows.reduce(0) { $0 + $1.byteCount }))
     let waiting = Set(rows.map(\.batch))
     departed = (departed + live.filter { !waiting.contains($0.batch) }).suffix(Self.departedLimit)
     live = rows
+    noteNewest()
     unmarkGone()
   }
 
@@ -66,6 +88,7 @@ package struct WriteQueue: Sendable {
     rejected = rows
     let ids = Set(rows.map(\.batch))
     live.removeAll { ids.contains($0.batch) }
+    noteNewest()
     departed.removeAll { ids.contains($0.batch) }
     unmarkGone()
   }
@@ -100,9 +123,21 @@ package struct WriteQueue: Sendable {
 
   private mutating func take(_ batch: BatchID) -> QueueRow? {
     let row = row(batch)
+    let waited = live.count
     live.removeAll { $0.batch == batch }
+    if live.count < waited { noteNewest() }
     departed.removeAll { $0.batch == batch }
     return row
+  }
+
+  private mutating func noteNewest() {
+    newest.removeAll(keepingCapacity: true)
+    for row in live { for key in row.documents { newest[key] = row.batch } }
+  }
+
+  /// Puts the moments at which rows disappear elsewhere.
+  mutating func move(_ moved: (Timestamp) -> Timestamp) {
+    for index in finished.indices { finished[index].at = moved(finished[index].at) }
   }
 
   /// Drops acknowledged rows that were shown long enough.

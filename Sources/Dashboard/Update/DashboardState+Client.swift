@@ -13,10 +13,9 @@ extension DashboardState {
     case .windowFailed(let tag, let status): browser.fail(tag, status)
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
-    case .counted(let path, let count):
-      browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
+    case .counted(let path, let count): receive(count: count, of: path)
     case .status(let status): receive(status)
-    case .pendingWrites(let rows): receive(rows)
+    case .pendingWrites(let rows, let size): receive(rows, of: size)
     case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)
@@ -51,6 +50,7 @@ extension DashboardState {
     listeners[index].count = snapshot.count
     listeners[index].isFromCache = snapshot.isFromCache
     listeners[index].hasPendingWrites = snapshot.hasPendingWrites
+    noteCount(of: listeners[index], snapshot)
   }
 
   private mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
@@ -86,16 +86,19 @@ extension DashboardState {
     outages.note(isOffline: status.isOffline, isKnown: status.online != .unknown, at: now)
     if was.isOffline != status.isOffline {
       let time = TimeText.clock(now, offset: configuration.utcOffset)
-      let why = status.isOffline ? (status.isNetworkEnabled ? "server out of reach" : "by you") : ""
+      let outage = status.isCacheFailing ? "the cache cannot be written" : "server out of reach"
+      let why = status.isOffline ? (status.isNetworkEnabled ? outage : "by you") : ""
       let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
       feed.append(FeedRow(time: now, kind: .divider, summary: text))
+      // What was counted meanwhile was what the cache has.
+      if !status.isOffline { for path in browser.windows.keys { browser.noteChange(in: path, at: now) } }
     }
     if let notice = status.storageNotice, notice != was.storageNotice { toast(.warning, notice) }
   }
 
-  private mutating func receive(_ rows: [QueueRow]) {
+  private mutating func receive(_ rows: [QueueRow], of size: QueueSize?) {
     let known = Set(writes.live.filter { $0.isNonIdempotent && $0.state == .held }.map(\.batch))
-    writes.replace(with: rows)
+    writes.replace(with: rows, of: size)
     for row in rows where row.isNonIdempotent && row.state == .held && !known.contains(row.batch) {
       toast(.warning, "held: \(row.batch) is an increment and not idempotent: watch it on reconnect")
     }
@@ -104,6 +107,7 @@ extension DashboardState {
   private mutating func acknowledge(_ batch: BatchID, after time: Duration) {
     let row = writes.row(batch)
     writes.acknowledge(batch, after: time, at: now)
+    for key in row?.documents ?? [] { browser.noteChange(in: key.collection, at: now) }
     guard let key = row?.documents.first, !isWatched(key) else { return }
     // No listener will report it, so the feed does.
     feed.append(

@@ -145,7 +145,7 @@ extension DashboardState {
 
   private mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
-    let count = writes.live.count + writes.rejected.count
+    let count = writes.waiting + writes.rejected.count
     guard configuration.isMemoryOnly, count > 0 else { return [.quit(code: 0)] }
     overlay = .confirm(
       Confirmation(

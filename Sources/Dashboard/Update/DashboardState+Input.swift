@@ -56,10 +56,12 @@ extension DashboardState {
   private mutating func choose(_ character: Character) -> [Effect] {
     switch overlay {
     case .copyMenu(let menu), .newMenu(let menu):
-      guard let item = menu.items.first(where: { $0.letter == character }) else {
-        return character == "q" ? perform(.cancel) : []
-      }
-      return choose(item)
+      if let item = menu.items.first(where: { $0.letter == character }) { return choose(item) }
+      if character == "q" { return perform(.cancel) }
+    default: break
+    }
+    if character == "Q" { return [.quit(code: 0)] }
+    switch overlay {
     case .faults: return chooseFault(character)
     case .explanation: return chooseInExplanation(character)
     case .listener(var editor):

@@ -8,7 +8,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .tick(let time):
     state.age(to: time)
     state.clock = state.now
-    effects = []
+    effects = state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
   case .client(let event, let time):
     state.age(to: time)
     state.clock = state.now

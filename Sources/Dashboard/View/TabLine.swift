@@ -75,7 +75,7 @@ struct TabLine {
     let bullet = state.configuration.glyphs.bullet
     switch pane {
     case .writes:
-      let (waiting, rejected) = (state.writes.live.count, state.writes.rejected.count)
+      let (waiting, rejected) = (state.writes.waiting, state.writes.rejected.count)
       return (waiting > 0 ? "\(bullet)\(waiting)" : "") + (rejected > 0 ? "!\(rejected)" : "")
     case .network where length == .roomy:
       return bullet + (state.network.isOffline ? "off" : state.network.online == .online ? "ok" : "..")

@@ -49,8 +49,8 @@ struct VitalSigns {
 
   func line(_ length: Length) -> Line {
     var line = Line(glyphs)
-    let pending = "\(glyphs.pending)\(state.writes.live.count)"
-    let pendingRole: Role = state.writes.live.isEmpty ? .header : .flagPending
+    let pending = "\(glyphs.pending)\(state.writes.waiting)"
+    let pendingRole: Role = state.writes.waiting == 0 ? .header : .flagPending
     let rate = state.rate.perSecond(at: state.now)
     switch length {
     case .full:
@@ -62,6 +62,9 @@ struct VitalSigns {
       }
       line.add("   ", .header)
       line.add("\(pending) pending", pendingRole)
+      if let progress = state.writes.progress, !state.network.isOffline {
+        line.add("  \(grouped(progress.done)) of \(grouped(progress.total)) sent", .header)
+      }
       line.add("   \(rate) ev/s \(sparkline(8))   \(clock) ", .header)
     case .medium, .plain:
       line.add("\(glyph) \(word)", role)
@@ -69,6 +72,9 @@ struct VitalSigns {
       if !timing.isEmpty { line.add(" \(timing)\(who)", state.network.isOffline ? role : .header) }
       line.add("  ", .header)
       line.add(pending, pendingRole)
+      if length == .medium, let progress = state.writes.progress, !state.network.isOffline {
+        line.add(" of \(progress.total)", .header)
+      }
       line.add("  \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock) ", .header)
     case .dense, .short, .bare:
       let name = state.network.isOffline ? "OFF" : state.network.online == .online ? "ON" : "..."

@@ -30,6 +30,7 @@ final class ClientBridge {
   private var canReachBackend = true
   private var lastOutcome = 0
   private var lastQueue: [QueueRow]?
+  private var lastQueueSize: Dashboard.QueueSize?
   var undoLog = UndoLog()
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
@@ -53,8 +54,15 @@ final class ClientBridge {
 
   /// Passes the engine's status on until cancelled.
   func followStatus() async {
-    for await status in engine.status() { publish(status) }
+    for await status in engine.status(queueEnds: Self.queueEnds) {
+      publish(status)
+      // Each answer to a long queue changes it: what nobody can see so fast is left to those who send it.
+      if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
+    }
   }
+
+  /// How many writes of a long queue are shown from each end.
+  private static let queueEnds = 250
 
   /// Ends every subscription and request.
   func close() {
@@ -257,9 +265,10 @@ final class ClientBridge {
       }
     }
     let queue = status.pendingWrites.map(QueueRow.init)
-    if queue != lastQueue {
-      lastQueue = queue
-      emit(.pendingWrites(queue))
+    let size = Dashboard.QueueSize(status.queue)
+    if queue != lastQueue || size != lastQueueSize {
+      (lastQueue, lastQueueSize) = (queue, size)
+      emit(.pendingWrites(queue, of: size))
     }
     if status.rejectedWrites != lastRejected {
       let kept = Set(status.rejectedWrites.map(\.id))

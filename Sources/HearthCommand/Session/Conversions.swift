@@ -62,6 +62,12 @@ extension QueueRow {
   }
 }
 
+extension Dashboard.QueueSize {
+  init(_ size: FirestoreSync.QueueSize) {
+    self.init(count: size.count, total: size.total, byteCount: size.byteCount)
+  }
+}
+
 extension QueueRow.State {
   init(_ state: PendingWrite.State) {
     switch state {
@@ -82,7 +88,8 @@ extension NetworkStatus {
     .compactMap(\.self)
     self.init(
       online: Online(status.onlineState), isNetworkEnabled: status.isNetworkEnabled, since: status.since,
-      reason: status.reason.flatMap(Self.text), retryAt: status.nextRetry, watch: Stream(status.watch),
+      reason: status.reason.flatMap(Self.text), isCacheFailing: status.reason == .storageFailed,
+      retryAt: status.nextRetry, watch: Stream(status.watch),
       write: Stream(status.write), activeTargets: status.activeTargets,
       inFlightWrites: status.inFlightWrites, lastSnapshotAt: status.lastSnapshotAt, roundTrips: status.roundTrips,
       cacheByteCount: status.cacheByteCount.map { Int($0) }, cacheLimit: status.cacheLimit.map { Int($0) },

@@ -118,14 +118,16 @@ struct Scene {
   mutating func snapshot(
     _ time: String, _ listener: Int, _ changes: [ListenerSnapshot.Change] = [],
     because cause: ListenerSnapshot.Cause = .server,
-    isFromCache: Bool = false, syncs: Bool = false, count: Int = 17
+    isFromCache: Bool = false, syncs: Bool = false, count: Int? = nil
   ) {
     at(time)
     hear(
       .snapshot(
         ListenerSnapshot(
           listener: ListenerTag(listener), changes: changes, isFromCache: isFromCache, syncStateChanged: syncs,
-          hasPendingWrites: changes.contains { $0.document.hasPendingWrites }, count: count, causes: [cause])))
+          hasPendingWrites: changes.contains { $0.document.hasPendingWrites },
+          count: count ?? Shop.counts[listener] ?? 17,
+          causes: [cause])))
   }
 
   /// What the engine says of its queue when the network goes off.

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import Testing
+
+@testable import Dashboard
+
+/// How many documents a collection has, as the tree says.
+@Suite struct CountTests {
+  private func opened(_ documents: Int, total: Int? = nil) -> Driver {
+    var driver = Driver()
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow((0..<documents).map { doc("orders/a\($0 + 100)", ["n": 1]) }, at: 0)
+    if let total { driver.client(.counted(ResourcePath("orders"), total), at: 0) }
+    return driver
+  }
+
+  /// Ends the highlights and whatever else the start left.
+  private func counts(_ driver: inout Driver, until second: Double) -> [Effect] {
+    driver.tick(second)
+    return driver.effects.filter { if case .count = $0 { true } else { false } }
+  }
+
+  @Test("The count of a collection that is listened to follows the listener, folded and unfolded")
+  func listened() {
+    var driver = opened(3)
+    driver.press("space")
+    let tag = driver.listenTag ?? ListenerTag(0)
+    driver.press("h")
+    Scenario.snapshot(&driver, tag, [], count: 60, [.server], at: 1)
+    #expect(driver.screen.contains("60 docs"))
+    Scenario.snapshot(&driver, tag, [], count: 40, [.server], at: 2)
+    #expect(driver.screen.contains("40 docs"))
+    // What was counted before the last change does not undo it.
+    driver.client(.counted(ResourcePath("orders"), 3), at: 3)
+    #expect(driver.screen.contains("40 docs"))
+  }
+
+  @Test("A window that is not the whole collection has it counted again after a change, once a second")
+  func window() {
+    let limit = Driver().state.windowLimit
+    var driver = opened(limit, total: 1000)
+    let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)
+    func documents(_ change: Int) -> [Document] {
+      (0..<limit).map { doc("orders/a\($0 + 100 + change)", ["n": 1]) }
+    }
+
+    for change in 1...5 { driver.client(.windowLoaded(tag, documents(change), isFromCache: false, total: nil), at: 1) }
+
+    #expect(counts(&driver, until: 2.5) == [.count(ResourcePath("orders"))])
+    #expect(counts(&driver, until: 9) == [])
+    driver.client(.counted(ResourcePath("orders"), 1005), at: 10)
+    #expect(driver.screen.contains("1 005 docs"))
+  }
+
+  @Test("A write of one's own has its collection counted when it is acknowledged, and so has the way back online")
+  func otherReasons() {
+    var driver = opened(3, total: 3)
+    driver.press("h")
+    driver.client(.pendingWrites([Scenario.row(1, .set, "orders/new", at: 1, .inFlight)]), at: 1)
+    driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(5)), at: 1)
+    #expect(counts(&driver, until: 3) == [.count(ResourcePath("orders"))])
+
+    let backend = Scenario.status(0).backend
+    driver.client(.status(NetworkStatus(online: .offline, since: at(4), backend: backend)), at: 4)
+    driver.client(.status(NetworkStatus(online: .online, since: at(5), backend: backend)), at: 5)
+    #expect(counts(&driver, until: 7) == [.count(ResourcePath("orders"))])
+  }
+
+  @Test("Unfolding a collection counts it")
+  func unfolding() {
+    var driver = opened(3)
+    driver.press("h l")
+    #expect(driver.effects.contains(.count(ResourcePath("orders"))))
+  }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// A queue of which the screen knows the ends.
+@Suite struct LongQueueTests {
+  private func driver(_ waiting: Int, of total: Int, online: NetworkStatus.Online = .online) -> Driver {
+    var driver = Driver(Size(width: 160, height: 40))
+    driver.client(
+      .status(NetworkStatus(online: online, since: at(0), backend: Scenario.status(0).backend)), at: 0)
+    let first = total - waiting + 1
+    let rows = (first..<first + 3).map { $0 } + [total - 1, total]
+    driver.client(
+      .pendingWrites(
+        rows.map { Scenario.row(Int64($0), .set, "orders/o\($0)", at: 0, .queued) },
+        of: QueueSize(count: waiting, total: total, byteCount: waiting * 40)), at: 1)
+    return driver
+  }
+
+  @Test("The header and the pane count all that waits, and the pane says how much of it is listed")
+  func counts() {
+    let screen = driver(49_200, of: 50_000).screen
+    #expect(screen.contains("49 200 · 5 shown"))
+    #expect(screen.contains("#801 "))
+    #expect(screen.contains("#50000 "))
+    #expect(driver(49_200, of: 50_000).state.writes.waiting == 49_200)
+  }
+
+  @Test("While a long queue is sent, the header says how far that is")
+  func progress() {
+    #expect(driver(49_200, of: 50_000).canvas().text(row: 0).contains("800 of 50 000 sent"))
+    #expect(!driver(50_000, of: 50_000).canvas().text(row: 0).contains("sent"))
+    #expect(!driver(49_200, of: 50_000, online: .offline).canvas().text(row: 0).contains("sent"))
+    #expect(!driver(8, of: 12).canvas().text(row: 0).contains("sent"))
+  }
+
+  @Test("The newest batch of a document is the last that touches it, also after that left")
+  func newest() {
+    var driver = Driver()
+    driver.client(
+      .pendingWrites([
+        Scenario.row(1, .set, "orders/a", at: 0, .queued), Scenario.row(2, .update, "orders/a", at: 0, .queued),
+        Scenario.row(3, .set, "orders/b", at: 0, .queued),
+      ]), at: 0)
+    #expect(driver.state.writes.batch(touching: key("orders/a")) == BatchID(2))
+    driver.client(.writeCancelled(BatchID(2)), at: 1)
+    #expect(driver.state.writes.batch(touching: key("orders/a")) == BatchID(1))
+    driver.client(.pendingWrites([Scenario.row(3, .set, "orders/b", at: 0, .queued)]), at: 2)
+    #expect(driver.state.writes.batch(touching: key("orders/a")) == nil)
+  }
+
+  @Test("An outage of the cache is told from one of the server")
+  func outageOfTheCache() {
+    var driver = Driver()
+    let backend = Scenario.status(0).backend
+    driver.client(.status(NetworkStatus(online: .online, since: at(0), backend: backend)), at: 0)
+    driver.client(
+      .status(
+        NetworkStatus(
+          online: .offline, since: at(1), reason: "the cache cannot be written", isCacheFailing: true,
+          backend: backend)), at: 1)
+    #expect(driver.state.feed.rows.last?.summary.contains("the cache cannot be written") == true)
+    #expect(!driver.screen.contains("server out of reach"))
+  }
+
+  @Test("Q quits at once from every list that takes no text", arguments: ["i", "F", "T", "y"])
+  func quit(_ key: String) {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.press(key)
+    #expect(driver.state.overlay != nil)
+    driver.press("Q")
+    #expect(driver.effects == [.quit(code: 0)])
+  }
+}
