@@ -13,6 +13,9 @@ package struct InProcessDatastore: Datastore {
     self.database = database
   }
 
+  /// Both ends are in one process.
+  package var canFallSilent: Bool { false }
+
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {

@@ -17,21 +17,26 @@ package final class GRPCDatastore: Datastore {
   let names: DocumentNames
   private let headers: RequestHeaders
   private let credentials: Credentials
+  private let allowsInsecureCredentials: Bool
   private let connection: Connection
 
+  /// - Parameter allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
   package init(
-    _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials,
+    _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials, allowsInsecureCredentials: Bool = false,
     keepalive: (time: Duration, timeout: Duration)? = nil
   ) {
     self.endpoint = endpoint
     self.database = database
     self.credentials = credentials
+    self.allowsInsecureCredentials = allowsInsecureCredentials
     names = DocumentNames(database)
     headers = RequestHeaders(database: database)
     connection = Connection(
       to: endpoint,
       keepalive: keepalive.map { Connection.Keepalive(time: $0.time, timeout: $0.timeout) } ?? Connection.Keepalive())
   }
+
+  package func reconnect() { connection.retireCurrent() }
 
   /// Ends all calls and closes the connection.
   package func close() async { await connection.close() }
@@ -208,7 +213,7 @@ package final class GRPCDatastore: Datastore {
     timeout: Duration? = nil,
     _ body: (Connection.Client, Metadata, CallOptions) async throws -> Result
   ) async throws(RPCStatus) -> Result {
-    let authorization = try await credentials.authorization()
+    let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
     let client = try connection.client()
     var options = CallOptions.defaults
     options.timeout = timeout

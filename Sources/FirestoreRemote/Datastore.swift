@@ -31,11 +31,20 @@ package protocol Datastore: Sendable {
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
   /// Documents of a collection that do not exist while documents below them do; in key order.
   func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey]
+
+  /// Whether what is at the other end can be gone, or stuck, without the watch stream's ending.
+  var canFallSilent: Bool { get }
+  /// Has later calls go over a new connection: the present one is not to be trusted. Calls under way end as they will.
+  func reconnect()
 }
 
 extension Datastore {
   /// For a way to a backend on which nobody looks for them.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] { [] }
+
+  package var canFallSilent: Bool { true }
+  /// For a way without connections.
+  package func reconnect() {}
 }
 
 package enum WatchEvent: Sendable {

@@ -47,6 +47,26 @@ extension SyncEngine {
   // MARK: Watch
 
   private nonisolated func runWatchStream(_ epoch: StreamEpoch) async {
+    var status: RPCStatus?
+    if datastore.canFallSilent {
+      status = await withTaskGroup(of: RPCStatus?.self) { group in
+        group.addTask { await self.watch(epoch) }
+        group.addTask { await self.waitForSilence(of: epoch) }
+        var first: RPCStatus?
+        for await end in group where first == nil {
+          first = end
+          if end != nil { group.cancelAll() }
+        }
+        return first
+      }
+    } else {
+      status = await watch(epoch)
+    }
+    await ended(.watch, status ?? RPCStatus(.unavailable, "The watch stream ended."), epoch)
+  }
+
+  /// Runs the stream to its end.
+  private nonisolated func watch(_ epoch: StreamEpoch) async -> RPCStatus {
     let signal = jobs.signal(for: .watch)
     let requests = StreamRequests<WatchRequest> {
       while !Task.isCancelled {
@@ -55,13 +75,12 @@ extension SyncEngine {
       }
       return nil
     }
-    var status = RPCStatus(.unavailable, "The watch stream ended.")
     do throws(RPCStatus) {
       try await datastore.watch(requests: requests) { event in await self.receive(event, epoch) }
     } catch {
-      status = error
+      return error
     }
-    await ended(.watch, status, epoch)
+    return RPCStatus(.unavailable, "The watch stream ended.")
   }
 
   private func takeWatchRequest(_ epoch: StreamEpoch) -> WatchRequest? {
@@ -71,6 +90,7 @@ extension SyncEngine {
   }
 
   private func receive(_ event: WatchEvent, _ epoch: StreamEpoch) {
+    hasHeardFromWatch = true
     switch event {
     case .opened: transition { core, effects in core.watchStreamOpened(in: epoch, &effects) }
     case .change(let change):

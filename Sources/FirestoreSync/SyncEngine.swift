@@ -25,6 +25,8 @@ package actor SyncEngine {
   /// `nil` after `terminate`.
   var core: SyncCore?
   private let storageFallback: String?
+  /// Whether the cache survives the process.
+  package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
   private var writes: [BatchID: WriteHandle] = [:]
   private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
@@ -34,6 +36,8 @@ package actor SyncEngine {
   private var observerCount = 0
   var record = StatusRecord()
   private var publishedRevision = -1
+  /// Whether the watch stream has said anything since that was last looked at.
+  var hasHeardFromWatch = false
 
   /// Opens the cache, or memory in its place if it cannot be used (`EngineStatus.storageFallback` says why).
   /// Nothing is sent before `run`.
@@ -53,6 +57,12 @@ package actor SyncEngine {
     storageFallback = store.fallback.map { error in
       store.movedAside == nil ? "In memory only. \(error.message)" : error.message
     }
+    isDurable =
+      if case .directory = configuration.store.location {
+        store.fallback == nil || store.movedAside != nil
+      } else {
+        false
+      }
     record.since = now()
     core = SyncCore(store, configuration: settings, random: random)
     let user = configuration.user

@@ -51,7 +51,8 @@ struct CredentialTests {
       try await send.write([])
     }
     try await server.run { endpoint in
-      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: credentials)
+      let datastore = GRPCDatastore(
+        endpoint, database: Samples.database, credentials: credentials, allowsInsecureCredentials: true)
       try await body(datastore)
       await datastore.close()
     }
@@ -83,12 +84,65 @@ struct CredentialTests {
     #expect(header == ["alg": "RS256", "typ": "JWT", "kid": "k1"])
     let claims = try JSONDecoder().decode(Claims.self, from: Data(base64URL: parts[1]))
     #expect(claims.iss == "robot@p.iam.gserviceaccount.com" && claims.sub == claims.iss)
-    #expect(claims.aud == "https://firestore.googleapis.com/")
+    #expect(claims.aud == "https://127.0.0.1/")
     #expect(claims.iat == 1_800_000_000 && claims.exp == claims.iat + 3600)
     let key = try _RSA.Signing.PrivateKey(pemRepresentation: Self.pem).publicKey
     let signature = _RSA.Signing.RSASignature(rawRepresentation: Data(base64URL: parts[2]))
     let content = Data((parts[0] + "." + parts[1]).utf8)
     #expect(key.isValidSignature(signature, for: content, padding: .insecurePKCS1v1_5))
+  }
+
+  @Test("A service account's token is for the host that it is sent to; all of Google's take the same")
+  func audience() async throws {
+    let path = try serviceAccount()
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    for (host, audience) in [
+      ("firestore.googleapis.com", "https://firestore.googleapis.com/"), ("Example.com", "https://example.com/"),
+      ("nam5-firestore.googleapis.com.", "https://firestore.googleapis.com/"),
+      ("firestore.googleapis.com.example.com", "https://firestore.googleapis.com.example.com/"),
+    ] {
+      let endpoint = Endpoint(host: host, port: 443, security: .tls(trustRoots: nil))
+      let header = try await credentials.authorization(for: endpoint)
+      let claims = try #require(header.split(separator: ".").dropFirst().first)
+      #expect(try JSONDecoder().decode(Claims.self, from: Data(base64URL: String(claims))).aud == audience)
+    }
+  }
+
+  @Test("No credentials but an emulator's are sent without TLS, unless that is allowed")
+  func plainText() async throws {
+    let server = try await TokenServer(answer: Self.grant)
+    let (account, user) = (try serviceAccount(), try user(server))
+    defer { for path in [account, user] { try? FileManager.default.removeItem(atPath: path) } }
+    let endpoint = Endpoint(host: "firestore.googleapis.com", port: 80, security: .plaintext)
+    for file in [account, user, nil] {
+      let credentials =
+        file.map { Credentials.application(file: $0, environment: [:], now: { Timestamp(seconds: 0) }) }
+        ?? .fixed(Secret("hush-hush"))
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: credentials)
+      let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
+      #expect(status?.code == .failedPrecondition && status?.message.contains("allowsInsecureCredentials") == true)
+      #expect(try await credentials.authorization(for: endpoint, isTrusting: true).hasPrefix("Bearer "))
+      await datastore.close()
+    }
+    #expect(Credentials.emulatorOwner.refusal(at: endpoint) == nil)
+    #expect(server.requests.count == 1)
+    try await server.close()
+  }
+
+  @Test("A user's access token goes to Google alone, unless that is allowed, and is not even fetched for others")
+  func accessToken() async throws {
+    let server = try await TokenServer(answer: Self.grant)
+    let path = try user(server)
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
+    let other = Endpoint(host: "example.com", port: 443, security: .tls(trustRoots: nil))
+    let status = await #expect(throws: RPCStatus.self) { try await credentials.authorization(for: other) }
+    #expect(status?.code == .failedPrecondition && status?.message.contains("--insecure-credentials") == true)
+    #expect(server.requests.isEmpty)
+    #expect(try await credentials.authorization(for: .cloudFirestore) == "Bearer granted-1")
+    #expect(try await credentials.authorization(for: other, isTrusting: true).hasPrefix("Bearer granted-"))
+    try await server.close()
   }
 
   @Test("A refresh token is exchanged, and again shortly before the granted token expires")
@@ -174,7 +228,8 @@ struct CredentialTests {
 
   private func withoutServer(_ credentials: Credentials) async throws -> RPCStatus {
     let datastore = GRPCDatastore(
-      Endpoint(host: "127.0.0.1", port: 1, security: .plaintext), database: Samples.database, credentials: credentials)
+      Endpoint(host: "127.0.0.1", port: 1, security: .plaintext), database: Samples.database, credentials: credentials,
+      allowsInsecureCredentials: true)
     let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
     await datastore.close()
     return try #require(status)

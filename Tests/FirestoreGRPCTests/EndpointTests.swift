@@ -31,6 +31,18 @@ struct EndpointTests {
     #expect(error?.message.contains("HOST:PORT") == true)
   }
 
+  @Test("A scheme that asks for what is not spoken is refused instead of left out, naming the way out")
+  func schemes() throws {
+    for (text, security, remedy) in [
+      ("https://h:1", Endpoint.Security.plaintext, "--host"), ("HTTPS://h:1/", .plaintext, "--host"),
+      ("http://h:1", .tls(trustRoots: nil), "--emulator"),
+    ] {
+      let error = #expect(throws: ModelError.self) { try Endpoint(text, security: security, from: "--emulator") }
+      #expect(error?.message.contains(text) == true && error?.message.contains(remedy) == true)
+    }
+    #expect(try Endpoint("https://h:1", security: .tls(trustRoots: nil), from: "--host").text == "h:1")
+  }
+
   @Test("An address is shown as it is typed")
   func text() {
     #expect(Endpoint(host: "::1", port: 80, security: .plaintext).text == "[::1]:80")

@@ -69,6 +69,16 @@ struct FailureTests {
     try await channel.close()
   }
 
+  @Test("A connection that is cut while it is set up is not said to be another protocol")
+  func cut() async throws {
+    let (channel, port) = try await listener { $0.close() }
+    let status = try await failure(at: Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+    #expect(status.code == .unavailable)
+    #expect(status.message.contains("closed the connection"), "\(status.message)")
+    #expect(!status.message.contains("does not speak"))
+    try await channel.close()
+  }
+
   @Test("A server that accepts connections and says nothing is given up")
   func silence() async throws {
     let (channel, port) = try await listener { $0.eventLoop.makeSucceededVoidFuture() }

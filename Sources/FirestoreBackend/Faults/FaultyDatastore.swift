@@ -16,6 +16,9 @@ package struct FaultyDatastore: Datastore {
     self.clock = clock
   }
 
+  package var canFallSilent: Bool { base.canFallSilent }
+  package func reconnect() { base.reconnect() }
+
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {

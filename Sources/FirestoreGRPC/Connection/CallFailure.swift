@@ -62,6 +62,8 @@ enum CallFailure {
     case let error as NIOSSLExtraError where error == .failedToValidateHostname:
       return "has a TLS certificate for another host name. Use a name that the certificate has."
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsComplaint("\(error)", endpoint)
+    case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return cut(endpoint)
+    case let error as RPCError where error.isAboutCutting: return cut(endpoint)
     case let error as RPCError where error.isAboutConnecting && !endpoint.isTLS: return notGRPC(endpoint)
     case is any NIOHTTP2Error: return notGRPC(endpoint)
     default:
@@ -71,6 +73,12 @@ enum CallFailure {
       if isName { return "is no host that is known. Check its spelling, and the network." }
       return "cannot be reached: \(reason(error))."
     }
+  }
+
+  /// Whether the other end did it, or something on the way there, is not known.
+  private static func cut(_ endpoint: Endpoint) -> String {
+    "closed the connection before it answered. Try again; if that stays so, check the port"
+      + (endpoint.isTLS ? "." : ", and whether it expects TLS.")
   }
 
   private static func notGRPC(_ endpoint: Endpoint) -> String {
@@ -116,7 +124,9 @@ enum CallFailure {
 extension RPCError {
   /// Whether it was made here, about a connection that did not come about, and is no answer of the backend.
   fileprivate var isAboutConnecting: Bool {
-    message.contains("HTTP/2 connection preface") || message.hasPrefix("Channel isn't ready")
-      || message.hasPrefix("The TCP connection was dropped")
+    message.contains("HTTP/2 connection preface") || message.hasPrefix("Channel isn't ready") || isAboutCutting
   }
+
+  /// Whether the connection ended and nobody said why.
+  fileprivate var isAboutCutting: Bool { message.hasPrefix("The TCP connection was dropped") }
 }

@@ -58,6 +58,11 @@ final class Connection: Sendable {
     if isCurrent { client.beginGracefulShutdown() }
   }
 
+  /// As `retire` for the connection that there is.
+  func retireCurrent() {
+    if let client = current.withLock({ $0 }) { retire(client) }
+  }
+
   /// Ends all calls and waits until the connections are closed.
   func close() async {
     current.withLock { $0 = nil }

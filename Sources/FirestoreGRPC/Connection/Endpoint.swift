@@ -35,7 +35,17 @@ package struct Endpoint: Hashable, Sendable {
       ModelError("\(name) \"\(text)\" is not an address: \(reason). Write HOST:PORT, such as 127.0.0.1:8080.")
     }
     var rest = text[...]
-    for scheme in ["http://", "https://"] where rest.hasPrefix(scheme) { rest = rest.dropFirst(scheme.count) }
+    for (scheme, wantsTLS) in [("http://", false), ("https://", true)] where rest.lowercased().hasPrefix(scheme) {
+      guard wantsTLS == (security != .plaintext) else {
+        throw ModelError(
+          wantsTLS
+            ? "\(name) \"\(text)\" asks for TLS, but an emulator is spoken to in plain text. Leave out https://, or name "
+              + "the server with --host (a program: FirestoreSettings.host)."
+            : "\(name) \"\(text)\" asks for plain text, but the server is spoken to over TLS. Leave out http://, or name "
+              + "the server with --emulator (a program: useEmulator).")
+      }
+      rest = rest.dropFirst(scheme.count)
+    }
     if rest.hasSuffix("/") { rest = rest.dropLast() }
     var port: Substring?
     if rest.hasPrefix("[") {
@@ -58,6 +68,12 @@ package struct Endpoint: Hashable, Sendable {
     }
     guard (1...65535).contains(number) else { throw fail("a port lies between 1 and 65535") }
     self.init(host: String(rest), port: number, security: security)
+  }
+
+  /// Whether the name is of Google's APIs, which take the access tokens of Google's accounts.
+  package var isGoogle: Bool {
+    let name = (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
+    return name == "googleapis.com" || name.hasSuffix(".googleapis.com")
   }
 
   package var isTLS: Bool { security != .plaintext }

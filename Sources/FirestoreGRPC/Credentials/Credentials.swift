@@ -9,19 +9,36 @@ package final class Credentials: Sendable {
     case serviceAccount(ServiceAccountKey)
     case authorizedUser(AuthorizedUser)
     case metadataServer(HTTPURL)
+
+    /// Whether it grants a token that says nothing of whom it is for.
+    var isAccessToken: Bool {
+      switch self {
+      case .authorizedUser, .metadataServer: true
+      // Who gives a token knows where it goes.
+      case .fixed, .serviceAccount: false
+      }
+    }
   }
 
   private struct State {
     /// `nil` until it is found, and again after a refusal: the file may have been replaced.
     var source: Source?
     var token: AccessToken?
+    /// Whom the token is for, where that is said in it.
+    var audience: String?
   }
 
+  /// Whether these are what emulators take for an administrator: no secret.
+  package let isEmulatorOwner: Bool
   private let find: @Sendable () throws(RPCStatus) -> Source
   private let now: @Sendable () -> Timestamp
   private let state = Mutex(State())
 
-  init(now: @escaping @Sendable () -> Timestamp, find: @escaping @Sendable () throws(RPCStatus) -> Source) {
+  init(
+    isEmulatorOwner: Bool = false, now: @escaping @Sendable () -> Timestamp,
+    find: @escaping @Sendable () throws(RPCStatus) -> Source
+  ) {
+    self.isEmulatorOwner = isEmulatorOwner
     self.find = find
     self.now = now
   }
@@ -31,7 +48,7 @@ package final class Credentials: Sendable {
 
   /// A token from elsewhere, which nothing renews.
   package static func fixed(_ token: Secret) -> Credentials {
-    Credentials(now: { Timestamp(seconds: 0) }) { .fixed(token) }
+    Credentials(isEmulatorOwner: token.revealed == "owner", now: { Timestamp(seconds: 0) }) { .fixed(token) }
   }
 
   /// Whether a refused token can be replaced by another one.
@@ -53,20 +70,48 @@ package final class Credentials: Sendable {
     return source
   }
 
-  /// The header's value: `Bearer …`. From the last token while that is good; two calls that find none may both fetch
-  /// one, and either will do.
-  func authorization() async throws(RPCStatus) -> String {
+  /// Why the credentials do not go to an endpoint, whatever they are made of; `nil` if they may. What is sent without
+  /// TLS belongs to whoever listens.
+  package func refusal(at endpoint: Endpoint) -> RPCStatus? {
+    if isEmulatorOwner || endpoint.isTLS { return nil }
+    return RPCStatus(
+      .failedPrecondition,
+      "\(endpoint.text) is spoken to without TLS, and whoever listens could use the credentials that are sent there. "
+        + "Use TLS (isSSLEnabled), name it as an emulator (useEmulator), or set allowsInsecureCredentials.")
+  }
+
+  /// The header's value for calls to an endpoint: `Bearer …`. From the last token while that is good; two calls that
+  /// find none may both fetch one, and either will do.
+  ///
+  /// A service account's own token is for that endpoint alone. An access token of a user or a machine opens everything
+  /// that they may use, so it only goes to Google.
+  /// - Parameter isTrusting: sends it all the same, also without TLS.
+  /// - Throws: `failed-precondition` for credentials that are not sent there.
+  package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String {
+    if !isTrusting, let refusal = refusal(at: endpoint) { throw refusal }
+    let audience = endpoint.isGoogle ? ServiceAccountKey.audience : "https://\(endpoint.host.lowercased())/"
     let time = now().seconds
-    if let token = state.withLock({ $0.token }), token.isUsable(at: time) { return "Bearer " + token.secret.revealed }
-    let fresh = try await fetch(from: source(), at: time)
-    state.withLock { $0.token = fresh }
+    let last = state.withLock { $0.audience == audience ? $0.token : nil }
+    if let last, last.isUsable(at: time) { return "Bearer " + last.secret.revealed }
+    let source = try source()
+    if source.isAccessToken, !isTrusting, !endpoint.isGoogle {
+      throw RPCStatus(
+        .failedPrecondition,
+        "\(endpoint.text) is not Google's, and an access token that is sent there opens all that its owner may use. "
+          + "Name the key file of a service account (--credentials), or allow it (--insecure-credentials; a program: "
+          + "allowsInsecureCredentials).")
+    }
+    let fresh = try await fetch(from: source, for: audience, at: time)
+    state.withLock { ($0.token, $0.audience) = (fresh, audience) }
     return "Bearer " + fresh.secret.revealed
   }
 
-  private func fetch(from source: Source, at time: Int64) async throws(RPCStatus) -> AccessToken {
+  private func fetch(
+    from source: Source, for audience: String, at time: Int64
+  ) async throws(RPCStatus) -> AccessToken {
     switch source {
     case .fixed(let secret): AccessToken(secret: secret, expiry: nil)
-    case .serviceAccount(let key): try key.token(at: time)
+    case .serviceAccount(let key): try key.token(for: audience, at: time)
     case .authorizedUser(let user): try await user.fetchToken(at: time)
     case .metadataServer(let url): try await MetadataServer.fetchToken(from: url, at: time)
     }

@@ -5,7 +5,7 @@ import Foundation
 
 /// The key of a service account. It signs its own tokens, which Google's APIs take in place of fetched ones.
 struct ServiceAccountKey: Sendable {
-  /// Whom a token for Firestore is for.
+  /// Whom a token for Google's Firestore is for.
   static let audience = "https://firestore.googleapis.com/"
   /// Seconds that a token is good for; more is refused.
   static let lifetime: Int64 = 3600
@@ -27,14 +27,16 @@ struct ServiceAccountKey: Sendable {
   }
 
   /// A JSON Web Token (RFC 7519), signed with RS256.
-  /// - Parameter now: seconds since 1970.
-  func token(at now: Int64) throws(RPCStatus) -> AccessToken {
+  /// - Parameters:
+  ///   - audience: who alone should take it.
+  ///   - now: seconds since 1970.
+  func token(for audience: String, at now: Int64) throws(RPCStatus) -> AccessToken {
     let expiry = now + Self.lifetime
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
       let header = try encoder.encode(Header(alg: "RS256", typ: "JWT", kid: keyID))
-      let claims = try encoder.encode(Claims(iss: email, sub: email, aud: Self.audience, iat: now, exp: expiry))
+      let claims = try encoder.encode(Claims(iss: email, sub: email, aud: audience, iat: now, exp: expiry))
       let content = header.base64URL + "." + claims.base64URL
       let signature = try key.key.signature(for: Data(content.utf8), padding: .insecurePKCS1v1_5)
       return AccessToken(secret: Secret(content + "." + signature.rawRepresentation.base64URL), expiry: expiry)

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+import FirestoreSync
+import Testing
+
+/// A watch stream that is alive and says nothing.
+@Suite("A silent watch stream", .timeLimit(.minutes(5)))
+struct WatchSilenceTests {
+  @Test("After two silent minutes the stream is opened anew from where it was, and the status says why meanwhile")
+  func reopened() async throws {
+    try await EngineHarness.run { test in
+      func pass(_ duration: Duration) async {
+        for _ in 0..<Int(duration / WatchSilence.step) {
+          await test.clock.waitForSleeper(WatchSilence.step)
+          test.clock.advance(by: WatchSilence.step)
+        }
+        await test.clock.waitForSleeper(WatchSilence.step)
+      }
+      let (_, mailbox) = test.listen("rooms")
+      let (first, target) = try await test.nextWatch()
+      await first.sync(target, [], at: 5)
+      _ = try await mailbox.snapshot()
+
+      // A sign of life is enough, and the time counts from it.
+      await pass(.seconds(108))
+      await first.send(.change(.snapshot(at(6), nil)))
+      await pass(.seconds(120))
+      #expect(try await test.status { _ in true }.onlineState == .online)
+      await test.clock.waitForSleeper(WatchSilence.step)
+      test.clock.advance(by: WatchSilence.step)
+
+      let second = try #require(await test.backend.watches.next())
+      await first.waitForEnd()
+      let request = try #require(await second.request())
+      if case .add(let again) = request { #expect(again.id == target && again.resume != nil) }
+      let waiting = try await test.status { $0.onlineState != .online }
+      let reason = try #require(waiting.reason)
+      #expect("\(reason)".contains("two minutes"))
+      await second.sync(target, [], at: 7)
+      #expect(try await test.status { $0.onlineState == .online }.reason == nil)
+      // Nothing of this was seen by the listener, whose result stayed what it was.
+    }
+  }
+
+  @Test("A stream without anything to watch is closed when it is idle, and not opened anew")
+  func idle() async throws {
+    try await EngineHarness.run { test in
+      let (listener, mailbox) = test.listen("rooms")
+      let (stream, target) = try await test.nextWatch()
+      await stream.sync(target, [], at: 5)
+      _ = try await mailbox.snapshot()
+      test.engine.stopListening(listener)
+      _ = try #require(await stream.request())
+      for _ in 0..<5 {
+        await test.clock.waitForSleeper(WatchSilence.step)
+        test.clock.advance(by: WatchSilence.step)
+      }
+      await stream.waitForEnd()
+      #expect(try await test.status { $0.watch.state == .closed }.reason == .idle)
+    }
+  }
+}
