@@ -20,6 +20,9 @@ package actor LocalBackend {
   /// Where a damaged database was moved when this backend was opened; it then began empty.
   package nonisolated let movedAside: String?
 
+  /// Drawn at random when the data was made: tells it from all other data, wherever it is moved.
+  package nonisolated let instance: [UInt8]
+
   var log: CommitLog
   var matcher = TargetMatcher()
   var sessions: [WatchSessionID: WatchSession] = [:]
@@ -47,6 +50,7 @@ package actor LocalBackend {
   ) throws(BackendError) {
     let log = try CommitLog(configuration, keptChanges: keptChanges, requests: requests)
     movedAside = log.file.movedAside
+    instance = log.instance
     self.executor = executor ?? QueueExecutor(label: "local-backend")
     transactions = TransactionTable(at: log.clock.microseconds)
     self.log = log

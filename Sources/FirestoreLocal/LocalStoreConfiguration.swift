@@ -34,10 +34,15 @@ package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
   package var policy: CollectionPolicy
   package var database: DatabaseID
+  /// Whose a durable cache must be; `nil` takes whatever is there, for whoever only reads it.
+  package var claim: CacheClaim?
 
-  package init(location: StorageLocation, policy: CollectionPolicy, database: DatabaseID) {
+  package init(
+    location: StorageLocation, policy: CollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil
+  ) {
     self.location = location
     self.policy = policy
     self.database = database
+    self.claim = claim
   }
 }

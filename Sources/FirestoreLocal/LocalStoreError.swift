@@ -10,11 +10,25 @@ package struct LocalStoreError: Error, Hashable, Sendable, CustomStringConvertib
     case corrupt
     /// Written by a newer version of this program.
     case newerSchema
+    /// It belongs to another database (`CacheIdentity`).
+    case foreign
     case diskFull
     /// Asked for with `LocalStore.faults`.
     case injected
     /// Any other failure of SQLite.
     case sqlite
+
+    /// The Firestore code under which a user sees an error of this kind.
+    package var code: StatusCode {
+      switch self {
+      case .locked, .newerSchema, .foreign: .failedPrecondition
+      case .notWritable: .unimplemented
+      case .corrupt: .dataLoss
+      case .diskFull: .resourceExhausted
+      case .injected: .unavailable
+      case .sqlite: .internal
+      }
+    }
   }
 
   package var kind: Kind
@@ -26,16 +40,7 @@ package struct LocalStoreError: Error, Hashable, Sendable, CustomStringConvertib
   }
 
   /// The Firestore code under which a user sees this error.
-  package var code: StatusCode {
-    switch kind {
-    case .locked, .newerSchema: .failedPrecondition
-    case .notWritable: .unimplemented
-    case .corrupt: .dataLoss
-    case .diskFull: .resourceExhausted
-    case .injected: .unavailable
-    case .sqlite: .internal
-    }
-  }
+  package var code: StatusCode { kind.code }
 
   package var description: String { message }
 }

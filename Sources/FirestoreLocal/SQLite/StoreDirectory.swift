@@ -11,7 +11,8 @@ struct StoreDirectory: ~Copyable {
   let path: String
   private let descriptor: Int32
 
-  var databasePath: String { path + "/" + Self.databaseName }
+  var databasePath: String { Self.databasePath(in: path) }
+  static func databasePath(in path: String) -> String { path + "/" + databaseName }
   /// Present after damage was met while the cache was in use.
   private var damagePath: String { databasePath + ".damaged" }
 

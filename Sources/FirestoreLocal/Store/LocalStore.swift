@@ -53,17 +53,17 @@ package struct LocalStore: ~Copyable {
     let database =
       switch configuration.location {
       case .memory: try CacheDatabase()
-      case .directory(let path): try CacheDatabase.open(in: path)
+      case .directory(let path): try CacheDatabase.open(in: path, claim: configuration.claim)
       }
     self.init(try Opening(database), configuration.policy)
   }
 
   /// Opens what the configuration names. A damaged database is moved aside, never deleted, and a new one begun; one
-  /// that is locked, not writable or newer is left alone, and the store is in memory. `fallback` says so.
+  /// that is locked, not writable, newer or another database's is left alone, and the store is in memory. `fallback` says so.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
     do throws(LocalStoreError) {
-      opening = try Opening(orMovingAside: configuration.location)
+      opening = try Opening(orMovingAside: configuration.location, configuration.claim)
     } catch let reason {
       do throws(LocalStoreError) {
         opening = try Opening(CacheDatabase(), fallback: reason)
@@ -103,11 +103,11 @@ package struct LocalStore: ~Copyable {
       batchCount = try database.mutations.count(of: user)
     }
 
-    init(orMovingAside location: StorageLocation) throws(LocalStoreError) {
+    init(orMovingAside location: StorageLocation, _ claim: CacheClaim?) throws(LocalStoreError) {
       switch location {
       case .memory: try self.init(CacheDatabase())
       case .directory(let path):
-        let (database, damage, movedAside) = try CacheDatabase.openRecovering(in: path)
+        let (database, damage, movedAside) = try CacheDatabase.openRecovering(in: path, claim: claim)
         try self.init(database, fallback: damage, movedAside: movedAside)
       }
     }

@@ -83,7 +83,10 @@ extension CacheDatabase {
     ),
     (
       "impossible counters",
-      "globals WHERE name <> '\(Globals.Name.clientIdentity.rawValue)' AND NOT (\(among("value")))"
+      """
+      globals WHERE name NOT IN ('\(Globals.Name.clientIdentity.rawValue)', '\(ownerName)')
+        AND NOT (\(among("value")))
+      """
     ),
   ]
 

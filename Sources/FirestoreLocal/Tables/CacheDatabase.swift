@@ -53,9 +53,9 @@ final class CacheDatabase {
   deinit { close() }
 
   /// Opens the database of a directory, which is locked until `close`.
-  static func open(in path: String) throws(LocalStoreError) -> CacheDatabase {
+  static func open(in path: String, claim: CacheClaim?) throws(LocalStoreError) -> CacheDatabase {
     let directory = try StoreDirectory(path)
-    let database = try open(directory)
+    let database = try open(directory, claim)
     database.directory = consume directory
     return database
   }
@@ -63,18 +63,18 @@ final class CacheDatabase {
   /// As `open`, but a damaged database is renamed and a new one begun.
   /// - Returns: also what was wrong and where the damaged database is now.
   static func openRecovering(
-    in path: String
+    in path: String, claim: CacheClaim?
   ) throws(LocalStoreError) -> (database: CacheDatabase, damage: LocalStoreError?, movedAside: String?) {
     let directory = try StoreDirectory(path)
     var damage: LocalStoreError?
     var movedAside: String?
     let database: CacheDatabase
     do throws(LocalStoreError) {
-      database = try open(directory)
+      database = try open(directory, claim)
     } catch {
       guard error.kind == .corrupt else { throw error }
       let aside = try directory.moveAside()
-      database = try open(directory)
+      database = try open(directory, claim)
       movedAside = aside
       damage = LocalStoreError(
         .corrupt,
@@ -83,6 +83,18 @@ final class CacheDatabase {
     }
     database.directory = consume directory
     return (database, damage, movedAside)
+  }
+
+  private static func open(
+    _ directory: borrowing StoreDirectory, _ claim: CacheClaim?
+  ) throws(LocalStoreError) -> CacheDatabase {
+    let database = try open(directory)
+    guard let claim, try !database.accept(claim, in: directory.path) else { return database }
+    database.close()
+    try directory.removeDatabase()
+    let new = try open(directory)
+    _ = try new.accept(claim, in: directory.path)
+    return new
   }
 
   private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {

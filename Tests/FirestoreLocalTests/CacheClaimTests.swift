@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+import Foundation
+import Testing
+
+/// A cache belongs to one database, and what waits in it is shown to no other.
+@Suite("Whose a cache is")
+struct CacheClaimTests {
+  private static let database = DatabaseID(project: "test-project")
+  private let place = Place(.durable)
+  private let ours = CacheIdentity.embedded([1, 2, 3, 4, 5, 6, 7, 8], database)
+  private let others = CacheIdentity.server("Example.com:443", database)
+
+  private func configuration(_ claim: CacheClaim?) -> LocalStoreConfiguration {
+    var configuration = place.configuration()
+    configuration.claim = claim
+    return configuration
+  }
+
+  /// Opens the cache for a database, and queues a write if asked.
+  private func use(_ identity: CacheIdentity?, queueing path: String? = nil) throws {
+    var store = try LocalStore(configuration(identity.map { CacheClaim($0) }))
+    if let path { _ = try store.write([set(path, [:])], at: now) }
+    store.close()
+  }
+
+  /// Why the cache is not opened for a database; `nil` if it is.
+  private func refusal(_ claim: CacheClaim) -> LocalStoreError? {
+    let store = LocalStore(openingOrFallingBack: configuration(claim))
+    let refusal = store.fallback
+    store.close()
+    return refusal
+  }
+
+  private func waitingWrites(_ claim: CacheClaim) throws -> Int {
+    let store = LocalStore(openingOrFallingBack: configuration(claim))
+    let count = try store.pendingBatches().count
+    store.close()
+    return count
+  }
+
+  @Test("A queue is opened again for its own database, and refused for another one, which runs in memory and says why")
+  func foreign() throws {
+    try use(ours, queueing: "cities/SF")
+
+    #expect(refusal(CacheClaim(ours)) == nil)
+    for replacesOthers in [false, true] {
+      let claim = CacheClaim(others, replacesOthers: replacesOthers)
+      let failure = try #require(refusal(claim))
+      #expect(failure.kind == .foreign && failure.code == .failedPrecondition)
+      for part in [place.path, ours.description, others.description, "a write is kept", "another cache directory"] {
+        #expect(failure.message.contains(part), "\(failure.message)")
+      }
+      #expect(try waitingWrites(claim) == 0)
+    }
+    #expect(throws: LocalStoreError.self) { _ = try LocalStore(configuration(CacheClaim(others))) }
+    #expect(try waitingWrites(CacheClaim(ours)) == 1)
+  }
+
+  @Test("Without a write in it, another database's cache is begun anew where only this backend's caches lie")
+  func replaced() throws {
+    let old = try LocalStore(configuration(CacheClaim(others)))
+    let first = old.clientID
+    old.close()
+
+    #expect(refusal(CacheClaim(ours))?.kind == .foreign)
+    #expect(refusal(CacheClaim(ours, replacesOthers: true)) == nil)
+    let new = try LocalStore(configuration(CacheClaim(ours)))
+    let second = new.clientID
+    new.close()
+    #expect(first != second)
+  }
+
+  @Test("A refused write counts as one that waits")
+  func rejected() throws {
+    var store = try LocalStore(configuration(CacheClaim(others)))
+    let batch = try store.write([set("cities/SF", [:])], at: now).batchID
+    let rejection = Rejection(status: RPCStatus(.permissionDenied, "no"), time: now, attempts: 1)
+    _ = try store.reject(batch, rejection)
+    store.close()
+
+    #expect(refusal(CacheClaim(ours, replacesOthers: true))?.kind == .foreign)
+  }
+
+  @Test("A cache that does not say whose it is becomes that of the first who asks, with its queue")
+  func ownerless() throws {
+    try use(nil, queueing: "cities/SF")
+    #expect(try LocalStore.ownerlessWriteCount(in: place.path) == 1)
+
+    #expect(try waitingWrites(CacheClaim(ours)) == 1)
+
+    #expect(try LocalStore.ownerlessWriteCount(in: place.path) == 0)
+    #expect(refusal(CacheClaim(others))?.kind == .foreign)
+  }
+
+  @Test("Whose it is stays in a cache that was marked as damaged and found whole")
+  func verified() throws {
+    try use(ours, queueing: "cities/SF")
+    #expect(FileManager.default.createFile(atPath: place.databasePath + ".damaged", contents: nil))
+    #expect(refusal(CacheClaim(ours)) == nil)
+    #expect(try waitingWrites(CacheClaim(ours)) == 1)
+  }
+
+  @Test("Databases of one server, and servers of one database, are told apart, whatever the case of a host's name")
+  func identities() {
+    let named = DatabaseID(project: "test-project", database: "default")
+    let identities = [
+      ours, others, CacheIdentity.embedded([1], Self.database), .embedded([1, 2, 3, 4, 5, 6, 7, 8], named),
+      .server("example.com:443", named), .server("example.com:444", Self.database), .memory("a", Self.database),
+    ]
+    #expect(Set(identities.map(\.description)).count == identities.count)
+    #expect(others == .server("example.COM:443", Self.database))
+  }
+}
