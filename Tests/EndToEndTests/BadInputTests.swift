@@ -76,7 +76,7 @@ extension EndToEndTests.InTmux {
       for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] { second.environment[name] = surroundings.environment[name] }
       let hearth = try await TmuxTerminal(in: second)
       try await hearth.wait(for: "the reason") {
-        $0.rows("│ cache ", "In memory only", "in use by process").count == 1
+        $0.rows("│ cache ", "In memory only", "the data is in use").count == 1
       }
     }
 

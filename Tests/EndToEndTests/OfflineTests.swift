@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
 import FirestoreModel
+import Foundation
 import Glibc
 import Testing
 
@@ -68,6 +69,34 @@ extension EndToEndTests.InTmux {
       }
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
+    }
+
+    @Test("A write that waits for one folder of data is not sent to another, and waits until the first is opened")
+    func otherData() async throws {
+      let surroundings = try Surroundings()
+      let (a, b) = (surroundings.folder.path + "/a", surroundings.folder.path + "/b")
+      for data in [a, b] {
+        #expect(try await HeadlessRun(["set", "items/a0", "{}", "--data", data], surroundings).status == 0)
+      }
+      try surroundings.write("edit", #"{"name": "for a"}"#)
+      let first = try await TmuxTerminal(["--data", a, "--offline"], in: surroundings)
+      try await first.wait("items")
+      try await first.keys("n", "d")
+      try await first.wait(for: "the write") { $0.lines[0].contains("⇡1") }
+      try await first.keys("Q")
+      #expect(try await first.exitStatus() == 0)
+
+      let other = try await TmuxTerminal(["--data", b], in: surroundings)
+      try await other.wait(for: "an empty queue") { $0.lines[0].contains("● ONLINE") && $0.lines[0].contains("⇡0") }
+      try await other.keys("Q")
+      #expect(try await other.exitStatus() == 0)
+      let again = try await TmuxTerminal(["--data", a], in: surroundings)
+      try await again.wait(for: "an empty queue") { $0.lines[0].contains("● ONLINE") && $0.lines[0].contains("⇡0") }
+      try await again.keys("Q")
+      #expect(try await again.exitStatus() == 0)
+      for (data, count) in [(a, 2), (b, 1)] {
+        #expect(try await HeadlessRun(["get", "items", "--data", data], surroundings).lines.count == count)
+      }
     }
 
     @Test("S10: writes that were pending at a kill -9 are pending after the restart and reach the backend once")

@@ -95,11 +95,16 @@ extension EndToEndTests {
         (["set", "a/b", "{"], 65, "column 2"), (["set", "a/b", "{\"__x__\": 1}"], 65, "__x__"),
         (["set", "a", "{}"], 64, "collection"),
         (["get", "a", "--timeout", "soon"], 64, "5s"), (["get", "a/b", "--source", "cache"], 4, "cache"),
-        (["get", "a", "--data", "/proc/hearth"], 77, "/proc/hearth"),
         (["get", "a", "--limit", "-1"], 64, "limit"), (["help", "foo"], 64, "'foo'"),
         (["get", "a", "--hlp"], 64, "'--help'"),
         (["get", "a", "--order", "n desc"], 64, "n:desc"), (["update", "a/b", "a b=1"], 64, "column 2"),
         (["dashboard", "--demo", "--emulator", "h:1"], 64, "--emulator"), (["--demo", "--cloud"], 64, "--cloud"),
+        (["set", "a/b", "{}", "--data", "/proc/hearth"], 77, "/proc/hearth"),
+        (["get", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
+        (["export", "--all", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
+        (["watch", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
+        (["explain", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
+        (["get", "a", "--emulator", "https://h:1"], 64, "TLS"),
       ] as [([String], CInt, String)])
     func failures(arguments: [String], status: CInt, mentions: String) async throws {
       let run = try await HeadlessRun(arguments, surroundings)

@@ -21,4 +21,6 @@ struct RemoteBackend: Hashable, Sendable {
 
   var endpoint: Endpoint
   var identity: Identity
+  /// Whether credentials go to a host where others could take them.
+  var allowsInsecureCredentials = false
 }

@@ -2,6 +2,7 @@
 import Dashboard
 import FirestoreBackend
 import FirestoreGRPC
+import FirestoreLocal
 import FirestoreModel
 import FirestoreRemote
 import Foundation
@@ -14,6 +15,8 @@ struct Connection: Sendable {
   let backend: NetworkStatus.Backend
   /// Why the data is not where the user expects it.
   let problem: StorageProblem?
+  /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used.
+  let identity: CacheIdentity?
 
   /// For commands: data that cannot be used is an error.
   static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
@@ -42,7 +45,7 @@ struct Connection: Sendable {
       } catch  where folder != nil {
         problem = StorageProblem(backend: error)
       }
-      return Connection(try openBackend(in: nil), database, problem: problem)
+      return Connection(try openBackend(in: nil), database, problem: problem, isStandIn: true)
     case .remote(let remote): return Connection(remote, database)
     }
   }
@@ -51,7 +54,8 @@ struct Connection: Sendable {
     try LocalBackend(BackendConfiguration(location: folder.map { .directory($0) } ?? .memory, now: { .now }))
   }
 
-  private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageProblem?) {
+  private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageProblem?, isStandIn: Bool = false) {
+    identity = isStandIn ? nil : .embedded(backend.instance, database)
     self.database = database
     datastore = InProcessDatastore(backend: backend, database: database)
     self.backend = Self.name(.embedded(folder: nil), database)
@@ -67,7 +71,10 @@ struct Connection: Sendable {
         .application(file: file, environment: ProcessInfo.processInfo.environment, now: { .now })
       }
     self.database = database
-    datastore = GRPCDatastore(remote.endpoint, database: database, credentials: credentials)
+    identity = .server(remote.endpoint.text, database)
+    datastore = GRPCDatastore(
+      remote.endpoint, database: database, credentials: credentials,
+      allowsInsecureCredentials: remote.allowsInsecureCredentials)
     backend = Self.name(.remote(remote), database)
     problem = nil
   }

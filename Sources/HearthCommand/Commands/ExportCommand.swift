@@ -44,6 +44,7 @@ struct ExportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
     let path = try path.map { try DataPath.any($0) }
+    try locations.requireData()
     let connection = try Connection.open(locations.backend, locations.database)
     if let problem = connection.problem { headless.note(problem.message) }
     let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl

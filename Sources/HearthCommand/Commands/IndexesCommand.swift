@@ -47,7 +47,7 @@ struct IndexesCommand: AsyncParsableCommand {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
     let definitions = try set.map { try Self.definitions(in: $0) }
     let (deletesAll, headless) = (deleteAll, headless)
-    let states = try await CacheReader.withClient(locations) { client in
+    let states = try await CacheReader.withClient(locations, isMade: definitions != nil) { client in
       if deletesAll { client.engine.deleteAllIndexes() }
       if let definitions {
         try await client.engine.setIndexes(definitions)

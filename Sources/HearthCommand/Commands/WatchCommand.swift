@@ -53,9 +53,12 @@ struct WatchCommand: AsyncParsableCommand {
       query: query, includesMetadata: includeMetadataChanges, skipsInitial: noInitial, isJSON: json, goal: until,
       timeout: timeout, startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded,
       headless: headless)
+    try locations.requireData()
     let connection = try Connection.open(locations.backend, locations.database)
     if let problem = connection.problem { headless.note(problem.message) }
     // The dashboard's own cache holds writes that it alone should send.
-    try await run.run(at: connection, cache: storage.cache == nil ? .memory : locations.cache)
+    var store = locations.store(for: connection, .never)
+    if storage.cache == nil { store.location = .memory }
+    try await run.run(at: connection, store)
   }
 }

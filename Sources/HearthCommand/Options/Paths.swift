@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TerminalTheme
 
+import enum Hearth.StandardDirectories
+
 /// The folders of the XDG base directory specification.
 struct Paths: Sendable {
   /// `$XDG_DATA_HOME/hearth`: the backend's data and the cache.
@@ -13,12 +15,12 @@ struct Paths: Sendable {
   let themeFolders: [String]
 
   init(environment: [String: String]) {
-    let home = environment["HOME"] ?? "."
+    let home = StandardDirectories.home(environment)
     func folder(_ variable: String, _ fallback: String) -> String {
       // The specification says to ignore relative values.
       environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "\(home)/\(fallback)"
     }
-    data = folder("XDG_DATA_HOME", ".local/share") + "/hearth"
+    data = StandardDirectories.data(environment)
     state = folder("XDG_STATE_HOME", ".local/state") + "/hearth"
     let configuration = folder("XDG_CONFIG_HOME", ".config") + "/hearth"
     configurationFile = configuration + "/config.toml"

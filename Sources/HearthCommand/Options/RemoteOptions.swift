@@ -23,9 +23,16 @@ struct RemoteOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file instead of the system's.", valueName: "file"))
   var trust: String?
 
+  @Flag(
+    help: "Send a user's or the machine's own access token to a --host that is not Google's; it opens more than that.")
+  var insecureCredentials = false
+
   mutating func validate() throws {
     if emulator != nil, cloud || credentials != nil || host != nil {
       throw ValidationError("--emulator names a backend of its own; leave out --cloud, --credentials and --host.")
+    }
+    if insecureCredentials, host == nil {
+      throw ValidationError("--insecure-credentials is about a server that is not Google's; give it with --host.")
     }
     if trust != nil, emulator != nil || (host == nil && credentials == nil && !cloud) {
       throw ValidationError("--trust is about TLS; give it with --host.")
@@ -48,19 +55,21 @@ struct RemoteOptions: ParsableArguments {
       var endpoint = Endpoint.cloudFirestore
       endpoint.security = .tls(trustRoots: trust)
       if let host { endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "--host") }
-      return RemoteBackend(endpoint: endpoint, identity: .application(file: credentials))
+      return RemoteBackend(
+        endpoint: endpoint, identity: .application(file: credentials), allowsInsecureCredentials: insecureCredentials)
     }
     guard let address = environment[Self.emulatorVariable], !address.isEmpty else { return nil }
     let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable)
     return RemoteBackend(endpoint: endpoint, identity: .owner)
   }
 
-  /// The project that the environment or the key file names.
-  func project(environment: [String: String]) -> String? {
+  /// The project that the environment or the key file names, and who named it.
+  func project(environment: [String: String]) -> (id: String, source: String)? {
     for variable in ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"] {
-      if let project = environment[variable], !project.isEmpty, !project.contains("/") { return project }
+      if let project = environment[variable], !project.isEmpty { return (project, "$" + variable) }
     }
-    return emulator == nil ? Credentials.project(file: credentials, environment: environment) : nil
+    guard emulator == nil, let id = Credentials.project(file: credentials, environment: environment) else { return nil }
+    return (id, credentials ?? "the credentials file")
   }
 
   static let emulatorVariable = "FIRESTORE_EMULATOR_HOST"

@@ -5,6 +5,8 @@ import FirestoreLocal
 import FirestoreModel
 import Foundation
 
+import enum Hearth.PathComponent
+
 /// Where the data is: the backend, the database, and the client's cache. Every command that touches data has these.
 struct StorageOptions: ParsableArguments {
   @OptionGroup var remote: RemoteOptions
@@ -17,7 +19,10 @@ struct StorageOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Database of the project.", valueName: "id"))
   var database = "(default)"
 
-  @Option(help: ArgumentHelp("Folder of the client's cache and queue of pending writes.", valueName: "dir"))
+  @Option(
+    help: ArgumentHelp(
+      "Folder of the client's cache and queue of pending writes; one that belongs to another database is not used.",
+      valueName: "dir"))
   var cache: String?
 
   @Option(help: ArgumentHelp("Folder of the embedded backend's data.", valueName: "dir"))
@@ -27,36 +32,68 @@ struct StorageOptions: ParsableArguments {
   var inMemory = false
 
   mutating func validate() throws {
-    for (name, id) in [("project", project), ("database", database)] {
-      guard let id, id.isEmpty || id.contains("/") else { continue }
-      throw ValidationError("--\(name) \"\(id)\" is not an id: it must not be empty or contain a slash.")
+    for (name, id) in [("--project", project), ("--database", database)] {
+      if let id { try Self.check(id, name) }
+    }
+    for (name, folder) in [("--cache", cache), ("--data", data)] where folder?.isEmpty == true {
+      throw ValidationError("\(name) is empty; name a folder.")
+    }
+    if inMemory, cache != nil || data != nil {
+      throw ValidationError("--in-memory keeps nothing; leave out \(data == nil ? "--cache" : "--data").")
     }
     do {
-      if let remote = try remoteBackend(), data != nil {
+      let remote = try remoteBackend()
+      if let remote, data != nil {
         throw ValidationError("--data is the embedded backend's, but \(remote.endpoint.text) is to be used.")
+      }
+      if remote != nil, project == nil, let (id, source) = self.remote.project(environment: Self.environment) {
+        try Self.check(id, "The project of \(source),", remedy: " Name another one with --project.")
       }
     } catch let error as ModelError {
       throw ValidationError(error.message)
     }
   }
 
+  private static func check(_ id: String, _ name: String, remedy: String = "") throws {
+    guard id.isEmpty || id.contains("/") || id == "." || id == ".." else { return }
+    throw ValidationError("\(name) \"\(id)\" is not an id: it must not be empty, . or .., or contain a slash.\(remedy)")
+  }
+
   struct Locations: Sendable {
     var database: DatabaseID
     var cache: StorageLocation
     var backend: BackendChoice
+    /// Whether a user chose the cache's folder.
+    var isCacheNamed = false
+    /// Whether a user chose the data's folder.
+    var isDataNamed = false
+    /// Where versions before kept the cache.
+    var formerCache: String?
   }
 
+  /// An embedded backend's cache lies in the folder of its data and goes wherever that goes; those of servers lie side by
+  /// side, by the server's address.
   func locations(_ paths: Paths) -> Locations {
     // An address that is none was refused by `validate`.
     let remote = try? remoteBackend()
-    let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)) ?? "hearth"
-    let name = database == "(default)" ? "default" : database
-    // Backends may know the same project with other documents.
-    let place = remote.map { "remote/\($0.endpoint.text)/" } ?? ""
-    return Locations(
-      database: DatabaseID(project: project, database: database),
-      cache: inMemory ? .memory : .directory(cache ?? "\(paths.data)/cache/\(place)\(project)/\(name)"),
-      backend: remote.map { .remote($0) } ?? .embedded(folder: inMemory ? nil : data ?? "\(paths.data)/backend"))
+    let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)?.id) ?? "hearth"
+    let folder = data ?? "\(paths.data)/backend"
+    var locations = Locations(
+      database: DatabaseID(project: project, database: database), cache: .memory,
+      backend: remote.map { .remote($0) } ?? .embedded(folder: inMemory ? nil : folder))
+    if inMemory { return locations }
+    (locations.isCacheNamed, locations.isDataNamed) = (cache != nil, data != nil)
+    let server = remote?.endpoint.text.lowercased()
+    let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))" } ?? "\(folder)/cache"
+    let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"
+    locations.cache = .directory(cache ?? place)
+    if cache == nil {
+      let former = remote.map { "remote/\($0.endpoint.text)/" } ?? ""
+      let name = database == "(default)" ? "default" : database
+      let path = "\(paths.data)/cache/\(former)\(project)/\(name)"
+      locations.formerCache = path == place ? nil : path
+    }
+    return locations
   }
 
   /// The environment names a backend only where the options name none.

@@ -10,13 +10,12 @@ import struct Hearth.UnavailableDatastore
 /// Reads the cache that the dashboard keeps, without a network.
 enum CacheReader {
   /// Runs work on the cache.
+  /// - Parameter isMade: whether one is begun if there is none.
   /// - Throws: `CommandFailure` if the cache is in use or cannot be opened; what the work throws.
   static func withClient<Result: Sendable>(
-    _ locations: StorageOptions.Locations, _ work: (Client) async throws -> Result
+    _ locations: StorageOptions.Locations, isMade: Bool = false, _ work: (Client) async throws -> Result
   ) async throws -> Result {
-    let policy = CollectionPolicy.never
-    var configuration = SyncConfiguration(
-      store: LocalStoreConfiguration(location: locations.cache, policy: policy, database: locations.database))
+    var configuration = SyncConfiguration(store: try locations.readStore(isMade: isMade))
     configuration.isNetworkEnabled = false
     let client = Client(configuration, datastore: UnavailableDatastore(because: "Only the cache is read."))
     do {
@@ -43,8 +42,8 @@ enum CacheReader {
   /// - Throws: if the client does without the cache that it was given.
   static func check(_ client: Client) async throws(CommandFailure) {
     for await status in client.engine.status() {
-      guard let failure = status.storageFallback else { return }
-      throw CommandFailure(.unavailable, failure.replacing("In memory only. ", with: ""))
+      if let failure = CommandFailure(cacheOf: status) { throw failure }
+      return
     }
   }
 }

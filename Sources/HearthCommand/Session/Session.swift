@@ -86,9 +86,7 @@ final class Session {
     self.faults = faults
     let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     var configuration = SyncConfiguration(
-      store: LocalStoreConfiguration(
-        location: options.storage.cache, policy: .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024),
-        database: options.storage.database))
+      store: options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024)))
     configuration.isNetworkEnabled = !options.startsOffline
     let engine = SyncEngine(
       configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
@@ -112,7 +110,8 @@ final class Session {
           perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings()))
         }
       }
-      for notice in options.notices { notify(.warning, notice) }
+      let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }
+      for notice in options.notices + [former].compactMap(\.self) { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       let code = await untilExit()
       // The terminal first: it is the user's again while the client ends.

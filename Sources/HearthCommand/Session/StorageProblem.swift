@@ -16,6 +16,7 @@ struct StorageProblem: Hashable, Sendable {
       case .locked: "IN MEMORY: cache locked"
       case .notWritable: "IN MEMORY: cache not writable"
       case .newerSchema: "IN MEMORY: cache of a newer version"
+      case .foreign: "IN MEMORY: cache of another database"
       case .corrupt: "NEW CACHE: the old one is damaged"
       case .diskFull: "IN MEMORY: disk full"
       case .injected, .sqlite: "IN MEMORY: cache cannot be opened"
@@ -23,7 +24,8 @@ struct StorageProblem: Hashable, Sendable {
   }
 
   init(backend error: BackendError) {
-    message = "\(error.message) The backend runs in memory."
+    // The beginning says what matters: a screen cuts the rest.
+    message = "In memory only\(error.kind == .locked ? ": the data is in use" : ""). \(error.message)"
     badge =
       switch error.kind {
       case .locked: "IN MEMORY: data locked"

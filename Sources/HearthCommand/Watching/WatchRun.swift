@@ -36,11 +36,10 @@ struct WatchRun: Sendable {
     func make() { flag.store(true, ordering: .relaxed) }
   }
 
-  /// - Parameter cache: where the client keeps what it knows.
-  func run(at connection: Connection, cache: StorageLocation) async throws {
+  /// - Parameter store: where the client keeps what it knows.
+  func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
     let interruptions = Interruptions()
     let causes = interruptions.causes
-    let store = LocalStoreConfiguration(location: cache, policy: .never, database: connection.database)
     let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
     let contact = Contact()
     // The embedded backend is there as soon as it is open.

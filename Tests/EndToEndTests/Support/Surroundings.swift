@@ -31,7 +31,7 @@ final class Surroundings {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  var cache: String { folder.appending(path: "data/hearth/cache/hearth/default").path }
+  var cache: String { folder.appending(path: "data/hearth/backend/cache/hearth/%28default%29").path }
   var backend: String { folder.appending(path: "data/hearth/backend").path }
 
   func write(_ name: String, _ text: String) throws {

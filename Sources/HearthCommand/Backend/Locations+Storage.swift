@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreLocal
+import FirestoreSync
+
+extension StorageOptions.Locations {
+  /// The cache of a client that may send: it must be that of the database which the connection leads to.
+  func store(for connection: Connection, _ policy: CollectionPolicy) -> LocalStoreConfiguration {
+    // Data that could not be opened is replaced by an empty backend: nothing that waits is for that.
+    guard let identity = connection.identity else {
+      return LocalStoreConfiguration(location: .memory, policy: policy, database: database)
+    }
+    return LocalStoreConfiguration(
+      location: cache, policy: policy, database: database,
+      claim: CacheClaim(identity, replacesOthers: isBesideData))
+  }
+
+  /// Whether the cache lies in the folder of the embedded backend's data.
+  private var isBesideData: Bool {
+    if case .embedded = backend { return !isCacheNamed }
+    return false
+  }
+
+  /// For commands that only read: a folder that somebody mistyped is not made.
+  /// - Throws: `CommandFailure` if a user named a folder in which there is no data.
+  func requireData() throws(CommandFailure) {
+    guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
+    throw CommandFailure(
+      .noInput, "there is no data in \(folder). Check --data; commands that write, and the dashboard, begin it.")
+  }
+
+  /// The cache of a client that never sends, for commands that only look at it. A folder that a user named must have
+  /// one; anywhere else one that is not there yet is empty.
+  /// - Parameter isMade: whether it is made if need be.
+  func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
+    var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)
+    guard !isMade, case .directory(let folder) = cache, !LocalStore.exists(in: folder) else { return configuration }
+    if isCacheNamed || isDataNamed {
+      throw CommandFailure(
+        .noInput, "there is no cache in \(folder). Check --cache and --data; the dashboard makes one.")
+    }
+    configuration.location = .memory
+    return configuration
+  }
+}
+
+extension CommandFailure {
+  /// The cache that a command needs cannot be used.
+  init?(cacheOf status: EngineStatus) {
+    guard let kind = status.storageFailure, let reason = status.storageFallback else { return nil }
+    let exit: ExitStatus =
+      switch kind {
+      case .locked: .unavailable
+      case .foreign, .newerSchema: .configuration
+      case .notWritable: .permissionDenied
+      case .corrupt: .badData
+      case .diskFull: .tryAgain
+      case .injected, .sqlite: .failure
+      }
+    self.init(exit, reason.replacing("In memory only. ", with: ""))
+  }
+}

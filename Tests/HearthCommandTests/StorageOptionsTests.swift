@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreBackend
+import FirestoreLocal
+import FirestoreModel
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+/// Which data and which cache a command uses.
+@Suite struct StorageOptionsTests {
+  private let paths = Paths(environment: ["HOME": "/home/ada"])
+
+  private func cache(_ arguments: String...) throws -> StorageLocation {
+    try StorageOptions.parse(arguments).locations(paths).cache
+  }
+
+  @Test("An embedded backend's cache lies in the folder of its data, by project and database")
+  func embedded() throws {
+    let data = "/home/ada/.local/share/hearth/backend"
+    #expect(try cache() == .directory("\(data)/cache/hearth/%28default%29"))
+    #expect(try cache("--database", "default") == .directory("\(data)/cache/hearth/default"))
+    #expect(try cache("--data", "/a", "--project", "x.y") == .directory("/a/cache/x%2Ey/%28default%29"))
+    #expect(try cache("--data", "/b", "--project", "x%2Ey") == .directory("/b/cache/x%252Ey/%28default%29"))
+    #expect(try cache("--cache", "/c") == .directory("/c"))
+    #expect(try cache("--in-memory") == .memory)
+  }
+
+  @Test("A server's cache lies by its address, in whatever case that was typed")
+  func remote() throws {
+    let caches = "/home/ada/.local/share/hearth/cache/remote"
+    #expect(
+      try cache("--emulator", "Localhost:80", "--project", "p")
+        == .directory("\(caches)/localhost%3A80/p/%28default%29"))
+    #expect(
+      try cache("--emulator", "localhost:81", "--project", "p", "--database", "d")
+        == .directory("\(caches)/localhost%3A81/p/d"))
+  }
+
+  @Test(
+    "Ids that would lead elsewhere, empty folders and contradictions are refused",
+    arguments: [
+      (["--project", ".."], "\"..\""), (["--project", "a/b"], "slash"), (["--database", "."], "\".\""),
+      (["--data", ""], "--data is empty"), (["--cache", ""], "--cache is empty"),
+      (["--in-memory", "--cache", "c"], "leave out --cache"), (["--in-memory", "--data", "d"], "leave out --data"),
+      (["--emulator", "https://h:1"], "--host"), (["--host", "http://h"], "--emulator"),
+      (["--insecure-credentials"], "--host"),
+    ])
+  func refused(arguments: [String], reason: String) {
+    let error = #expect(throws: (any Error).self) { try StorageOptions.parse(arguments) }
+    #expect(error.map { StorageOptions.message(for: $0).contains(reason) } == true, "\(String(describing: error))")
+  }
+
+  @Test("A project that a key file names must be one, or another must be named")
+  func keyFile() throws {
+    let file = NSTemporaryDirectory() + "hearth-\(UUID().uuidString).json"
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    try Data(#"{"type": "service_account", "project_id": "../../x"}"#.utf8).write(to: URL(fileURLWithPath: file))
+    let error = #expect(throws: (any Error).self) { try StorageOptions.parse(["--credentials", file]) }
+    let message = error.map { StorageOptions.message(for: $0) } ?? ""
+    #expect(message.contains(file) && message.contains("../../x") && message.contains("--project"), "\(message)")
+    let named = try StorageOptions.parse(["--credentials", file, "--project", "p"])
+    #expect(named.locations(paths).database.project == "p")
+  }
+
+  @Test("Reading never makes the folder of data that was named: there is no data, or no cache, there")
+  func reading() throws {
+    let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let locations = try StorageOptions.parse(["--data", folder]).locations(paths)
+    let noData = #expect(throws: CommandFailure.self) { try locations.requireData() }
+    #expect(noData?.status == .noInput && noData?.message.contains(folder) == true)
+    let noCache = #expect(throws: CommandFailure.self) { try locations.readStore(isMade: false) }
+    #expect(noCache?.status == .noInput && noCache?.message.contains(folder + "/cache") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder))
+
+    _ = try LocalBackend(BackendConfiguration(location: .directory(folder), now: { Timestamp(seconds: 0) }))
+    try locations.requireData()
+  }
+
+  @Test("A cache is opened for the database that the connection leads to; with a stand-in for the data, in memory")
+  func claims() throws {
+    let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let locations = try StorageOptions.parse(["--data", folder]).locations(paths)
+    let connection = try Connection.open(locations.backend, locations.database)
+    let store = locations.store(for: connection, .never)
+    #expect(store.location == locations.cache)
+    #expect(store.claim == connection.identity.map { CacheClaim($0, replacesOthers: true) } && store.claim != nil)
+    let standIn = try Connection.openOrFallBack(locations.backend, locations.database)
+    #expect(standIn.problem != nil && locations.store(for: standIn, .never).location == .memory)
+    withExtendedLifetime(connection) {}
+
+    let remote = try StorageOptions.parse(["--emulator", "h:1", "--cache", folder]).locations(paths)
+    let server = remote.store(for: try Connection.open(remote.backend, remote.database), .never)
+    #expect(server.claim == CacheClaim(.server("h:1", remote.database)))
+  }
+
+  @Test("Writes in the cache of an earlier version are told, with the folder that sends them, and stay where they are")
+  func formerCache() throws {
+    let folder = NSTemporaryDirectory() + "hearth-\(UUID().uuidString)"
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let locations = try StorageOptions.parse([]).locations(Paths(environment: ["XDG_DATA_HOME": folder]))
+    let path = folder + "/hearth/cache/hearth/default"
+    #expect(locations.formerCache == path)
+    #expect(FormerCache.notice(about: path) == nil && !FileManager.default.fileExists(atPath: path))
+
+    let configuration = LocalStoreConfiguration(
+      location: .directory(path), policy: .never, database: locations.database)
+    var old = try LocalStore(configuration)
+    old.close()
+    #expect(FormerCache.notice(about: path) == nil)
+    old = try LocalStore(configuration)
+    let key = DocumentKey(unchecked: ResourcePath("a/b"))
+    _ = try old.write([Mutation(key: key, operation: .delete)], at: Timestamp(seconds: 0))
+    #expect(FormerCache.notice(about: path) == nil, "Whoever has it open sends it.")
+    old.close()
+    #expect(FormerCache.notice(about: path)?.contains("--cache \(path)") == true)
+  }
+}
