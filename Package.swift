@@ -200,7 +200,8 @@ let package = Package(
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(
-      "HearthTests", ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote"]),
+      "HearthTests",
+      ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     tests(
       "ConformanceTests",
       [
@@ -220,8 +221,9 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRemote", "FirestoreSync",
-        "FirestoreBackend", "Dashboard",
+        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "FirestoreSync", "FirestoreBackend", "Dashboard",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
     .executableTarget(

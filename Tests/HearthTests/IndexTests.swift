@@ -142,7 +142,7 @@ struct IndexTests {
 
   @Test("The index manager makes indexes where they pay, and drops them all")
   func manager() async throws {
-    try await TestDatabase.run { test async throws in
+    try await TestDatabase.runDurably { test async throws in
       let db = test.db
       let manager = try #require(db.persistentCacheIndexManager)
       let query = db.collection("cities").whereField("state", isEqualTo: "s7")

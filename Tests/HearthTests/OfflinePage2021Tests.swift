@@ -9,7 +9,7 @@ import Testing
 struct OfflinePage2021Tests {
   @Test("Persistence is on by default and can be turned off")
   func persistence() async throws {
-    try await TestDatabase.run { test async throws in
+    try await TestDatabase.runDurably { test async throws in
       let settings = FirestoreSettings()
       #expect(settings.isPersistenceEnabled)
       #expect(settings.cacheSizeBytes == 104_857_600)

@@ -1,31 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreLocal
 package import FirestoreModel
 package import FirestoreRemote
 import Synchronization
 
-extension Backend {
-  /// With the settings that a new `Firestore` has.
-  package func connect(to database: DatabaseID) -> any Datastore { connect(to: database, FirestoreSettings().values) }
+/// A backend that a client uses.
+struct OpenBackend {
+  let datastore: any Datastore
+  /// Whose the client's cache must be; `nil` for a backend of which nothing is known.
+  let identity: CacheIdentity?
+}
 
-  /// The way to one database of the backend, which is opened if it is not open yet. A backend that cannot be opened is
-  /// one that cannot be reached: the client works offline and says why.
-  func connect(to database: DatabaseID, _ settings: FirestoreSettings.Storage) -> any Datastore {
-    do throws(BackendError) {
-      if let emulator = settings.emulator { return remote(at: emulator, .emulatorOwner, to: database) }
-      switch kind {
-      case .remote(let credentials): return remote(credentials, to: database, settings)
-      case .datastore(let custom): return custom.datastore
-      case .inMemory(name: nil):
-        let backend = try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))
-        return InProcessDatastore(backend: backend, database: database)
-      case .inMemory(let name?):
-        return InProcessDatastore(backend: try OpenBackends.memory(named: name), database: database)
-      case .embedded(let directory):
-        return InProcessDatastore(backend: try OpenBackends.durable(in: directory + "/backend"), database: database)
-      }
+extension Backend {
+  /// As a new `Firestore` does. A backend that cannot be opened is one that cannot be reached.
+  package func connect(to database: DatabaseID) -> any Datastore {
+    do throws(FirestoreError) {
+      return try resolved(FirestoreSettings()).open(for: database).datastore
     } catch {
-      return UnavailableDatastore(because: "The backend could not be opened: \(error.message)")
+      return UnavailableDatastore(because: error.message)
+    }
+  }
+}
+
+extension ResolvedBackend {
+  /// The way to one database of the backend, which is opened if it is not open yet.
+  /// - Throws: what keeps every call from working, such as `failedPrecondition` for embedded data that another process
+  ///   has open.
+  func open(for database: DatabaseID) throws(FirestoreError) -> OpenBackend {
+    switch self {
+    case .server(let server): return try Self.connect(to: server, database)
+    case .datastore(let custom): return OpenBackend(datastore: custom.datastore, identity: nil)
+    case .inMemory(let name):
+      let backend = try Self.opening { () throws(BackendError) in
+        if let name { return try OpenBackends.memory(named: name) }
+        return try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))
+      }
+      return OpenBackend(
+        datastore: InProcessDatastore(backend: backend, database: database),
+        identity: .memory(name ?? "", database))
+    case .embedded(let directory):
+      let backend = try Self.opening { () throws(BackendError) in
+        try OpenBackends.durable(in: Backend.absolute(directory) + "/backend")
+      }
+      return OpenBackend(
+        datastore: InProcessDatastore(backend: backend, database: database),
+        identity: .embedded(backend.instance, database))
+    }
+  }
+
+  private static func opening(
+    _ open: () throws(BackendError) -> LocalBackend
+  ) throws(FirestoreError) -> LocalBackend {
+    do throws(BackendError) {
+      return try open()
+    } catch {
+      let remedy =
+        error.kind == .locked
+        ? " To share it, run \"hearth serve\" in its place and set \(Backend.emulatorVariable) to its address." : ""
+      throw FirestoreError(FirestoreErrorCode(error.code), "The embedded backend: \(error.message)\(remedy)")
     }
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreGRPC
+import FirestoreLocal
 import FirestoreModel
 import FirestoreRemote
 import Foundation
@@ -15,29 +16,26 @@ extension Backend {
   public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
     Backend(kind: .remote(credentials))
   }
+}
 
-  func remote(
-    _ credentials: RemoteCredentials, to database: DatabaseID, _ settings: FirestoreSettings.Storage
-  ) -> any Datastore {
-    if settings.host == nil, let emulator = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"],
-      !emulator.isEmpty
-    {
-      return remote(at: emulator, .emulatorOwner, to: database)
-    }
-    return remote(at: settings.host ?? Self.cloudHost, credentials, isTLS: settings.isSSLEnabled, to: database)
-  }
-
-  func remote(
-    at address: String, _ credentials: RemoteCredentials, isTLS: Bool = false, to database: DatabaseID
-  ) -> any Datastore {
+extension ResolvedBackend {
+  /// - Throws: for credentials that would travel in plain text.
+  static func connect(to server: Server, _ database: DatabaseID) throws(FirestoreError) -> OpenBackend {
+    let identity = CacheIdentity.server(server.name, database)
+    let endpoint: Endpoint
     do throws(ModelError) {
-      let endpoint = try Endpoint(
-        address, defaultPort: isTLS ? 443 : 8080, security: isTLS ? .tls(trustRoots: nil) : .plaintext,
-        from: "The host")
-      return GRPCDatastore(endpoint, database: database, credentials: credentials.credentials)
+      endpoint = try server.endpoint()
     } catch {
-      return UnavailableDatastore(because: error.message)
+      return OpenBackend(datastore: UnavailableDatastore(because: error.message), identity: identity)
     }
+    let credentials = server.credentials.credentials
+    if !server.allowsInsecureCredentials, let refusal = credentials.refusal(at: endpoint) {
+      throw FirestoreError(refusal)
+    }
+    let datastore = GRPCDatastore(
+      endpoint, database: database, credentials: credentials,
+      allowsInsecureCredentials: server.allowsInsecureCredentials)
+    return OpenBackend(datastore: datastore, identity: identity)
   }
 }
 

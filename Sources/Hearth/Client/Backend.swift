@@ -7,6 +7,7 @@ import Foundation
 /// The server side of an app.
 public struct Backend: Hashable, Sendable {
   enum Kind: Hashable {
+    case standard
     case embedded(directory: String)
     case inMemory(name: String?)
     case remote(RemoteCredentials)
@@ -15,12 +16,17 @@ public struct Backend: Hashable, Sendable {
 
   let kind: Kind
 
+  /// Where a program's data is that names no backend, as for every command: the emulator or `hearth serve` that the
+  /// variable `FIRESTORE_EMULATOR_HOST` names, and `embedded` without it.
+  public static var standard: Backend { Backend(kind: .standard) }
+
   /// The embedded backend, durable under `$XDG_DATA_HOME/hearth` (`~/.local/share/hearth`).
   public static var embedded: Backend { embedded(directory: StandardDirectories.data) }
 
   /// The embedded backend, durable in `backend` below a directory; the caches of its apps lie in `cache` beside it.
-  /// Both are made if need be. Apps of one process that name the same directory are clients of one backend; another
-  /// process finds it locked, and works offline.
+  /// Both are made if need be. Apps of one process that name the same directory are clients of one backend. While
+  /// another process has it open (a dashboard, a command, `hearth serve`) every call fails with `failedPrecondition`,
+  /// which says who; the next call after it is closed works. To share it, run `hearth serve`.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
   /// An embedded backend that lives in memory and is the app's own.
@@ -41,15 +47,24 @@ public struct Backend: Hashable, Sendable {
     if case .datastore(let custom) = kind { custom.clock } else { ContinuousClock() }
   }
 
+  /// Where the caches of an app lie that names no directory for them; `nil` for those in memory.
   func cacheDirectory(ofApp name: String) -> String? {
-    guard case .embedded(let directory) = kind else { return nil }
-    return URL(fileURLWithPath: directory, isDirectory: true).appendingPathComponent("cache", isDirectory: true)
-      .appendingPathComponent(PathComponent.escaped(name), isDirectory: true).path
+    switch kind {
+    case .embedded(let directory): Self.absolute(directory) + "/cache/" + PathComponent.escaped(name)
+    case .standard: StandardDirectories.data + "/cache/" + PathComponent.escaped(name)
+    case .remote: StandardDirectories.data + "/apps/" + PathComponent.escaped(name)
+    case .inMemory, .datastore: nil
+    }
+  }
+
+  /// One spelling for one directory.
+  static func absolute(_ directory: String) -> String {
+    URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
   }
 }
 
 /// A datastore with the identity that makes apps comparable.
-final class CustomDatastore: Hashable, Sendable {
+package final class CustomDatastore: Hashable, Sendable {
   let datastore: any Datastore
   let clock: any Clock<Duration>
 
@@ -58,28 +73,6 @@ final class CustomDatastore: Hashable, Sendable {
     self.clock = clock
   }
 
-  static func == (left: CustomDatastore, right: CustomDatastore) -> Bool { left === right }
-  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
-enum StandardDirectories {
-  /// `$XDG_DATA_HOME/hearth`. A relative path in the variable is ignored, as the XDG specification asks.
-  static var data: String {
-    let set = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return (set ?? NSHomeDirectory() + "/.local/share") + "/hearth"
-  }
-}
-
-/// Names chosen by users as one component of a file path.
-enum PathComponent {
-  /// Letters, digits, `-` and `_` as they are, every other byte as `%XX`: no separators, no `..`, no collisions.
-  static func escaped(_ name: String) -> String {
-    var text = ""
-    for byte in name.utf8 {
-      let character = Character(UnicodeScalar(byte))
-      let isPlain = byte < 128 && (character.isLetter || character.isNumber || character == "-" || character == "_")
-      text += isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-    }
-    return text
-  }
+  package static func == (left: CustomDatastore, right: CustomDatastore) -> Bool { left === right }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -21,7 +21,8 @@ extension Firestore {
     if isOpen {
       throw FirestoreError.failedPrecondition("Persistence cannot be cleared while the client is running.")
     }
-    guard case .directory(let directory) = cacheLocation else { return }
+    let backend = app.backend.resolved(settings)
+    guard let directory = cacheDirectory(for: backend) else { return }
     do throws(LocalStoreError) {
       try LocalStore.erase(directory)
     } catch {

@@ -39,13 +39,22 @@ public final class Firestore: Sendable {
 
   // MARK: Settings
 
-  /// A copy of the settings; assigning copies too.
+  /// A copy of the settings; assigning copies too. What it says of the cache is what is so: memory where an app's cache
+  /// is in memory, and from the first use on also where the durable one cannot be used (`persistenceFailure`).
   ///
   /// Settings must be made before the first use, and a cache must have at least 1 000 000 bytes. An assignment that
   /// breaks these rules changes nothing, and every call fails with the reason until an assignment that keeps them
   /// (after the first use: one that equals the settings in force) takes it back.
   public var settings: FirestoreSettings {
-    get { FirestoreSettings(state.withLock { $0.settings }.values) }
+    get {
+      var values = state.withLock { $0.settings }.values
+      if let client = openClient {
+        values.isDurable = client.engine.isDurable
+      } else if app.cacheDirectory == nil {
+        values.isDurable = false
+      }
+      return FirestoreSettings(values)
+    }
     set {
       let values = newValue.values
       let problem = Result { () throws(FirestoreError) in try values.cachePlan() }
@@ -117,17 +126,11 @@ public final class Firestore: Sendable {
       }
     }
     let plan = try settings.cachePlan()
-    let store = LocalStoreConfiguration(
-      location: plan.isDurable ? cacheLocation : .memory, policy: plan.policy, database: database)
+    let resolved = app.backend.resolved(FirestoreSettings(settings))
+    let backend = try resolved.open(for: database)
     return Client(
-      SyncConfiguration(store: store), datastore: app.backend.connect(to: database, settings), clock: app.backend.clock)
-  }
-
-  /// The cache of one database of the app; in memory if the app names no directory.
-  var cacheLocation: StorageLocation {
-    guard let directory = app.cacheDirectory else { return .memory }
-    let project = PathComponent.escaped(database.project)
-    return .directory("\(directory)/\(project)/\(PathComponent.escaped(database.database))")
+      SyncConfiguration(store: storeConfiguration(for: resolved, backend.identity, plan)),
+      datastore: backend.datastore, clock: app.backend.clock)
   }
 
   /// - Returns: the client to terminate, if there was one; for a second call the same.

@@ -7,13 +7,16 @@ public struct FirestoreApp: Hashable, Sendable {
   public var name: String
   public var projectID: String
   public var backend: Backend
-  /// The directory of the durable cache; `nil` keeps the cache in memory whatever the settings say.
+  /// The directory of the durable cache; `nil` keeps the cache in memory, and the settings say so.
   public var cacheDirectory: String?
 
   /// - Parameters:
-  ///   - cacheDirectory: without one, the cache lies beside an embedded backend's data, and in memory for the others.
+  ///   - cacheDirectory: without one, the cache lies beside an embedded backend's data; for a remote one under
+  ///     `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and database; and in memory for a backend in
+  ///     memory. A cache belongs to the database that it was first opened for: named for another one, it is not used,
+  ///     and `Firestore.persistenceFailure` says so.
   public init(
-    name: String, projectID: String = "hearth", backend: Backend = .embedded, cacheDirectory: String? = nil
+    name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil
   ) {
     self.name = name
     self.projectID = projectID
@@ -21,6 +24,6 @@ public struct FirestoreApp: Hashable, Sendable {
     self.cacheDirectory = cacheDirectory ?? backend.cacheDirectory(ofApp: name)
   }
 
-  /// The app of `Firestore.firestore()`: the embedded backend, durable under `$XDG_DATA_HOME/hearth`.
+  /// The app of `Firestore.firestore()`: `Backend.standard`.
   public static let `default` = FirestoreApp(name: "__default__")
 }

@@ -18,6 +18,9 @@ public final class FirestoreSettings: Sendable {
     var cacheSettings: (any LocalCacheSettings)?
     var isPersistenceEnabled: Bool?
     var cacheSizeBytes: Int64?
+    var allowsInsecureCredentials = false
+    /// Whether the cache of the client that these are the settings of survives the process, as far as that is known.
+    var isDurable: Bool?
   }
 
   private let storage: Mutex<Storage>
@@ -49,6 +52,14 @@ public final class FirestoreSettings: Sendable {
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
+  /// Whether credentials may go where others can take them: over a line without TLS, and, if they are a user's or the
+  /// machine's own access tokens, which open more than one server, to a host that is not Google's. Otherwise every call
+  /// that would send them fails with `failedPrecondition`. Not needed for emulators, which are told no secret.
+  public var allowsInsecureCredentials: Bool {
+    get { values.allowsInsecureCredentials }
+    set { storage.withLock { $0.allowsInsecureCredentials = newValue } }
+  }
+
   /// Takes the place of host and backend.
   func setEmulator(_ address: String) { storage.withLock { $0.emulator = address } }
 
@@ -61,14 +72,24 @@ public final class FirestoreSettings: Sendable {
   /// Durable or in memory, and how large. Not to be combined with the older `isPersistenceEnabled` and
   /// `cacheSizeBytes`: using such settings fails with `invalidArgument`.
   public var cacheSettings: any LocalCacheSettings {
-    get { values.effectiveCacheSettings }
-    set { storage.withLock { $0.cacheSettings = newValue } }
+    get { values.reportedCacheSettings }
+    set {
+      storage.withLock { storage in
+        storage.cacheSettings = newValue
+        storage.isDurable = nil
+      }
+    }
   }
 
   /// The older spelling of a durable (`true`, the default) or a memory cache.
   public var isPersistenceEnabled: Bool {
-    get { values.effectiveCacheSettings is PersistentCacheSettings }
-    set { storage.withLock { $0.isPersistenceEnabled = newValue } }
+    get { values.reportedCacheSettings is PersistentCacheSettings }
+    set {
+      storage.withLock { storage in
+        storage.isPersistenceEnabled = newValue
+        storage.isDurable = nil
+      }
+    }
   }
 
   /// The older spelling of the cache's size.
@@ -98,6 +119,13 @@ extension FirestoreSettings.Storage {
     return MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: size))
   }
 
+  /// As they are in force: memory where a durable cache was asked for and there is none.
+  var reportedCacheSettings: any LocalCacheSettings {
+    let asked = effectiveCacheSettings
+    guard isDurable == false, let persistent = asked as? PersistentCacheSettings else { return asked }
+    return MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: persistent.sizeBytes))
+  }
+
   /// What the cache does, or what is wrong with the settings.
   func cachePlan() throws(FirestoreError) -> CachePlan {
     if cacheSettings != nil, isPersistenceEnabled != nil || cacheSizeBytes != nil {
@@ -122,7 +150,7 @@ extension FirestoreSettings.Storage {
   func isSatisfied(with other: Self) -> Bool {
     guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
     return plan == otherPlan && host == other.host && emulator == other.emulator && isSSLEnabled == other.isSSLEnabled
-      && dispatchQueue === other.dispatchQueue
+      && dispatchQueue === other.dispatchQueue && allowsInsecureCredentials == other.allowsInsecureCredentials
   }
 }
 

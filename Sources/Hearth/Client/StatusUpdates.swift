@@ -33,15 +33,6 @@ extension Firestore {
   func statusUpdates<Element>(_ aspect: @escaping @Sendable (EngineStatus) -> Element) -> StatusUpdates<Element> {
     StatusUpdates(status: (try? client())?.engine.status() ?? .finished, aspect: aspect)
   }
-
-  /// Why the durable cache is not in use and this session's data is kept in memory: another process holds it, it cannot
-  /// be written, or it was damaged (and moved aside). `nil` if it is in use, or if memory was asked for.
-  public var persistenceFailure: FirestoreError? {
-    get async throws {
-      var updates = try client().engine.status().makeAsyncIterator()
-      return await updates.next()?.storageFallback.map { FirestoreError.failedPrecondition($0) }
-    }
-  }
 }
 
 extension AsyncStream where Element: Sendable {

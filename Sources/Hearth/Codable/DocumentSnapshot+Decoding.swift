@@ -8,13 +8,23 @@ extension DocumentSnapshot {
   /// - Parameters:
   ///   - type: an optional type if the document may not exist; then it is decoded as `nil`.
   ///   - serverTimestampBehavior: what a server timestamp reads as until the backend has set it.
-  /// - Throws: `DecodingError` whose coding path leads to the field, `FirestoreDecodingError`.
+  /// - Throws: `DecodingError.valueNotFound` that names the document, over a `FirestoreError` with the code `notFound`,
+  ///   if it does not exist and the type is not optional; else `DecodingError` whose coding path leads to the field, `FirestoreDecodingError`.
   public func data<T: Decodable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
   ) throws -> T {
     let data: [String: Any]? = data(with: serverTimestampBehavior)
-    return try decoder.decode(type, from: data ?? NSNull(), in: reference)
+    do {
+      return try decoder.decode(type, from: data ?? NSNull(), in: reference)
+    } catch DecodingError.valueNotFound(let type, let context) where data == nil && context.codingPath.isEmpty {
+      let reason = "The document \(reference.path) does not exist."
+      throw DecodingError.valueNotFound(
+        type,
+        DecodingError.Context(
+          codingPath: [], debugDescription: "\(reason) Decode an optional type where it may be missing.",
+          underlyingError: FirestoreError(.notFound, reason)))
+    }
   }
 }
 

@@ -59,7 +59,8 @@ extension Firestore {
   /// gets the newest state. Ends with the client, or at once if it cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// Makes and drops indexes of the persistent cache; `nil` with the memory cache, as in the SDK.
+  /// Makes and drops indexes of the persistent cache; `nil` with the memory cache, as in the SDK, also with
+  /// one that takes the place of a durable cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
   }

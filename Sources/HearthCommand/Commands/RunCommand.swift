@@ -50,7 +50,9 @@ struct RunCommand: AsyncParsableCommand {
     } note: {
       headless.note($0)
     }
-    try await run.run(at: connection, cache: storage.cache == nil ? .memory : locations.cache)
+    var store = locations.store(for: connection, .never)
+    if storage.cache == nil { store.location = .memory }
+    try await run.run(at: connection, store)
   }
 
   private func text() throws(CommandFailure) -> String {

@@ -17,15 +17,14 @@ struct ScenarioRun: Sendable {
   /// Told in a line what the exit status does not say.
   let note: @Sendable (String) -> Void
 
-  /// - Parameter cache: where the client keeps its queue, and what it knows.
+  /// - Parameter store: where the client keeps its queue, and what it knows.
   /// - Throws: `CommandFailure` that names the first step that fails, or a write that was rejected and that no step
   ///   expected to be.
-  func run(at connection: Connection, cache: StorageLocation) async throws {
-    let store = LocalStoreConfiguration(location: cache, policy: .never, database: connection.database)
+  func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
     let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
     do {
       try await CacheReader.check(client)
-      try await perform(on: client, isDurable: cache != .memory)
+      try await perform(on: client, isDurable: store.location != .memory)
       await client.terminate()
     } catch {
       await client.terminate()

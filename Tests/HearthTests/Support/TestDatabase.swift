@@ -11,25 +11,40 @@ struct TestDatabase {
   /// Another user's client: what it writes comes to `db` from the backend.
   let other: Firestore
 
-  init() {
-    db = .firestore(app: FirestoreApp(name: "test", backend: backend))
+  /// - Parameter cache: where `db` keeps its cache; `nil` for one in memory.
+  init(cache: String? = nil) {
+    db = .firestore(app: FirestoreApp(name: "test", backend: backend, cacheDirectory: cache))
     other = .firestore(app: FirestoreApp(name: "other", backend: backend))
   }
 }
 
 extension TestDatabase {
+  /// As `run`, with a durable cache.
+  static func runDurably(
+    _ test: nonisolated(nonsending) (TestDatabase) async throws -> Void
+  ) async throws {
+    let cache = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: cache) }
+    try await TestDatabase(cache: cache).run(test)
+  }
+
   /// Runs the test and ends both clients.
   static func run(
     _ test: nonisolated(nonsending) (TestDatabase) async throws -> Void
   ) async throws {
-    let database = TestDatabase()
+    try await TestDatabase().run(test)
+  }
+
+  private func run(
+    _ test: nonisolated(nonsending) (TestDatabase) async throws -> Void
+  ) async throws {
     do {
-      try await test(database)
+      try await test(self)
     } catch {
-      try await database.terminate()
+      try await terminate()
       throw error
     }
-    try await database.terminate()
+    try await terminate()
   }
 
   private func terminate() async throws {

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+import ClientTesting
+import FirestoreBackend
+import FirestoreModel
+import Foundation
+import Hearth
+import Testing
+
+/// Where a client's cache is, whose it is, and what the client says about it.
+@Suite(.timeLimit(.minutes(5)))
+struct StorageTests {
+  /// A directory that goes with the value.
+  private final class Folder {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  private let folder = Folder()
+
+  private func app(_ backend: Backend, cache: String? = nil) -> FirestoreApp {
+    FirestoreApp(name: UUID().uuidString, projectID: "p", backend: backend, cacheDirectory: cache)
+  }
+
+  private func queue(_ path: String, _ app: FirestoreApp) async throws {
+    let db = Firestore.firestore(app: app)
+    try await db.disableNetwork()
+    try await db.document(path).enqueueData(["n": 1]).local
+    #expect(try await db.persistenceFailure == nil)
+    try await db.terminate()
+  }
+
+  /// Leaves a document in the data and in the cache. Nothing of the client is left, so that the data can be deleted.
+  private func fill(_ app: FirestoreApp) async throws {
+    let db = Firestore.firestore(app: app)
+    try await db.document("cities/LA").setData([:])
+    #expect(try await db.collection("cities").getDocuments().count == 1)
+    try await db.terminate()
+  }
+
+  @Test("A write that was queued for one backend is not sent to another that is given the same cache")
+  func foreignCache() async throws {
+    let cache = folder.path + "/cache"
+    try await queue("cities/SF", app(.embedded(directory: folder.path + "/a"), cache: cache))
+
+    let other = Firestore.firestore(app: app(.embedded(directory: folder.path + "/b"), cache: cache))
+    let failure = try #require(try await other.persistenceFailure)
+    #expect(failure.code == .failedPrecondition)
+    #expect(failure.message.contains(cache) && failure.message.contains("another cache directory"))
+    #expect(!other.settings.isPersistenceEnabled && other.settings.cacheSettings is MemoryCacheSettings)
+    #expect(other.persistentCacheIndexManager == nil)
+    try await other.document("cities/LA").setData([:])
+    #expect(try await other.collection("cities").getDocuments(source: .server).documents.map(\.documentID) == ["LA"])
+    try await other.terminate()
+
+    let own = Firestore.firestore(app: app(.embedded(directory: folder.path + "/a"), cache: cache))
+    try await own.waitForPendingWrites()
+    #expect(try await own.document("cities/SF").getDocument(source: .server).exists)
+    try await own.terminate()
+  }
+
+  @Test("Data that was begun anew gets no write that was queued for the old; a cache without one is begun anew as well")
+  func replacedData() async throws {
+    let app = app(.embedded(directory: folder.path))
+    try await queue("cities/SF", app)
+    try FileManager.default.removeItem(atPath: folder.path + "/backend")
+    do {
+      let left = Firestore.firestore(app: app)
+      #expect(try await left.persistenceFailure?.code == .failedPrecondition)
+      #expect(try await left.collection("cities").getDocuments(source: .server).isEmpty)
+      try await left.terminate()
+      try await left.clearPersistence()
+    }
+
+    try await fill(app)
+    try FileManager.default.removeItem(atPath: folder.path + "/backend")
+    let second = Firestore.firestore(app: app)
+    #expect(try await second.persistenceFailure == nil)
+    #expect(try await second.collection("cities").getDocuments(source: .cache).isEmpty)
+    try await second.terminate()
+  }
+
+  @Test("A remote backend's cache is durable unless told otherwise, and the server's own: no other one gets its queue")
+  func remote() async throws {
+    let reserved = try ReservedPort()
+    func client(_ port: Int) -> Firestore {
+      let app = app(.remote(.emulatorOwner), cache: folder.path)
+      let db = Firestore.firestore(app: app)
+      let settings = FirestoreSettings()
+      (settings.host, settings.isSSLEnabled) = ("127.0.0.1:\(port)", false)
+      db.settings = settings
+      return db
+    }
+    let db = client(reserved.number)
+    #expect(db.settings.isPersistenceEnabled)
+    try await db.document("cities/SF").enqueueData([:]).local
+    #expect(try await db.persistenceFailure == nil)
+    #expect(db.settings.isPersistenceEnabled && db.persistentCacheIndexManager != nil)
+    try await db.terminate()
+
+    let again = client(reserved.number)
+    #expect(try await again.cacheStatus().pendingWriteCount == 1)
+    try await again.terminate()
+    let other = client(1)
+    #expect(try await other.cacheStatus().pendingWriteCount == 0)
+    #expect(try await other.persistenceFailure?.code == .failedPrecondition)
+    try await other.terminate()
+    withExtendedLifetime(reserved) {}
+  }
+
+  @Test("Without a directory of its own a cache lies beside embedded data, or by app, server, project and database")
+  func places() throws {
+    func place(_ backend: Backend, cache: String? = nil, database: String = "(default)", host: String = "h:1") throws
+      -> String
+    {
+      let app = FirestoreApp(name: "a.b", projectID: "p", backend: backend, cacheDirectory: cache)
+      let settings = FirestoreSettings()
+      settings.host = host
+      let db = Firestore.firestore(app: app, database: database)
+      return try #require(db.cacheDirectory(for: backend.resolved(settings, environment: [:])))
+    }
+    #expect(try place(.embedded(directory: "/d")) == "/d/cache/a%2Eb/p/%28default%29")
+    #expect(try place(.embedded(directory: "/d"), database: "default") == "/d/cache/a%2Eb/p/default")
+    #expect(try place(.remote()).hasSuffix("/hearth/apps/a%2Eb/@h%3A1/p/%28default%29"))
+    #expect(try place(.remote(), host: "H:2").hasSuffix("/@h%3A2/p/%28default%29"))
+    #expect(try place(.remote(), cache: "/c") == "/c/p/%28default%29")
+    let memory = Firestore.firestore(app: FirestoreApp(name: "a", backend: .inMemory))
+    #expect(memory.cacheDirectory(for: .inMemory(name: nil)) == nil)
+  }
+
+  @Test("A backend in memory has a cache in memory, and the settings say so")
+  func memory() async throws {
+    let db = Firestore.firestore(app: app(.inMemory))
+    #expect(!db.settings.isPersistenceEnabled)
+    #expect(db.settings.cacheSizeBytes == 104_857_600)
+    // What was read can be assigned.
+    db.settings = db.settings
+    #expect(try await db.persistenceFailure == nil)
+    #expect(!db.settings.isPersistenceEnabled && db.persistentCacheIndexManager == nil)
+    db.settings = db.settings
+    try await db.document("cities/SF").setData([:])
+    try await db.terminate()
+  }
+
+  @Test("A cache that cannot be kept at its place is unimplemented, a damaged one data loss, and both clients work")
+  func failures() async throws {
+    let nowhere = Firestore.firestore(app: app(.inMemory, cache: "/proc/hearth"))
+    #expect(try await nowhere.persistenceFailure?.code == .unimplemented)
+    try await nowhere.document("cities/SF").setData([:])
+    try await nowhere.terminate()
+
+    let app = app(.inMemory, cache: folder.path)
+    try await queue("cities/SF", app)
+    let file = folder.path + "/p/%28default%29/cache.sqlite3"
+    try Data(repeating: 0xFF, count: 8192).write(to: URL(fileURLWithPath: file))
+    let damaged = Firestore.firestore(app: app)
+    #expect(try await damaged.persistenceFailure?.code == .dataLoss)
+    #expect(damaged.settings.isPersistenceEnabled)
+    try await damaged.document("cities/SF").setData([:])
+    try await damaged.terminate()
+  }
+
+  @Test("Data that is held elsewhere is an error of every call, with the holder and the ways out, until it is free")
+  func heldElsewhere() async throws {
+    let directory = folder.path
+    let holder = LocalBackendHolder(directory + "/backend")
+    let db = Firestore.firestore(app: app(.embedded(directory: directory)))
+    let document = db.document("cities/SF")
+    let calls: [(String, () async throws -> Void)] = [
+      ("getDocument", { _ = try await document.getDocument() }),
+      ("getDocument from cache", { _ = try await document.getDocument(source: .cache) }),
+      ("getDocuments", { _ = try await db.collection("cities").getDocuments() }),
+      ("setData", { try await document.setData([:]) }),
+      ("enqueueData", { _ = try document.enqueueData([:]) }),
+      ("transaction", { try await db.runTransaction { _ in } }),
+      ("snapshots", { for try await _ in document.snapshots {} }),
+    ]
+    for (name, call) in calls {
+      let error = await #expect(throws: FirestoreError.self, "\(name)") { try await call() }
+      #expect(error?.code == .failedPrecondition)
+      for part in [directory, "process \(getpid())", "hearth serve", "FIRESTORE_EMULATOR_HOST", "another directory"] {
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+      }
+    }
+    let events = Events<QueryEvent>()
+    db.collection("cities").addSnapshotListener(events.listener)
+    #expect(code(of: await events.next()?.error) == .failedPrecondition)
+
+    holder.release()
+    try await document.setData([:])
+    try await db.terminate()
+  }
+
+  @Test("A program that names no backend talks to the emulator that the environment names; one that names it does not")
+  func environment() {
+    let settings = FirestoreSettings()
+    func place(_ backend: Backend, _ environment: [String: String]) -> String {
+      "\(backend.resolved(settings, environment: environment))"
+    }
+    let emulator = ["FIRESTORE_EMULATOR_HOST": "127.0.0.1:9"]
+    #expect(FirestoreApp.default.backend == .standard)
+    #expect(place(.standard, emulator) == "server 127.0.0.1:9")
+    #expect(place(.standard, ["HOME": "/home/ada"]) == "embedded /home/ada/.local/share/hearth")
+    #expect(place(.standard, ["FIRESTORE_EMULATOR_HOST": "", "XDG_DATA_HOME": "/d"]) == "embedded /d/hearth")
+    #expect(place(.embedded(directory: "/d"), emulator) == "embedded /d")
+    #expect(place(.inMemory, emulator) == "memory")
+    #expect(place(.remote(), emulator) == "server 127.0.0.1:9")
+    settings.host = "Example.com"
+    #expect(place(.remote(), emulator) == "server example.com:443")
+  }
+
+  @Test("Without HOME data lies where the system has the user's home, never below the current directory")
+  func homeless() {
+    for environment in [[:], ["HOME": ""], ["HOME": "relative"]] {
+      #expect(StandardDirectories.data(environment).hasPrefix("/"))
+    }
+  }
+
+  @Test("Names of projects and databases stay below the cache's directory, and each has its own")
+  func names() {
+    let names = ["", ".", "..", "a/b", "a%2Fb", "default", "(default)", "a", "A", "ä"]
+    let escaped = names.map { PathComponent.escaped($0) }
+    #expect(Set(escaped).count == names.count)
+    #expect(escaped.allSatisfy { !$0.isEmpty && !$0.contains("/") && !$0.contains(".") })
+  }
+
+  @Test("Credentials are not sent without TLS: every call says which setting would allow it")
+  func plainText() async throws {
+    let db = Firestore.firestore(app: app(.remote(.token("secret")), cache: folder.path))
+    let settings = FirestoreSettings()
+    settings.host = "127.0.0.1:1"
+    settings.isSSLEnabled = false
+    db.settings = settings
+    let error = await #expect(throws: FirestoreError.self) { try await db.document("cities/SF").setData([:]) }
+    #expect(error?.code == .failedPrecondition)
+    #expect(error?.message.contains("allowsInsecureCredentials") == true && error?.message.contains("secret") == false)
+
+    settings.allowsInsecureCredentials = true
+    db.settings = settings
+    try await db.document("cities/SF").enqueueData([:]).local
+    try await db.terminate()
+  }
+}
+
+/// Holds a backend's directory as another process would.
+private final class LocalBackendHolder {
+  private var backend: LocalBackend?
+
+  init(_ directory: String) {
+    backend = try? LocalBackend(
+      BackendConfiguration(location: .directory(directory), now: { FirestoreModel.Timestamp(seconds: 1_700_000_000) }))
+  }
+
+  func release() { backend = nil }
+}
