@@ -87,7 +87,7 @@ struct StorageOptions: ParsableArguments {
     let caches = server.map { "\(paths.data)/cache/remote/\(PathComponent.escaped($0))" } ?? "\(folder)/cache"
     let place = "\(caches)/\(PathComponent.escaped(project))/\(PathComponent.escaped(database))"
     locations.cache = .directory(cache ?? place)
-    if cache == nil {
+    if cache == nil, data == nil {
       let former = remote.map { "remote/\($0.endpoint.text)/" } ?? ""
       let name = database == "(default)" ? "default" : database
       let path = "\(paths.data)/cache/\(former)\(project)/\(name)"
