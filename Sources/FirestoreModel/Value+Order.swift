@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Value {
-  /// Rank of the type in the total order; range and equality filters only match values of one rank.
+  /// Rank of the type in the total order; range and equality filters only match values of one rank. Even, or one of
+  /// `BSONValue`.
   package var typeRank: Int {
     switch self {
     case .null: 0
-    case .boolean: 1
-    case .integer, .double: 2
-    case .timestamp: 3
-    case .serverTimestamp: 4
-    case .string: 5
-    case .bytes: 6
-    case .reference: 7
-    case .geoPoint: 8
-    case .array: 9
-    case .vector: 10
-    case .map(let fields): fields.isInternalMaximum ? 12 : 11
+    case .boolean: 2
+    case .integer, .double: 4
+    case .timestamp: 6
+    case .serverTimestamp: 8
+    case .string: 10
+    case .bytes: 12
+    case .reference: 14
+    case .geoPoint: 16
+    case .array: 18
+    case .vector: 20
+    case .map(let fields): fields.isInternalMaximum ? 24 : BSONValue(fields)?.typeRank ?? 22
     }
   }
 
@@ -45,14 +46,24 @@ extension Value {
     case (.vector(let left), .vector(let right)):
       return Ordering(left.count, right.count).then(Ordering.pairwise(left, right) { Ordering.numeric($0, $1) })
     case (.map(let left), .map(let right)):
-      let byKind = Ordering(left.isInternalMaximum ? 1 : 0, right.isInternalMaximum ? 1 : 0)
-      return byKind != .equal
-        ? byKind
-        : Ordering.pairwise(left.entries, right.entries) { left, right in
-          left.name.compareUTF8(right.name).then(left.value.compare(right.value))
-        }
-    default: return Ordering(typeRank, other.typeRank)
+      let byType = Ordering(typeRank, other.typeRank)
+      if byType != .equal { return byType }
+      if let left = BSONValue(left), let right = BSONValue(right) { return left.compare(right) }
+      return Ordering.pairwise(left.entries, right.entries) { left, right in
+        left.name.compareUTF8(right.name).then(left.value.compare(right.value))
+      }
+    default:
+      let byType = Ordering(typeRank, other.typeRank)
+      if byType == .equal, let left = orderedNumber, let right = other.orderedNumber { return left.compare(right) }
+      return byType
     }
+  }
+}
+
+extension BSONValue {
+  /// - Precondition: both are of one type.
+  fileprivate func compare(_ other: BSONValue) -> Ordering {
+    Ordering.pairwise(parts, other.parts) { $0.compare($1) }
   }
 }
 

@@ -120,6 +120,7 @@ extension Value {
     case .integer(let number): Self.hint(of: Double(number))
     case .double(let number): Self.hint(of: number)
     case .string(let text): text.withUTF8Bytes { Place.firstBytes($0) }
+    case .map: orderedNumber?.contentHint ?? 0
     default: 0
     }
   }

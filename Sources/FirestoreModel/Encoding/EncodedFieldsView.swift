@@ -64,14 +64,14 @@ package struct EncodedValueView {
     guard let tag = try? reader.tag() else { return nil }
     switch tag.field {
     case 11: return 0
-    case 1: return 1
-    case 2, 3: return 2
-    case 10: return 3
-    case 17: return 5
-    case 18: return 6
-    case 5: return 7
-    case 8: return 8
-    case 9: return 9
+    case 1: return 2
+    case 2, 3: return 4
+    case 10: return 6
+    case 17: return 10
+    case 18: return 12
+    case 5: return 14
+    case 8: return 16
+    case 9: return 18
     default: return decoded()?.typeRank
     }
   }

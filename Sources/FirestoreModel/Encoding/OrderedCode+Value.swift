@@ -8,13 +8,15 @@ extension OrderedCode {
   /// The byte that starts every value of a type, and no other.
   package static func rank(of value: Value) -> UInt8 { rank(value.typeRank) }
 
-  private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 1) << 4) }
+  private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 2) << 3) }
 
   /// Sorts before everything that an array or map may go on with.
   private static let endOfList: UInt8 = 0x01
 
   package mutating func append(_ value: Value) {
-    append(byte: Self.rank(of: value))
+    let bson = value.bson
+    append(byte: Self.rank(bson?.typeRank ?? value.typeRank))
+    if let bson { return append(bson) }
     switch value {
     case .null: break
     case .boolean(let flag): append(byte: flag ? 1 : 0)
@@ -55,25 +57,34 @@ extension OrderedCode {
     switch tag.field {
     case 17:
       guard let text = try? reader.lengthDelimited() else { return false }
-      append(byte: Self.rank(5))
+      append(byte: Self.rank(10))
       append(text)
     case 2:
       guard let number = try? reader.integer() else { return false }
-      append(byte: Self.rank(2))
+      append(byte: Self.rank(4))
       append(exactly: number)
     case 3:
       guard let number = try? reader.double() else { return false }
-      append(byte: Self.rank(2))
+      append(byte: Self.rank(4))
       append(exactly: number)
     case 10:
       guard let time = try? reader.timestamp() else { return false }
-      append(byte: Self.rank(3))
+      append(byte: Self.rank(6))
       append(time)
     default:
       guard let value = view.decoded() else { return false }
       append(value)
     }
     return true
+  }
+
+  /// What follows the rank.
+  private mutating func append(_ value: BSONValue) {
+    switch value {
+    case .number(.integer(let number)): append(exactly: number)
+    case .number(.double(let number)): append(exactly: number)
+    default: for part in value.parts { append(part) }
+    }
   }
 
   // MARK: Numbers
