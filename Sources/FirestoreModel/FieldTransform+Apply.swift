@@ -9,7 +9,7 @@ extension FieldTransform.Operation {
       if case .serverTimestamp(let unresolved)? = previous { previous = unresolved.previous }
       return .serverTimestamp(ServerTimestamp(localWriteTime: localWriteTime, previous: previous))
     default:
-      return result(previous: previous, equal: ==)
+      return result(previous: previous, .strict)
     }
   }
 
@@ -17,22 +17,19 @@ extension FieldTransform.Operation {
   /// - Parameter time: the request's time, for `serverTimestamp`.
   package func backendResult(previous: Value?, at time: Timestamp) -> Value {
     if case .serverTimestamp = self { return .timestamp(time) }
-    return result(previous: previous, equal: { $0.equalsNumerically($1) })
+    return result(previous: previous, .numeric)
   }
 
-  private func result(previous: Value?, equal: (Value, Value) -> Bool) -> Value {
+  private func result(previous: Value?, _ equality: ValueSet.Equality) -> Value {
     switch self {
     case .serverTimestamp: .null
     case .increment(let operand): Value.sum(previous, operand)
     case .minimum(let operand): Value.extreme(previous, operand, keeping: .ascending)
     case .maximum(let operand): Value.extreme(previous, operand, keeping: .descending)
     case .arrayUnion(let elements):
-      .array(
-        elements.reduce(into: previous?.arrayElements ?? []) { result, element in
-          if !result.contains(where: { equal($0, element) }) { result.append(element) }
-        })
+      .array(Self.union(previous?.arrayElements ?? [], elements, equality))
     case .arrayRemove(let elements):
-      .array((previous?.arrayElements ?? []).filter { stored in !elements.contains { equal(stored, $0) } })
+      .array(Self.difference(previous?.arrayElements ?? [], elements, equality))
     }
   }
 

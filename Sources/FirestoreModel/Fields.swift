@@ -6,13 +6,21 @@ package struct Fields: Sendable {
 
   package private(set) var entries: [Entry]
 
+  /// So many are put in their places one by one faster than they are sorted.
+  private static let few = 64
+
   package init() { entries = [] }
 
   /// - Parameter entries: in any order; the last of several with one name wins (protobuf's rule for maps).
   package init(_ entries: some Sequence<Entry>) {
     self.init()
     self.entries.reserveCapacity(entries.underestimatedCount)
-    for entry in entries { self[entry.name] = entry.value }
+    if entries.underestimatedCount <= Self.few {
+      for entry in entries { self[entry.name] = entry.value }
+    } else {
+      // The sort is stable: of several with one name the last stays the last.
+      for entry in entries.sorted(by: { $0.name.compareUTF8($1.name) == .ascending }) { self[entry.name] = entry.value }
+    }
   }
 
   /// - Parameter entries: already sorted by UTF-8 and without duplicates, as the canonical encoding stores them.

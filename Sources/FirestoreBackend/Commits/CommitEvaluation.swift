@@ -75,8 +75,8 @@ struct CommitEvaluation {
       try finish(mutation, with: WriteValidation.truncatingTimestamps(new), &transformResults)
     case .patch(let new, let mask):
       let new = WriteValidation.truncatingTimestamps(new)
-      var patched = documents[key]?.fields ?? Fields()
-      for path in mask.paths.sorted() where !path.isDocumentID { patched[path] = new[path] }
+      let mask = mask.paths.contains(.documentID) ? FieldMask(mask.paths.subtracting([.documentID])) : mask
+      let patched = (documents[key]?.fields ?? Fields()).patched(with: new, at: mask)
       try finish(mutation, with: patched, &transformResults)
     case .delete:
       documents[key]?.content = .missing

@@ -19,17 +19,8 @@ extension FieldTransform {
       return set(try number(operand).extreme(with: stored, preferring: .ascending), in: &fields)
     case .maximum(let operand):
       return set(try number(operand).extreme(with: stored, preferring: .descending), in: &fields)
-    case .arrayUnion(let operands):
-      var elements = stored?.elements ?? []
-      for operand in operands where !elements.contains(where: { $0.compare(operand) == .equal }) {
-        elements.append(operand)
-      }
-      fields[path] = .array(elements)
-      return .null
-    case .arrayRemove(let operands):
-      let elements = stored?.elements ?? []
-      fields[path] = .array(
-        elements.filter { element in !operands.contains { $0.compare(element) == .equal } })
+    case .arrayUnion, .arrayRemove:
+      fields[path] = .array(operation.backendElements(previous: stored) ?? [])
       return .null
     }
   }
@@ -52,8 +43,6 @@ extension Value {
     default: false
     }
   }
-
-  fileprivate var elements: [Value]? { if case .array(let elements) = self { elements } else { nil } }
 
   fileprivate var isNaN: Bool { if case .double(let value) = self { value.isNaN } else { false } }
 

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Values as array transforms tell them apart, looked up without comparing each with each.
+struct ValueSet {
+  /// Which values are the same.
+  enum Equality {
+    /// On the client.
+    case strict
+    /// At the backend: numbers by value, wherever they stand (PROTOCOL §3.2).
+    case numeric
+  }
+
+  private enum Content {
+    case strict(Set<Value>)
+    /// By bytes that are equal where the total order has values tie.
+    case numeric(Set<[UInt8]>)
+  }
+
+  private var content: Content
+
+  init(_ values: [Value] = [], _ equality: Equality) {
+    content =
+      switch equality {
+      case .strict: .strict(Set(values))
+      case .numeric: .numeric(Set(values.map(Self.key)))
+      }
+  }
+
+  func contains(_ value: Value) -> Bool {
+    switch content {
+    case .strict(let values): values.contains(value)
+    case .numeric(let keys): keys.contains(Self.key(value))
+    }
+  }
+
+  /// - Returns: false if it is there already.
+  mutating func insert(_ value: Value) -> Bool {
+    switch content {
+    case .strict(var values):
+      content = .numeric([])
+      defer { content = .strict(values) }
+      return values.insert(value).inserted
+    case .numeric(var keys):
+      content = .strict([])
+      defer { content = .numeric(keys) }
+      return keys.insert(Self.key(value)).inserted
+    }
+  }
+
+  private static func key(_ value: Value) -> [UInt8] {
+    var code = OrderedCode()
+    code.append(value)
+    return code.bytes
+  }
+}
+
+extension FieldTransform.Operation {
+  /// The elements and those of the operands that are not among them, each once.
+  static func union(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
+    var present = ValueSet(elements, equality)
+    return elements + operands.filter { present.insert($0) }
+  }
+
+  /// The elements that are none of the operands.
+  static func difference(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
+    let unwanted = ValueSet(operands, equality)
+    return elements.filter { !unwanted.contains($0) }
+  }
+
+  /// The array that an array transform leaves at the backend; `nil` for another transform.
+  package func backendElements(previous: Value?) -> [Value]? {
+    switch self {
+    case .arrayUnion(let operands): Self.union(previous?.arrayElements ?? [], operands, .numeric)
+    case .arrayRemove(let operands): Self.difference(previous?.arrayElements ?? [], operands, .numeric)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import FirestoreModel
+
+/// Changes whose parts are many. Compared each with each they would take minutes here.
+@Suite(.timeLimit(.minutes(1))) struct LinearChangeTests {
+  private static let many = (0..<60_000).map { Value.integer(Int64($0)) }
+  private static let doubles = (0..<60_000).map { Value.double(Double($0)) }
+
+  @Test("Array transforms of many elements cost as much as the elements, and take numbers that are equal for the same")
+  func arrays() {
+    let time = Timestamp(seconds: 0, nanoseconds: 0)
+    let union = FieldTransform.Operation.arrayUnion(Self.doubles + Self.many)
+    #expect(union.backendResult(previous: .array(Self.many), at: time) == .array(Self.many))
+    #expect(union.localResult(previous: .array(Self.many), at: time) == .array(Self.many + Self.doubles))
+    let removal = FieldTransform.Operation.arrayRemove(Self.doubles)
+    #expect(removal.backendResult(previous: .array(Self.many), at: time) == .array([]))
+    #expect(removal.localResult(previous: .array(Self.many), at: time) == .array(Self.many))
+  }
+
+  @Test("Elements are the same to the backend where the order has them tie, also inside of maps")
+  func equality() {
+    let stored: [Value] = [.double(0), .double(.nan), .map(["a": .integer(1)]), .string("é")]
+    let same: [Value] = [.double(-0.0), .double(-.nan), .map(["a": .double(1)]), .string("é")]
+    #expect(FieldTransform.Operation.arrayUnion(same).backendElements(previous: .array(stored)) == stored)
+    #expect(FieldTransform.Operation.arrayRemove(same).backendElements(previous: .array(stored)) == [])
+    let twice = FieldTransform.Operation.arrayUnion([.integer(1), .double(1), .integer(2), .integer(1)])
+    #expect(twice.backendElements(previous: nil) == [.integer(1), .integer(2)])
+  }
+
+  @Test("A patch of many paths costs as much as its fields")
+  func patch() {
+    let names = (0..<40_000).map { "f\($0 * 7_919 % 40_000)" }
+    let inner = Fields(names.map { ($0, .integer(1)) })
+    let old: Fields = ["m": .map(inner), "z": .integer(1)]
+    let new: Fields = ["m": .map(Fields(names.map { ($0, .integer(2)) }))]
+    let mask = FieldMask(names.map { FieldPath(segments: ["m", $0]) })
+
+    #expect(old.patched(with: new, at: mask) == ["m": new["m"] ?? .null, "z": .integer(1)])
+    #expect(old.patched(with: [:], at: mask) == ["m": .map([:]), "z": .integer(1)])
+  }
+
+  @Test("A patch gives what setting its paths one after the other gives")
+  func patchOracle() {
+    let values: [Value?] = [nil, .integer(1), .map(["a": .integer(2)]), .map(["a": .map(["b": .integer(3)])])]
+    let paths = [["a"], ["a", "a"], ["a", "a", "b"], ["a", "c"], ["b"], ["b", "a"]].map { FieldPath(segments: $0) }
+    for old in values {
+      for new in values {
+        for choice in 0..<(1 << paths.count) {
+          let chosen = paths.indices.filter { choice >> $0 & 1 == 1 }.map { paths[$0] }
+          var (before, source) = (Fields(), Fields())
+          for name in ["a", "b"] { (before[name], source[name]) = (old, new) }
+          var expected = before
+          for path in chosen.sorted() { expected[path] = source[path] }
+          #expect(before.patched(with: source, at: FieldMask(chosen)) == expected, "\(before) \(source) \(chosen)")
+        }
+      }
+    }
+  }
+}
