@@ -44,6 +44,83 @@ struct QueryTests {
     #expect(none.count == 1 && none[0][1] == nil && none[0].integer(6) == 1)
   }
 
+  @Test("A filter that nothing satisfies beside NOT_IN gives an empty result; NOT_IN in an OR of one is refused")
+  func notIn() async throws {
+    let service = try await service()
+    func composite(_ writer: inout WireWriter, _ op: UInt64, _ filters: [(op: UInt64, value: Value)]) {
+      writer.field(3) { writer in
+        writer.field(1) { writer in
+          writer.field(1, varint: op)
+          for filter in filters {
+            writer.field(2) { writer in
+              writer.field(2) { writer in
+                writer.field(1) { $0.field(2, string: "n") }
+                writer.field(2, varint: filter.op)
+                writer.field(3) { $0.value(filter.value) }
+              }
+            }
+          }
+        }
+      }
+    }
+    let excluded: (UInt64, Value) = (10, .array([.integer(7)]))
+    for impossible in [(5, .null), (3, .null), (3, .double(.nan))] as [(UInt64, Value)] {
+      let result = try await run(service) { composite(&$0, 1, [excluded, impossible]) }
+      #expect(result.count == 1 && result[0][1] == nil)
+    }
+    let refusal = await #expect(throws: RPCStatus.self) { try await run(service) { composite(&$0, 2, [excluded]) } }
+    #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
+  }
+
+  @Test("A query of a hundred filters and orders is run, one of more is refused at once")
+  func parts() async throws {
+    let service = try await service()
+    func run(_ count: Int) async throws -> [Message] {
+      try await self.run(service) { writer in
+        writer.field(3) { writer in
+          writer.field(1) { writer in
+            writer.field(1, varint: 1)
+            for number in 0..<count {
+              writer.field(2) { writer in
+                writer.field(2) { writer in
+                  writer.field(1) { $0.field(2, string: "f\(number)") }
+                  writer.field(2, varint: 5)
+                  writer.field(3) { $0.value(.integer(1)) }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+    #expect(try await run(100).count == 1)
+    let refusal = await #expect(throws: RPCStatus.self) { try await run(20_000) }
+    #expect(refusal?.code == .invalidArgument && refusal?.message.contains("at most 100") == true)
+  }
+
+  @Test("An explanation names the index that Cloud Firestore would use, and what it counts")
+  func index() async throws {
+    let service = try await service()
+    let messages = try await service.messages(
+      .runQuery,
+      bytes { writer in
+        writer.field(1, string: root)
+        writer.query(2, "c") { writer in
+          filter(&writer, "n", 5, .integer(1))
+          writer.field(4) { writer in
+            writer.field(1) { $0.field(2, string: "m") }
+            writer.field(2, varint: 2)
+          }
+        }
+        writer.field(10) { $0.field(1, boolean: true) }
+      })
+    let metrics = try #require(messages.last?[11])
+    let plan = (metrics[1]?[1]?.all(1) ?? []).map { $0[2]?.text(3) }
+    #expect(plan == ["Collection", "(n ASC, m DESC, __name__ DESC)"])
+    let names = (metrics[2]?[5]?.all(1) ?? []).map { $0.text(1) }
+    #expect(names == ["documents_scanned", "index_entries_scanned", "billing_details"])
+  }
+
   @Test("A query is explained without being run, or after its results", arguments: [false, true])
   func explanation(isRun: Bool) async throws {
     let service = try await service()

@@ -50,7 +50,8 @@ extension FirestoreService {
       try await send([end])
     }
     if isRun != nil {
-      let metrics = ExplainMetrics(served, results: documents.count, duration: start.duration(to: .now))
+      let metrics = ExplainMetrics(
+        served, results: documents.count, skipped: skipped, duration: start.duration(to: .now))
       try await send([message { metrics.write(11, to: &$0) }])
     }
   }
@@ -74,7 +75,9 @@ extension FirestoreService {
     let (database, path) = try ResourceName.parent(parent)
     guard let request else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
     let served = try (request.query ?? RequestedQuery()).served(below: path, in: database)
-    if isRun == false { return try await send([message { ExplainMetrics(planOf: served).write(10, to: &$0) }]) }
+    if isRun == false {
+      return try await send([message { ExplainMetrics(planOf: served, request.aggregations).write(10, to: &$0) }])
+    }
     let start = ContinuousClock.now
     let (read, new) = try await begin(consistency, in: database)
     if let new { try await send([message { $0.field(2, bytes: new) }]) }
@@ -91,7 +94,8 @@ extension FirestoreService {
       writer.field(1) { $0.entries(2, fields) }
       writer.field(3, timestamp: readTime.timestamp)
       if isRun != nil {
-        ExplainMetrics(served, results: 1, duration: start.duration(to: .now)).write(10, to: &writer)
+        ExplainMetrics(served, request.aggregations, results: 1, duration: start.duration(to: .now))
+          .write(10, to: &writer)
       }
     }
     try await send([response])

@@ -36,6 +36,8 @@ extension RequestField {
       }
       switch op {
       case 1: return .and(filters)
+      case 2 where filters.contains { $0.fieldFilters.contains { $0.op == .notIn } }:
+        throw RPCStatus(.invalidArgument, RequestedQuery.notInWithAlternatives)
       case 2: return filters.count == 1 ? filters[0] : .or(filters)
       default: throw RPCStatus(.invalidArgument, "Unsupported CompositeFilter operator.")
       }

@@ -15,6 +15,7 @@ extension RequestedQuery {
     if let limit, limit < 0 { throw refused("limit is negative") }
     if offset < 0 { throw refused("offset is negative") }
     let filters: [Filter] = if case .and(let filters)? = filter { filters } else { filter.map { [$0] } ?? [] }
+    try checkCount(filters, parent)
     try check(filters.flatMap(\.fieldFilters), in: database)
     try checkCombination(filters)
     try checkOrder()
@@ -73,8 +74,26 @@ extension RequestedQuery {
     return values
   }
 
+  /// What the disjunctive form of a query costs grows with its parts.
+  private func checkCount(_ filters: [Filter], _ parent: ResourcePath) throws(RPCStatus) {
+    let fields = filters.reduce(0) { $0 + $1.fieldFilters.count }
+    let count = fields + orderBy.count + (parent.isRoot ? 0 : 1)
+    if count > Self.maximumParts {
+      throw refused(
+        "A query may have at most \(Self.maximumParts) filters, sort orders and parent document together; this one has "
+          + "\(count).")
+    }
+  }
+
+  /// Filters, sort orders, and one for a parent document (PROTOCOL §3.6).
+  private static let maximumParts = 100
+
+  static let notInWithAlternatives =
+    "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'."
+
   private func checkCombination(_ filters: [Filter]) throws(RPCStatus) {
-    let fields = filters.flatMap(\.fieldFilters)
+    // A filter that nothing satisfies stands as an empty list, and is no alternative.
+    let fields = filters.flatMap(\.fieldFilters).filter { !$0.matchesNothing }
     let excluding = fields.filter { $0.op == .notEqual || $0.op == .notIn }
     if excluding.count > 1 {
       throw refused("Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query.")
@@ -82,7 +101,7 @@ extension RequestedQuery {
     let isDisjunctive =
       fields.contains { $0.op == .in || $0.op == .arrayContainsAny } || filters.contains(where: \.hasAlternatives)
     if isDisjunctive, fields.contains(where: { $0.op == .notIn }) {
-      throw refused("'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
+      throw refused(Self.notInWithAlternatives)
     }
     let alternatives = Filter.and(filters).disjunctions
     if alternatives.count > Query.maximumDisjunctions {
