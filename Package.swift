@@ -31,7 +31,8 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting", "FirestoreWireTests",
-  "FirestoreGRPCTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests", "EndToEndTests",
+  "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests",
+  "EndToEndTests",
 ]
 
 let package = Package(
@@ -84,10 +85,11 @@ let package = Package(
       "FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
     module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+    .systemLibrary(name: "CAllocator"),
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreBackend", "FirestoreService", nio,
+        "FirestoreModel", "FirestoreBackend", "FirestoreService", "CAllocator", nio,
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
@@ -197,6 +199,13 @@ let package = Package(
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
+    tests(
+      "FirestoreServerTests",
+      [
+        "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(

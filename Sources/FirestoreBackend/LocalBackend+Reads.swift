@@ -32,7 +32,7 @@ extension LocalBackend {
         for key in part { documents.append(try reader.document(key)) }
       }
       rest = rest.dropFirst(part.count)
-      if !rest.isEmpty { await Task.yield() }
+      if !rest.isEmpty { await pause() }
     }
     return (documents, SnapshotVersion(microseconds: version))
   }
@@ -106,6 +106,27 @@ extension LocalBackend {
     }
   }
 
+  /// Removes a document or collection with all that lies below it; each document as a commit would. What is written
+  /// there meanwhile may stay.
+  package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
+    let target = Target(
+      path: path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
+    let version = try readVersion(.latest, in: database)
+    var keys: [DocumentKey] = []
+    for scope in [ServedQuery.Scope.target, .descendants] {
+      try await forEachMatch(of: ServedQuery(target, scope: scope), at: version, in: database) { document in
+        keys.append(document.key)
+        return true
+      }
+    }
+    var rest = keys[...]
+    while !rest.isEmpty {
+      try commit(rest.prefix(Self.slice).map { Mutation(key: $0, operation: .delete) }, in: database)
+      rest = rest.dropFirst(Self.slice)
+      await pause()
+    }
+  }
+
   private func ordered(
     _ query: ServedQuery, at version: Int64, in database: DatabaseID
   ) async throws(RPCStatus) -> [Document] {
@@ -147,7 +168,7 @@ extension LocalBackend {
         try reader.scanMatches(of: query, after: position, rows: Self.slice, visit)
       }
       if position == nil { return }
-      await Task.yield()
+      await pause()
       if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
     }
   }

@@ -3,13 +3,16 @@ package import FirestoreModel
 package import FirestoreRemote
 
 extension LocalBackend {
-  /// - Throws: `invalid-argument` for a read time that cannot be read at or a retried transaction that never was.
+  /// - Parameter client: whom the transaction belongs to. When there are too many, the client with most of them loses
+  ///   the one that it has not used for longest, or is refused a further one.
+  /// - Throws: `invalid-argument` for a read time that cannot be read at or a retried transaction that never was;
+  ///   `resource-exhausted`.
   package func beginTransaction(
-    _ options: TransactionOptions, in database: DatabaseID
+    _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
   ) throws(RPCStatus) -> TransactionID {
     do throws(BackendError) {
       let time = log.clock.microseconds
-      var transaction = OpenTransaction(database: database, isReadOnly: false, began: time, used: time)
+      var transaction = OpenTransaction(database: database, isReadOnly: false, client: client, began: time, used: time)
       switch options {
       case .readOnly(let readTime):
         transaction.isReadOnly = true

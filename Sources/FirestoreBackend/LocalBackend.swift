@@ -17,6 +17,9 @@ package actor LocalBackend {
   package nonisolated let executor: any SerialExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+  /// Lets others in between the steps of a long read.
+  nonisolated let pause: @Sendable () async -> Void
+
   /// Where a damaged database was moved when this backend was opened; it then began empty.
   package nonisolated let movedAside: String?
 
@@ -31,14 +34,17 @@ package actor LocalBackend {
   var lastSession: Int64 = 0
   var transactions: TransactionTable
 
-  /// - Parameter executor: what the backend runs on, which must be one thread at a time, in order, and may block; a
-  ///   queue of its own unless given.
+  /// - Parameters:
+  ///   - executor: what the backend runs on, which must be one thread at a time, in order, and may block; a queue of
+  ///     its own unless given.
+  ///   - pause: called between the steps of a long read, for an executor on which it is not enough to yield.
   /// - Throws: `locked` when another process holds the directory, `notWritable`, `newerSchema`; a damaged database is
   ///   moved aside, not an error.
   package init(
-    _ configuration: BackendConfiguration, on executor: (any SerialExecutor)? = nil
+    _ configuration: BackendConfiguration, on executor: (any SerialExecutor)? = nil,
+    pause: @escaping @Sendable () async -> Void = { await Task.yield() }
   ) throws(BackendError) {
-    try self.init(configuration, keptChanges: CommitLog.keptChanges, on: executor)
+    try self.init(configuration, keptChanges: CommitLog.keptChanges, on: executor, pause: pause)
   }
 
   /// - Parameters:
@@ -46,12 +52,14 @@ package actor LocalBackend {
   ///   - requests: how many answers are kept for clients that never saw them.
   init(
     _ configuration: BackendConfiguration, keptChanges: Int,
-    requests: AppliedRequests.Limits = AppliedRequests.Limits(), on executor: (any SerialExecutor)? = nil
+    requests: AppliedRequests.Limits = AppliedRequests.Limits(), on executor: (any SerialExecutor)? = nil,
+    pause: @escaping @Sendable () async -> Void = { await Task.yield() }
   ) throws(BackendError) {
     let log = try CommitLog(configuration, keptChanges: keptChanges, requests: requests)
     movedAside = log.file.movedAside
     instance = log.instance
     self.executor = executor ?? QueueExecutor(label: "local-backend")
+    self.pause = pause
     transactions = TransactionTable(at: log.clock.microseconds)
     self.log = log
   }

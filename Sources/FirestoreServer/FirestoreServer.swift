@@ -44,6 +44,12 @@ package struct FirestoreServer: Sendable {
   /// what a small call costs otherwise; while it reads or writes, connections wait.
   package static var executor: any SerialExecutor { loops.next().executor }
 
+  /// Lets connections be served between two steps of something long on that thread. What is merely enqueued again goes
+  /// before them: the thread looks at its sockets when it has nothing else to do until later.
+  package static let pause: @Sendable () async -> Void = {
+    try? await loops.next().scheduleTask(in: .microseconds(100)) {}.futureResult.get()
+  }
+
   private let configuration: Configuration
   private let backend: LocalBackend
   private let connections = ServedConnections(on: loops.next())
@@ -109,8 +115,10 @@ package struct FirestoreServer: Sendable {
 
   private func bind() async throws -> any Channel {
     do {
+      let loop = Self.loops.next()
       let pipeline = ConnectionPipeline(
-        FirestoreService(backend: backend), DeliveryTurn(Self.loops.next()), try configuration.tls?.context())
+        FirestoreService(backend: backend), DeliveryTurn(loop), try configuration.tls?.context(),
+        isLoopback: try configuration.isLoopback, on: loop)
       let connections = connections
       let listener = try await ServerBootstrap(group: Self.loops)
         .serverChannelOption(.backlog, value: 1_024)
@@ -152,6 +160,15 @@ extension FirestoreServer.Configuration.TLS {
 }
 
 extension FirestoreServer.Configuration {
+  /// Whether only this machine reaches the port.
+  /// - Throws: if the host is not known.
+  package var isLoopback: Bool {
+    get throws {
+      let address = try SocketAddress.makeAddressResolvingHost(host, port: port).ipAddress
+      return address.map { $0.hasPrefix("127.") || $0 == "::1" } ?? false
+    }
+  }
+
   fileprivate func explain(_ error: any Error) -> RPCStatus {
     switch error {
     case let status as RPCStatus: return status

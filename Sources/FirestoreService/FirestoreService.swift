@@ -14,8 +14,17 @@ package struct FirestoreService: Sendable {
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
   let backend: LocalBackend
+  /// On whose behalf transactions are begun.
+  private var client: ClientID?
 
   package init(backend: LocalBackend) { self.backend = backend }
+
+  /// The same service for one of several clients, which then share what a server has room for fairly.
+  package func serving(_ client: ClientID) -> FirestoreService {
+    var service = self
+    service.client = client
+    return service
+  }
 
   /// A method with one request and one response.
   package enum UnaryMethod: String, Sendable, CaseIterable {
@@ -66,9 +75,21 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// Removes every document of a database. Listeners are told.
-  package func deleteAllDocuments(in database: DatabaseID) async throws(RPCStatus) {
-    try await backend.deleteAllDocuments(in: database)
+  /// Removes every document of a database, or a document or collection with all that lies below it. Listeners are told.
+  /// - Parameter path: the root for the whole database.
+  /// - Throws: `invalid-argument` for what is no path.
+  package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
+    if path.isRoot { return try await backend.deleteAllDocuments(in: database) }
+    do throws(ModelError) { _ = try ResourcePath(validating: path.text) } catch {
+      throw RPCStatus(.invalidArgument, error.message)
+    }
+    try await backend.deleteDocuments(below: path, in: database)
+  }
+
+  func beginTransaction(
+    _ options: TransactionOptions, in database: DatabaseID
+  ) async throws(RPCStatus) -> [UInt8] {
+    try await backend.beginTransaction(options, in: database, for: client).bytes
   }
 
   /// The consistency of a read, beginning the transaction that it asks for.
@@ -81,7 +102,7 @@ package struct FirestoreService: Sendable {
     case .readTime(let time): return (.readTime(time), nil)
     case .transaction(let id): return (.transaction(id), nil)
     case .newTransaction(let options):
-      let id = try await backend.beginTransaction(options, in: database).bytes
+      let id = try await beginTransaction(options, in: database)
       return (.transaction(id), id)
     }
   }

@@ -82,6 +82,37 @@ extension EndToEndTests {
       #expect(tls.status == 77 && tls.hasOneErrorLine && tls.errors.contains("key.json"), "\(tls.errors)")
     }
 
+    @Test("A server says where its data is and how programs find it")
+    func announcement() async throws {
+      let server = try await ServeProcess(surroundings, ["--data", path("served")])
+      #expect(try await server.process.line() == "Data: \(path("served"))")
+      #expect(try await server.process.line() == "export FIRESTORE_EMULATOR_HOST=\(server.address)")
+      kill(server.process.id, SIGTERM)
+      #expect(try await server.process.exitStatus() == 0)
+      #expect(try await ChildProcess.all(server.process.errors) == "")
+    }
+
+    @Test("A server that others can reach says that there are no rules")
+    func openToOthers() async throws {
+      let server = try await ServeProcess(surroundings, ["--in-memory", "--host", "0.0.0.0"])
+      kill(server.process.id, SIGTERM)
+      #expect(try await server.process.exitStatus() == 0)
+      let said = try await ChildProcess.all(server.process.errors)
+      #expect(said.contains("no security rules") && said.contains("0.0.0.0"))
+    }
+
+    @Test("A certificate that is not there is no input, and a private key that others may read is refused")
+    func tlsFiles() async throws {
+      try surroundings.write("key.pem", "none")
+      let absent = try await HeadlessRun(
+        ["serve", "--port", "0", "--tls-cert", path("absent.pem"), "--tls-key", path("key.pem")], surroundings)
+      #expect(absent.status == 66 && absent.hasOneErrorLine && absent.errors.contains("absent.pem"), "\(absent.errors)")
+      #expect(chmod(path("key.pem"), 0o644) == 0)
+      let open = try await HeadlessRun(
+        ["serve", "--port", "0", "--tls-cert", path("key.pem"), "--tls-key", path("key.pem")], surroundings)
+      #expect(open.status == 77 && open.hasOneErrorLine && open.errors.contains("chmod 600"), "\(open.errors)")
+    }
+
     @Test(
       "A key file that is none is named in one line, with exit status 77",
       arguments: [

@@ -33,6 +33,28 @@ struct TransactionTests {
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
+  @Test("A client that opens transactions without end loses its own, and never keeps others from beginning one")
+  func room() throws {
+    var table = TransactionTable(at: 0, maximumOpen: 10)
+    let (greedy, modest) = (ClientID(), ClientID())
+    func begin(_ client: ClientID, _ time: Int64) throws(BackendError) -> TransactionID {
+      let transaction = OpenTransaction(
+        database: database, isReadOnly: false, client: client, began: time, used: time)
+      return try table.begin(transaction, at: time)
+    }
+    let first = try begin(greedy, 1)
+    for time in 2...10 { _ = try begin(greedy, Int64(time)) }
+    #expect(throws: BackendError.self) { try begin(greedy, 11) }
+
+    let kept = try begin(modest, 12)
+
+    #expect(table[first] == nil && table[kept] != nil)
+    #expect(throws: BackendError.self) { try begin(greedy, 13) }
+    for time in 14...17 { _ = try begin(modest, Int64(time)) }
+    #expect(throws: BackendError.self) { try begin(modest, 18) }
+    #expect(table[kept] != nil)
+  }
+
   @Test("A document that changed, came or went since it was read aborts the commit", arguments: ["c/a", "c/none"])
   func conflicts(path: String) async throws {
     let backend = try makeBackend(clock: clock)
@@ -175,5 +197,25 @@ struct TransactionTests {
     // The read may have begun after some of the writes, but it saw each of them or not.
     guard case .integer(let value)? = total else { return #expect(Bool(false), "no sum") }
     #expect((value - 5_000) % 999_999 == 0)
+  }
+
+  @Test(
+    "What lies below a path can be removed, and listeners are told each document",
+    arguments: [
+      ("a", ["ab/1", "b/1"]), ("a/1", ["a/2", "a/2/c/3", "ab/1", "b/1"]),
+      ("a/2/c", ["a/1", "a/1/c/3", "a/2", "ab/1", "b/1"]),
+      ("none", ["a/1", "a/1/c/3", "a/2", "a/2/c/3", "ab/1", "b/1"]),
+    ])
+  func deletesBelow(path: String, rest: [String]) async throws {
+    let backend = try makeBackend(clock: clock)
+    for path in ["a/1", "a/1/c/3", "a/2", "a/2/c/3", "ab/1", "b/1"] { try await backend.commit(set(path, ["v": 1])) }
+
+    try await backend.deleteDocuments(below: ResourcePath(path), in: database)
+
+    let all = ServedQuery(
+      Target(path: ResourcePath(""), filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil),
+      scope: .descendants)
+    let left = try await backend.run(all, .latest, in: database).documents.map(\.key.path.text)
+    #expect(left.sorted() == rest)
   }
 }

@@ -16,6 +16,17 @@ package struct TransactionID: Hashable, Sendable {
   package var bytes: [UInt8] { [2] + withUnsafeBytes(of: number.bigEndian) { [UInt8]($0) } }
 }
 
+/// One of several clients, for as long as it is connected.
+package struct ClientID: Hashable, Sendable {
+  private final class Identity: Sendable {}
+  private let identity = Identity()
+
+  package init() {}
+
+  package static func == (left: ClientID, right: ClientID) -> Bool { left.identity === right.identity }
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
+}
+
 package enum TransactionOptions: Sendable {
   /// - Parameter readTime: instead of the time at which the transaction begins.
   case readOnly(readTime: Timestamp?)
@@ -32,6 +43,7 @@ struct OpenTransaction {
   var version: Int64?
   var keys: Set<DocumentKey> = []
   var queries: [ServedQuery] = []
+  let client: ClientID?
   /// Microseconds since the epoch.
   let began: Int64
   var used: Int64
@@ -42,21 +54,21 @@ struct TransactionTable {
   /// In microseconds: what real Firestore allows.
   static let idleLimit: Int64 = 60_000_000
   static let totalLimit: Int64 = 270_000_000
-  static let maximumOpen = 10_000
-
   private var open: [TransactionID: OpenTransaction] = [:]
   private var finished: Set<TransactionID> = []
   /// Numbers begin at the time of the start, so that those of an earlier run are recognised as expired.
   private var lastNumber: Int64
 
-  init(at time: Int64) { lastNumber = time }
+  private let maximumOpen: Int
+
+  init(at time: Int64, maximumOpen: Int = 10_000) {
+    lastNumber = time
+    self.maximumOpen = maximumOpen
+  }
 
   mutating func begin(_ transaction: OpenTransaction, at time: Int64) throws(BackendError) -> TransactionID {
     expire(at: time)
-    guard open.count < Self.maximumOpen else {
-      throw .refused(
-        .resourceExhausted, "\(Self.maximumOpen) transactions are open. Commit some or roll them back.")
-    }
+    if open.count >= maximumOpen { try makeRoom(for: transaction.client) }
     lastNumber += 1
     let id = TransactionID(number: lastNumber)
     open[id] = transaction
@@ -95,8 +107,23 @@ struct TransactionTable {
   mutating func finish(_ id: TransactionID) {
     guard open.removeValue(forKey: id) != nil else { return }
     // Only the wording of an error depends on it.
-    if finished.count >= Self.maximumOpen { finished = [] }
+    if finished.count >= maximumOpen { finished = [] }
     finished.insert(id)
+  }
+
+  /// Ends the least used transaction of the client that has most of them, if that is another one.
+  private mutating func makeRoom(for client: ClientID?) throws(BackendError) {
+    var counts: [ClientID?: Int] = [:]
+    for transaction in open.values { counts[transaction.client, default: 0] += 1 }
+    guard let most = counts.max(by: { $0.value < $1.value }), counts[client, default: 0] < most.value else {
+      throw .refused(
+        .resourceExhausted,
+        "\(open.count) transactions are open, most of them this client's. Commit some or roll them back.")
+    }
+    let ofClient = open.lazy.filter { $0.value.client == most.key }
+    if let oldest = ofClient.min(by: { ($0.value.used, $0.key.number) < ($1.value.used, $1.key.number) }) {
+      open[oldest.key] = nil
+    }
   }
 
   private mutating func expire(at time: Int64) {

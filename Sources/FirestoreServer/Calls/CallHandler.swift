@@ -4,7 +4,7 @@ import FirestoreService
 import NIOCore
 import NIOHTTP2
 
-/// The first handler of a call that has a channel of its own. It chooses who serves the call, and tells it when the
+/// The handler of a call that has a channel of its own. It chooses who serves the call, and tells it when the
 /// caller will wait no longer or the server shuts down.
 ///
 /// ```
@@ -25,17 +25,17 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let service: FirestoreService
   private let turn: DeliveryTurn
-  private let maximumRequestBytes: Int
+  private let budget: ConnectionBudget
   private var state = State.waiting
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop of the channel.
   ///   - turn: of that event loop.
-  ///   - maximumRequestBytes: the most bytes of a message.
-  init(_ service: FirestoreService, _ turn: DeliveryTurn, maximumRequestBytes: Int) {
+  ///   - budget: of the connection.
+  init(_ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ConnectionBudget) {
     self.service = service
     self.turn = turn
-    self.maximumRequestBytes = maximumRequestBytes
+    self.budget = budget
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -83,7 +83,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private func listen(_ context: ChannelHandlerContext, _ call: CallHeaders, _ headers: NIOAny) {
     let pipeline = context.pipeline.syncOperations
-    let handler = ListenHandler(service, turn, maximumRequestBytes: maximumRequestBytes, timeout: call.timeout)
+    let handler = ListenHandler(service, turn, timeout: call.timeout)
     do { try pipeline.addHandler(handler, position: .after(self)) } catch { return context.close(promise: nil) }
     context.fireChannelRead(headers)
     pipeline.removeHandler(context: context, promise: nil)
@@ -101,7 +101,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
       context.eventLoop.scheduleTask(in: timeout) { _ = interrupt.yield(GRPCFraming.isOverdue) }
     }
     state = .serving(isEndless: work.isEndless, interrupt: interrupt, deadline: deadline)
-    let served = ServedCall(service, work, maximumRequestBytes: maximumRequestBytes)
+    let served = ServedCall(service, work, budget)
     Task(executorPreference: EventLoopExecutor(context.eventLoop)) {
       await served.run(on: channel, until: interruptions)
     }

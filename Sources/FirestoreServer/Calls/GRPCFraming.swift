@@ -20,7 +20,8 @@ enum GRPCFraming {
   static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
 
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
-    RPCStatus(.resourceExhausted, "A message has \(length) bytes; at most \(limit) are accepted.")
+    // Code and words of Cloud Firestore.
+    RPCStatus(.invalidArgument, "Request payload size exceeds the limit: \(limit) bytes. This one has \(length).")
   }
 
   /// The message whose prefix and bytes come next, once it is there as a whole.

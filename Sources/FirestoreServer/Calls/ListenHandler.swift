@@ -18,7 +18,6 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let service: FirestoreService
   private let turn: DeliveryTurn
-  private let maximumRequestBytes: Int
   private let timeout: TimeAmount?
   private var deadline: Scheduled<Void>?
   private var stream: ListenStream?
@@ -28,10 +27,9 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
   private var hasClientEnded = false
 
   /// - Parameter timeout: how long the caller will wait, if not for good.
-  init(_ service: FirestoreService, _ turn: DeliveryTurn, maximumRequestBytes: Int, timeout: TimeAmount?) {
+  init(_ service: FirestoreService, _ turn: DeliveryTurn, timeout: TimeAmount?) {
     self.service = service
     self.turn = turn
-    self.maximumRequestBytes = maximumRequestBytes
     self.timeout = timeout
   }
 
@@ -83,7 +81,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private func receive(_ context: ChannelHandlerContext) {
     do throws(RPCStatus) {
-      while let message = try GRPCFraming.nextMessage(&received, limit: maximumRequestBytes) {
+      while let message = try GRPCFraming.nextMessage(&received, limit: ConnectionLimits.requestMessageBytes) {
         try stream?.receive(message)
       }
       // What was read is part of a larger buffer, which a stream that has nothing to say need not keep.

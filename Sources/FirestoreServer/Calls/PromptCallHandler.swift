@@ -10,6 +10,7 @@ import NIOHTTP2
 ///
 /// ```
 /// HEADERS ─┬─ a prompt method, DATA END_STREAM ─► one step of the backend ──► HEADERS, DATA, HEADERS
+///          │      or, while the client leaves too much of earlier ones unread, waits for it to read
 ///          └─ anything else, also one of these that is not small or not plain ──► multiplexer ──► CallHandler
 /// ```
 final class PromptCallHandler: ChannelInboundHandler {
@@ -17,8 +18,8 @@ final class PromptCallHandler: ChannelInboundHandler {
   typealias InboundOut = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 
-  /// Larger requests are no small ones.
-  private static let smallBytes = 64 << 10
+  /// Larger requests are no small ones. Less than the smallest window: nothing widens it here.
+  private static let smallBytes = 32 << 10
   private static let methods = Dictionary(
     uniqueKeysWithValues: FirestoreService.PromptMethod.allCases.map { (CallHeaders.root + $0.rawValue, $0) })
 
@@ -32,11 +33,18 @@ final class PromptCallHandler: ChannelInboundHandler {
   }
 
   private let service: FirestoreService
+  private let budget: ConnectionBudget
   private var requests: [HTTP2StreamID: Request] = [:]
+  /// Whole requests that wait for room, and the order in which they came.
+  private var waiting: [HTTP2StreamID: Request] = [:]
+  private var order: CircularBuffer<HTTP2StreamID> = []
   private var owesFlush = false
 
   /// - Parameter service: its backend runs on the event loop of the channel.
-  init(_ service: FirestoreService) { self.service = service }
+  init(_ service: FirestoreService, _ budget: ConnectionBudget) {
+    self.service = service
+    self.budget = budget
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)
@@ -60,7 +68,8 @@ final class PromptCallHandler: ChannelInboundHandler {
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if !requests.isEmpty {
+    if event is ResponseRoomEvent { return answerWaiting(context) }
+    if !requests.isEmpty || !waiting.isEmpty {
       // Compared before they are cast: casts that fail are slow.
       let type = type(of: event)
       if type == NIOHTTP2StreamCreatedEvent.self, let creation = event as? NIOHTTP2StreamCreatedEvent,
@@ -70,7 +79,10 @@ final class PromptCallHandler: ChannelInboundHandler {
         requests[creation.streamID]?.creation = creation
         return
       }
-      if type == StreamClosedEvent.self, let end = event as? StreamClosedEvent { requests[end.streamID] = nil }
+      if type == StreamClosedEvent.self, let end = event as? StreamClosedEvent {
+        requests[end.streamID] = nil
+        waiting[end.streamID] = nil
+      }
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -86,9 +98,14 @@ final class PromptCallHandler: ChannelInboundHandler {
     switch frame.payload {
     case .data(let data):
       guard case .byteBuffer(var bytes) = data.data else { return handOn(context, request, frame) }
-      if request.body.readableBytes == 0 { request.body = bytes } else { request.body.writeBuffer(&bytes) }
+      if request.body.readableBytes == 0, data.endStream {
+        request.body = bytes
+      } else {
+        // What is kept must not keep all that was read with it.
+        request.body.writeBuffer(&bytes)
+      }
       if data.endStream {
-        answer(context, request)
+        answerWithRoom(context, request)
       } else if request.body.readableBytes > Self.smallBytes {
         handOn(context, request)
       } else {
@@ -99,6 +116,21 @@ final class PromptCallHandler: ChannelInboundHandler {
     // gRPC's core widens the window in the middle of a request; what is sent is held to it below.
     default: requests[frame.streamID] = request
     }
+  }
+
+  private func answerWithRoom(_ context: ChannelHandlerContext, _ request: Request) {
+    if !budget.isFull, waiting.isEmpty { return answer(context, request) }
+    let stream = request.headers.streamID
+    waiting[stream] = request
+    order.append(stream)
+  }
+
+  /// Those whose callers are gone are passed over.
+  private func answerWaiting(_ context: ChannelHandlerContext) {
+    while !budget.isFull, let stream = order.popFirst() {
+      if let request = waiting.removeValue(forKey: stream) { answer(context, request) }
+    }
+    channelReadComplete(context: context)
   }
 
   private func answer(_ context: ChannelHandlerContext, _ request: Request) {

@@ -62,7 +62,8 @@ final class RequestMessages: AsyncSequence, Sendable {
         switch frame {
         case .data(let data):
           guard case .byteBuffer(var bytes) = data.data else { continue }
-          if received.readableBytes == 0 { received = bytes } else { received.writeBuffer(&bytes) }
+          // What is kept must not keep all that was read with it.
+          if received.readableBytes == 0, data.endStream { received = bytes } else { received.writeBuffer(&bytes) }
           if data.endStream { request.hasEnded.store(true, ordering: .relaxed) }
         case .headers(let headers):
           if headers.endStream { request.hasEnded.store(true, ordering: .relaxed) }

@@ -34,12 +34,12 @@ struct ServedCall: Sendable {
 
   private let service: FirestoreService
   private let work: Work
-  private let maximumRequestBytes: Int
+  private let budget: ConnectionBudget
 
-  init(_ service: FirestoreService, _ work: Work, maximumRequestBytes: Int) {
+  init(_ service: FirestoreService, _ work: Work, _ budget: ConnectionBudget) {
     self.service = service
     self.work = work
-    self.maximumRequestBytes = maximumRequestBytes
+    self.budget = budget
   }
 
   /// Serves the call to its end, which is sent to the client.
@@ -48,7 +48,7 @@ struct ServedCall: Sendable {
     // A caller who has gone needs no answer, and nothing waits for this task.
     try? await channel.executeThenClose { inbound, outbound in
       let response = ServedResponse(outbound)
-      let requests = RequestMessages(inbound, limit: maximumRequestBytes)
+      let requests = RequestMessages(inbound, limit: ConnectionLimits.requestMessageBytes)
       let status = await Self.status {
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask { try await serve(requests, response) }
@@ -67,10 +67,16 @@ struct ServedCall: Sendable {
   private func serve(_ requests: RequestMessages, _ response: ServedResponse) async throws {
     switch work {
     case .unary(let method):
-      response.hold(try await service.answer(method, try await requests.single()))
+      let request = try await requests.single()
+      let turn = try await budget.turn()
+      response.hold(try await service.answer(method, request), turn)
     case .streaming(let method):
       let request = try await requests.single()
-      try await service.stream(method, request) { try await response.send($0) }
+      let turn = try await budget.turn()
+      try await service.stream(method, request) { messages in
+        try await response.send(messages)
+        turn.end()
+      }
     case .write:
       try await response.greet()
       try await service.write(requests) { try await response.send($0) }
@@ -95,12 +101,13 @@ struct ServedCall: Sendable {
 private final class ServedResponse: Sendable {
   private let outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>
   private let hasHeaders = Atomic(false)
-  private let held = Mutex<[UInt8]?>(nil)
+  private let held = Mutex<(message: [UInt8], turn: Turn)?>(nil)
 
   init(_ outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>) { self.outbound = outbound }
 
   /// The only message, sent with the end.
-  func hold(_ message: [UInt8]) { held.withLock { $0 = message } }
+  /// - Parameter turn: ends with the response.
+  func hold(_ message: [UInt8], _ turn: Turn) { held.withLock { $0 = (message, turn) } }
 
   /// Says that the call is being served.
   func greet() async throws {
@@ -120,7 +127,11 @@ private final class ServedResponse: Sendable {
   ///   - isRequestWhole: the client has sent all that it will.
   func end(_ status: RPCStatus?, isRequestWhole: Bool) async throws {
     var payloads: [HTTP2Frame.FramePayload] = []
-    if let message = held.withLock({ $0 }), status == nil {
+    let held = held.withLock { held in
+      defer { held = nil }
+      return held
+    }
+    if let message = held?.message, status == nil {
       payloads = [Self.headers, GRPCFraming.data([message], ByteBufferAllocator())]
     }
     // A stream without a message has headers all the same.
@@ -128,6 +139,7 @@ private final class ServedResponse: Sendable {
     let wereSent = hasHeaders.load(ordering: .relaxed) || !payloads.isEmpty
     payloads += GRPCFraming.last(GRPCFraming.end(status, hasHeaders: wereSent), isRequestWhole: isRequestWhole)
     try await outbound.write(contentsOf: payloads)
+    held?.turn.end()
     outbound.finish()
   }
 

@@ -2,13 +2,14 @@
 import NIOCore
 import NIOHTTP2
 
-/// Ends a connection: at once when it fails as a whole, and in order when the server shuts down (RFC 9113 §6.8).
+/// Ends a connection: at once when it fails as a whole, and in order when the server shuts down or no call has been made
+/// for long (RFC 9113 §6.8).
 ///
 /// ```
-/// quiesce ──► GOAWAY of the last possible call, PING ──► its answer ──► GOAWAY of the last call ──► close behind it
+/// quiesce, idle ──► GOAWAY of the last possible call, PING ──► its answer ──► GOAWAY of the last call ──► close behind it
 /// ```
 ///
-/// Calls that the client begins before it has heard are served as well.
+/// Calls that the client begins before it has heard are served as well. A client that does not answer the PING is gone.
 final class ConnectionEndHandler: ChannelInboundHandler {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
@@ -25,6 +26,19 @@ final class ConnectionEndHandler: ChannelInboundHandler {
   private var state = State.open
   private var calls: Set<HTTP2StreamID> = []
   private var newest = HTTP2StreamID.rootStream
+  private var wasUsed = true
+  private var watch: Scheduled<Void>?
+  private let idle: TimeAmount
+
+  /// How long a client may take to answer a PING.
+  private static let patience = TimeAmount.seconds(20)
+
+  /// - Parameter idle: how long a connection without a call is kept, and up to twice that.
+  init(idle: TimeAmount) { self.idle = idle }
+
+  func handlerAdded(context: ChannelHandlerContext) { watch(context) }
+
+  func handlerRemoved(context: ChannelHandlerContext) { watch?.cancel() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .announced = state, case .ping(Self.ping, ack: true) = unwrapInboundIn(data).payload {
@@ -41,13 +55,11 @@ final class ConnectionEndHandler: ChannelInboundHandler {
     switch event {
     case let creation as NIOHTTP2StreamCreatedEvent:
       calls.insert(creation.streamID)
+      wasUsed = true
       newest = max(newest, creation.streamID)
     // Also comes for calls that were refused before they began.
     case let end as StreamClosedEvent: calls.remove(end.streamID)
-    case is ChannelShouldQuiesceEvent where state == .open:
-      state = .announced
-      goAway(context, after: .maxID)
-      write(context, .ping(Self.ping, ack: false))
+    case is ChannelShouldQuiesceEvent: announce(context)
     default: break
     }
     context.fireUserInboundEventTriggered(event)
@@ -58,6 +70,26 @@ final class ConnectionEndHandler: ChannelInboundHandler {
     // Those of single calls come this way too; their channels know.
     if !(error is NIOHTTP2Errors.StreamError || error is NIOHTTP2Errors.NoSuchStream) { context.close(promise: nil) }
     context.fireErrorCaught(error)
+  }
+
+  /// Looks from time to time instead of after each call.
+  private func watch(_ context: ChannelHandlerContext) {
+    watch = context.eventLoop.assumeIsolated().scheduleTask(in: idle) {
+      if self.calls.isEmpty, !self.wasUsed { return self.announce(context) }
+      self.wasUsed = false
+      self.watch(context)
+    }
+  }
+
+  private func announce(_ context: ChannelHandlerContext) {
+    guard state == .open else { return }
+    state = .announced
+    goAway(context, after: .maxID)
+    write(context, .ping(Self.ping, ack: false))
+    watch?.cancel()
+    watch = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
+      if self.state == .announced { context.close(promise: nil) }
+    }
   }
 
   private func closeIfDone(_ context: ChannelHandlerContext) {

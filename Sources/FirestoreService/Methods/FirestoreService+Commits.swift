@@ -15,7 +15,7 @@ extension FirestoreService {
         }
       }
     }
-    let id = try await backend.beginTransaction(options, in: try ResourceName.database(name)).bytes
+    let id = try await beginTransaction(options, in: try ResourceName.database(name))
     return message { $0.field(1, bytes: id) }
   }
 

@@ -15,8 +15,11 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       Speaks google.firestore.v1 over gRPC, as Cloud Firestore does; point SDKs at it with \
       FIRESTORE_EMULATOR_HOST=HOST:PORT. Projects and databases come into being when they are first named. On the same \
-      port, GET / says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database. \
-      SIGTERM and SIGINT end it when running requests are done.
+      port, GET / says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database, or \
+      with the path of a collection or document behind it removes that with all below it. There are no security rules: \
+      with a --host that others reach, whoever does may read and write, and connections are held to the usual limits \
+      against floods. A --tls-key of yours must be yours alone (chmod 600). SIGTERM and SIGINT end it when running \
+      requests are done.
       """)
 
   @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
@@ -40,27 +43,31 @@ struct ServeCommand: AsyncParsableCommand {
   func validate() throws {
     if !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
     if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key go together.") }
-    for file in [tlsCert, tlsKey].compactMap({ $0 }) where access(file, R_OK) != 0 {
-      throw ValidationError("\(file) cannot be read: \(String(cString: strerror(errno))).")
-    }
     if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
   }
 
   func run() async throws {
     let directory = data ?? Paths(environment: ProcessInfo.processInfo.environment).data + "/backend"
     let location: BackendConfiguration.Location = inMemory ? .memory : .directory(directory)
+    try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     do {
       let backend = try LocalBackend(
-        BackendConfiguration(location: location, now: { .now }), on: FirestoreServer.executor)
+        BackendConfiguration(location: location, now: { .now }), on: FirestoreServer.executor,
+        pause: FirestoreServer.pause)
       if let moved = backend.movedAside {
         StandardError.write("hearth: the database was damaged and is now \(moved); serving an empty one.")
       }
       let tls = tlsCert.flatMap { certificate in
         tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
       }
-      let server = FirestoreServer(
-        FirestoreServer.Configuration(host: host, port: port, tls: tls), backend: backend)
-      try await serve(with: server)
+      let configuration = FirestoreServer.Configuration(host: host, port: port, tls: tls)
+      // A host that is not known is told of when it is listened on.
+      if let isLoopback = try? configuration.isLoopback, !isLoopback {
+        StandardError.write(
+          "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything.")
+      }
+      let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
+      try await serve(with: FirestoreServer(configuration, backend: backend), place: place)
     } catch let error as BackendError {
       throw CommandFailure(opening: error)
     } catch let error as RPCStatus {
@@ -68,7 +75,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  private func serve(with server: FirestoreServer) async throws {
+  /// - Parameter place: where the data is.
+  private func serve(with server: FirestoreServer, place: String) async throws {
     let (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let sources = [SIGTERM, SIGINT].map { number in
       signal(number, SIG_IGN)
@@ -82,10 +90,15 @@ struct ServeCommand: AsyncParsableCommand {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         try await server.run { port in
-          let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-          let line = "Serving google.firestore.v1 on \(address)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.\n"
-          // Whoever waits for the line has it at once; a server that can tell nobody serves all the same.
-          try? OutputFile.print(line)
+          let address = ServedAddress(host: host, port: port)
+          let text = """
+            Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.
+            Data: \(place)
+            \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")
+
+            """
+          // Whoever waits for the first line has it at once; a server that can tell nobody serves all the same.
+          try? OutputFile.print(text)
         }
       }
       group.addTask {
@@ -94,5 +107,38 @@ struct ServeCommand: AsyncParsableCommand {
       _ = try await group.next()
       group.cancelAll()
     }
+  }
+}
+
+/// Where a server is found.
+private struct ServedAddress {
+  /// As it listens.
+  let bound: String
+  /// As a program on this machine connects.
+  let local: String
+
+  init(host: String, port: Int) {
+    func address(_ host: String) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    bound = address(host)
+    local = address(["0.0.0.0": "127.0.0.1", "::": "::1"][host] ?? host)
+  }
+}
+
+/// The files of `--tls-cert` and `--tls-key`, before anything is opened.
+private enum ServedTLSFiles {
+  /// - Throws: `CommandFailure` for a file that is not there or may not be read, and for a key of this user that others
+  ///   may read or change too, as ssh does.
+  static func check(certificate: String?, key: String?) throws {
+    for file in [certificate, key].compactMap({ $0 }) where access(file, R_OK) != 0 {
+      let status: ExitStatus = errno == EACCES ? .permissionDenied : .noInput
+      throw CommandFailure(status, "\(file) cannot be read: \(String(cString: strerror(errno))).")
+    }
+    guard let key else { return }
+    var status = stat()
+    guard stat(key, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 != 0 else { return }
+    throw CommandFailure(
+      .permissionDenied,
+      "The private key \(key) is open to others (mode 0\(String(status.st_mode & 0o777, radix: 8))). Mend that with "
+        + "'chmod 600 \(key)'.")
   }
 }

@@ -15,8 +15,10 @@ struct RawConnection: Sendable {
     var stream: UInt32
     var payload: [UInt8]
 
+    static let reset: UInt8 = 3
     static let ping: UInt8 = 6
     static let goAway: UInt8 = 7
+    static let windowUpdate: UInt8 = 8
 
     var isLast: Bool { (type == Self.data || type == Self.headers) && flags & 1 != 0 }
   }
@@ -40,6 +42,26 @@ struct RawConnection: Sendable {
   }
 
   func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }
+
+  /// Sends a request's body in frames of usual size, and no faster than the server opens the connection's window.
+  /// - Returns: what the server said meanwhile.
+  @discardableResult
+  func send(_ body: [UInt8], stream: UInt32, isLast: Bool = true) async throws -> [Frame] {
+    var said: [Frame] = []
+    var rest = body[...]
+    while !rest.isEmpty {
+      let part = rest.prefix(16_000)
+      rest = rest.dropFirst(part.count)
+      try await send(RawRequest.data(Array(part), stream: stream, isLast: isLast && rest.isEmpty))
+      if rest.isEmpty || (body.count - rest.count) % 48_000 != 0 { continue }
+      try await send(RawRequest.frame(6, [UInt8](repeating: 1, count: 8)))
+      for await frame in frames {
+        if frame.type == Frame.ping { break }
+        said.append(frame)
+      }
+    }
+    return said
+  }
 
   /// Lets the server send so many bytes more.
   func widen(stream: UInt32, by count: UInt32) async throws {

@@ -84,7 +84,8 @@ final class World: Sendable {
 extension LocalBackend {
   static func inMemory() throws -> LocalBackend {
     try LocalBackend(
-      BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }), on: FirestoreServer.executor)
+      BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }), on: FirestoreServer.executor,
+      pause: FirestoreServer.pause)
   }
 }
 

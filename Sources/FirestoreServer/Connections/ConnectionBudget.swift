@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import Synchronization
+
+/// What one connection makes the server hold in memory: requests that are not answered yet, and responses that wait for
+/// the client to read. Used on the connection's thread but for `turn`.
+///
+/// ```
+/// requests   more than `requestBytes`    the call that sends on is reset
+/// responses  more than `responseBytes`   calls wait with their work until the client has read
+/// ```
+final class ConnectionBudget: Sendable {
+  private struct State {
+    var requests = 0
+    var responses = 0
+    var turns = 0
+    var waiting: CircularBuffer<AsyncStream<Turn>.Continuation> = []
+  }
+
+  /// Calls with a task each that are between their request and the first of their response.
+  private static let mostTurns = 32
+
+  private let loop: any EventLoop
+  private let limits: ConnectionLimits
+  private let server: ServerBudget
+  private let state: NIOLoopBoundBox<State>
+
+  init(_ limits: ConnectionLimits, _ server: ServerBudget, on loop: any EventLoop) {
+    self.limits = limits
+    self.server = server
+    self.loop = loop
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  /// - Parameter overflow: ends the connection, when all of them hold too much and this one most.
+  func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
+
+  func close() {
+    server.leave(self)
+    for call in state.value.waiting { call.finish() }
+    state.value.waiting.removeAll()
+  }
+
+  /// Whether so much of responses waits that no call should be worked on.
+  var isFull: Bool { state.value.responses >= limits.responseBytes }
+
+  /// Bytes of requests and of responses that are held now.
+  var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
+
+  /// - Returns: false if there is no room for them; then they do not count.
+  func addRequest(_ bytes: Int) -> Bool {
+    if state.value.requests + bytes > limits.requestBytes { return false }
+    state.value.requests += bytes
+    server.change(self, by: bytes)
+    return true
+  }
+
+  func removeRequest(_ bytes: Int) {
+    state.value.requests -= bytes
+    server.change(self, by: -bytes)
+  }
+
+  func addResponse(_ bytes: Int) {
+    state.value.responses += bytes
+    server.change(self, by: bytes)
+  }
+
+  /// - Returns: whether there is room for more responses, and was none before.
+  func removeResponse(_ bytes: Int) -> Bool {
+    let wasFull = isFull
+    state.value.responses -= bytes
+    server.change(self, by: -bytes)
+    if isFull { return false }
+    admit()
+    return wasFull
+  }
+
+  /// Suspends until a call may be worked on. The turn ends with `end`, or with the last reference to it.
+  /// - Throws: `CancellationError` if the task is cancelled or the connection closed meanwhile.
+  func turn() async throws -> Turn {
+    let (turns, continuation) = AsyncStream.makeStream(of: Turn.self, bufferingPolicy: .bufferingOldest(1))
+    loop.execute {
+      self.state.value.waiting.append(continuation)
+      self.admit()
+    }
+    for await turn in turns { return turn }
+    throw CancellationError()
+  }
+
+  private func admit() {
+    while !isFull, state.value.turns < Self.mostTurns, let call = state.value.waiting.popFirst() {
+      state.value.turns += 1
+      // What nobody waits for any more ends as it is dropped.
+      call.yield(Turn(self))
+      call.finish()
+    }
+  }
+
+  fileprivate func end() {
+    loop.execute {
+      self.state.value.turns -= 1
+      self.admit()
+    }
+  }
+}
+
+/// A call's right to be worked on.
+final class Turn: Sendable {
+  private let budget: ConnectionBudget
+  private let hasEnded = Atomic(false)
+
+  fileprivate init(_ budget: ConnectionBudget) { self.budget = budget }
+
+  deinit { end() }
+
+  /// The response is on its way: what it holds counts from now on.
+  func end() {
+    if !hasEnded.exchange(true, ordering: .relaxed) { budget.end() }
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import NIOHTTP2
+
+/// What one connection may do.
+struct ConnectionLimits: Sendable {
+  /// The most bytes of a request, as Cloud Firestore has it.
+  static let requestMessageBytes = 11_534_336
+  /// What all connections together may hold in memory.
+  static let totalBytes = 512 << 20
+
+  /// Simultaneous calls.
+  let streams: Int
+  /// What a client may send of a call before it is read.
+  let windowBytes: Int
+  /// What unanswered requests may hold: a few of the largest.
+  let requestBytes: Int
+  /// What may wait for the client to read before calls wait too.
+  let responseBytes: Int
+  /// In a row, with nothing else between them.
+  let windowUpdates: Int
+  /// How long a client may take to say what it speaks, TLS included.
+  let handshake = TimeAmount.seconds(30)
+  /// How long a connection without a call is kept, and up to twice that.
+  let idle = TimeAmount.minutes(5)
+
+  /// For a port that only this machine reaches. One client's connection may carry thousands of listeners that end
+  /// together, and gRPC's core pings many times a second while it measures the line; the library's limits would take
+  /// that for an attack.
+  static let loopback = ConnectionLimits(
+    streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
+
+  /// For a port that others reach: the library's own.
+  static let network = ConnectionLimits(
+    streams: 100, windowBytes: 65_535, requestBytes: 32 << 20, responseBytes: 8 << 20, windowUpdates: 1_000)
+
+  private var isGenerous: Bool { streams > Self.network.streams }
+
+  var connection: NIOHTTP2Handler.ConnectionConfiguration {
+    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+    configuration.initialSettings = [
+      HTTP2Setting(parameter: .maxConcurrentStreams, value: streams),
+      HTTP2Setting(parameter: .initialWindowSize, value: windowBytes),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: 16 << 10),
+    ]
+    if isGenerous {
+      configuration.controlFrameRateLimit.maximumCount = streams
+      configuration.maximumRecentlyResetStreams = streams
+      configuration.maximumConnectionGlitches = streams
+    }
+    return configuration
+  }
+
+  var stream: NIOHTTP2Handler.StreamConfiguration {
+    var configuration = NIOHTTP2Handler.StreamConfiguration()
+    if isGenerous {
+      configuration.streamResetFrameRateLimit.maximumCount = 2 * streams
+      configuration.streamErrorRateLimit.maximumCount = streams
+    }
+    return configuration
+  }
+}

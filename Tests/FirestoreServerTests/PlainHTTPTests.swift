@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import FirestoreServer
+
+/// What speaks plain HTTP, or nothing that is known, on the port of the server.
+@Suite struct PlainHTTPTests {
+  private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+
+  private func open(isLoopback: Bool = true) throws -> EmbeddedChannel {
+    let handler = PlainHTTPHandler(
+      try makeService(), ControlOrigins(isLoopback: isLoopback), handshake: .seconds(10))
+    return EmbeddedChannel(handler: handler)
+  }
+
+  @Test(
+    "Any method gets an HTTP answer, in however many pieces the request comes",
+    arguments: ["GET /", "PATCH /v1/x", "TRACE /", "CONNECT a:1", "PRI /", "P /", "post /"], [1, 3, 100])
+  func methods(request: String, piece: Int) throws {
+    let channel = try open()
+    // What HTTP/2 says first is not for such a client.
+    channel.writeAndFlush(ByteBuffer(string: "SETTINGS"), promise: nil)
+    var rest = Substring("\(request) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    while !rest.isEmpty {
+      try channel.receive(String(rest.prefix(piece)))
+      rest = rest.dropFirst(piece)
+    }
+    let answer = try channel.sentText()
+    #expect(answer.hasPrefix(request == "GET /" ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 404 Not Found\r\n"))
+    #expect(!answer.contains("SETTINGS"))
+  }
+
+  @Test("HTTP/2 begins when its whole preface is there, and not one byte is lost", arguments: [1, 5, 24, 30])
+  func preface(piece: Int) throws {
+    let channel = try open()
+    channel.writeAndFlush(ByteBuffer(string: "SETTINGS"), promise: nil)
+    var rest = Substring(Self.preface + "frames")
+    while !rest.isEmpty {
+      try channel.receive(String(rest.prefix(piece)))
+      rest = rest.dropFirst(piece)
+    }
+    var received = ""
+    while let buffer = try channel.readInbound(as: ByteBuffer.self) { received += String(buffer: buffer) }
+    #expect(received == Self.preface + "frames")
+    #expect(try channel.sentText() == "SETTINGS")
+  }
+
+  @Test(
+    "What is no HTTP is told so at once",
+    arguments: ["\u{16}\u{3}\u{1}", "GET /\r\n\r\n", "{\"a\": 1}", "A B C\r\n\r\n"])
+  func garbage(bytes: String) throws {
+    let channel = try open()
+    try channel.receive(bytes)
+    #expect(try channel.sentText().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+    #expect(!channel.isActive)
+  }
+
+  @Test("A connection serves one request after the other, also those that came together")
+  func persistent() throws {
+    let channel = try open()
+    try channel.receive("GET / HTTP/1.1\r\nHost: localhost\r\n\r\nHEAD /?x=1 HTTP/1.1\r\nHost: localhost\r\n\r\nGET")
+    let answers = try channel.sentText()
+    let first =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 3\r\n"
+      + "Connection: keep-alive\r\n\r\n"
+    #expect(answers == first + "Ok\n" + first)
+    try channel.receive(" / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+    #expect(try channel.sentText().hasSuffix("Connection: close\r\n\r\nOk\n"))
+    #expect(!channel.isActive)
+  }
+
+  @Test("A client that does not say what it wants is not waited for")
+  func deadlines() throws {
+    let silent = try open()
+    silent.embeddedEventLoop.advanceTime(by: .seconds(9))
+    #expect(silent.closeFuture.isPending)
+    silent.embeddedEventLoop.advanceTime(by: .seconds(1))
+    #expect(!silent.closeFuture.isPending)
+
+    let slow = try open()
+    try slow.receive("PRI * HT")
+    slow.embeddedEventLoop.advanceTime(by: .seconds(10))
+    #expect(!slow.closeFuture.isPending)
+
+    let unfinished = try open()
+    try unfinished.receive("GET / HTTP/1.1\r\nHost: ")
+    unfinished.embeddedEventLoop.advanceTime(by: .seconds(10))
+    #expect(try unfinished.sentText().hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+
+    let speaking = try open()
+    try speaking.receive(Self.preface)
+    speaking.embeddedEventLoop.advanceTime(by: .hours(1))
+    #expect(speaking.closeFuture.isPending)
+    _ = try? speaking.finish()
+  }
+
+  @Test(
+    "A page of another site cannot delete anything, whatever its name resolves to",
+    arguments: [
+      ("evil.example:8080", nil), ("evil.example", "http://evil.example"), ("127.0.0.1:80", "http://evil.example"),
+      ("localhost", "null"), ("127.0.0.1.evil.example", nil),
+    ] as [(String, String?)])
+  func foreign(host: String, origin: String?) throws {
+    let channel = try open()
+    let line = origin.map { "Origin: \($0)\r\n" } ?? ""
+    try channel.receive(
+      "DELETE /emulator/v1/projects/p/databases/(default)/documents HTTP/1.1\r\nHost: \(host)\r\n\(line)\r\n")
+    #expect(try channel.sentText().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
+  }
+
+  @Test("This machine's own names and pages may, and without a browser any name of a port that others reach")
+  func own() {
+    let local = ControlOrigins(isLoopback: true)
+    for host in ["localhost:8080", "127.0.0.1:1", "127.1.2.3", "[::1]:8080", "LOCALHOST", "ui.localhost", nil] {
+      #expect(local.objection(host: host, origin: nil) == nil)
+      #expect(local.objection(host: host, origin: "http://localhost:4000") == nil)
+    }
+    let open = ControlOrigins(isLoopback: false)
+    #expect(open.objection(host: "db.example:8080", origin: nil) == nil)
+    #expect(open.objection(host: "db.example:8080", origin: "http://db.example:4000") == nil)
+    #expect(open.objection(host: "db.example:8080", origin: "http://localhost:4000") != nil)
+  }
+
+  @Test(
+    "A control path may end in a slash or a query, and may name a collection or a document",
+    arguments: [
+      ("documents", ""), ("documents/", ""), ("documents?x=1", ""), ("documents/c", "c"), ("documents/c/a", "c/a"),
+      ("documents/c/a/?x", "c/a"), ("documents/%c3%a9/b", "é/b"),
+    ])
+  func paths(suffix: String, path: String) throws {
+    let head = "DELETE /emulator/v1/projects/p/databases/(default)/\(suffix) HTTP/1.1\r\n\r\n"
+    let request = try #require(PlainRequest(head: head.utf8))
+    #expect(request.wish == .delete(below: ResourcePath(path), DatabaseID(project: "p")))
+  }
+
+  @Test(
+    "Other paths are not for control", arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
+  func otherPaths(suffix: String) throws {
+    let head = "DELETE /emulator/v1/projects/p/databases/(default)/\(suffix) HTTP/1.1\r\n\r\n"
+    #expect(PlainRequest(head: head.utf8)?.wish == .unknown)
+  }
+}
+
+extension EventLoopFuture {
+  /// Whether nothing has come of it so far.
+  var isPending: Bool {
+    var isDone = false
+    assumeIsolated().whenComplete { _ in isDone = true }
+    return !isDone
+  }
+}
