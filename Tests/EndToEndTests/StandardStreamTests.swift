@@ -15,17 +15,16 @@ extension EndToEndTests {
         command.split(separator: " ").map(String.init), input: input, redirection: redirection, surroundings)
     }
 
-    @Test(
-      "Output that cannot be written is exit status 74 and one line, wherever output is the job",
-      arguments: [
+    @Test("Output that cannot be written is exit status 74 and one line, wherever output is the job")
+    func unwritableOutput() async throws {
+      let commands = [
         "--help", "--version", "help get", "--print-keys", "get a", "get a/b", "export --all", "watch a --until synced",
         "explain a", "set a/b {} --json", "run -", "--generate-completion-script bash",
-      ])
-    func unwritableOutput(command: String) async throws {
+      ]
       _ = try await hearth("set a/b {}", "<&0")
-      for redirection in [">/dev/full", ">&-"] {
+      for (command, redirection) in commands.map({ ($0, ">/dev/full") }) + [("get a", ">&-"), ("--help", ">&-")] {
         let run = try await hearth(command, redirection, input: "set c/d {}\n")
-        #expect(run.status == 74, "\(run.errors)")
+        #expect(run.status == 74, "\(command) \(redirection) \(run.errors)")
         #expect(run.hasOneErrorLine && run.errors.contains("standard output cannot be written"), "\(run.errors)")
       }
     }

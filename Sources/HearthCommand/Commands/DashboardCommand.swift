@@ -56,8 +56,8 @@ struct DashboardCommand: AsyncParsableCommand {
     if demo, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
     let notices =
       [fileError].compactMap(\.self)
-      + EditorFile.abandoned(below: paths.state).map { path in
-        "\(path) is the text of an edit whose session was killed. Take from it what you need, and delete it."
+      + EditorFile.abandoned(below: paths.state).map { folder in
+        "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
     let options = Session.Options(
       storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, startsOffline: offline,

@@ -41,6 +41,5 @@ struct DemoClient: Sendable {
   }
 
   static let refusal =
-    "The demo writes nothing: this database has documents that it did not make. Start --demo without --data, or with "
-    + "--in-memory."
+    "The demo leaves this database alone, which has other documents. Start it without --data, or --in-memory."
 }

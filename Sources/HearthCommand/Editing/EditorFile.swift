@@ -42,15 +42,14 @@ struct EditorFile {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// The texts that sessions left which have ended.
+  /// The folders of texts that sessions left which have ended.
   static func abandoned(below state: String) -> [String] {
     let edits = edits(below: state)
     // There is no folder before the first edit.
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: edits)) ?? []
-    return folders.sorted().flatMap { folder -> [String] in
-      guard let process = pid_t(folder.prefix { $0 != "-" }), kill(process, 0) != 0, errno == ESRCH else { return [] }
-      let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(edits)/\(folder)")) ?? []
-      return files.sorted().map { "\(edits)/\(folder)/\($0)" }
+    return folders.sorted().compactMap { folder in
+      guard let process = pid_t(folder.prefix { $0 != "-" }), kill(process, 0) != 0, errno == ESRCH else { return nil }
+      return "\(edits)/\(folder)"
     }
   }
 
