@@ -83,6 +83,11 @@ def main():
             (home / "in.jsonl").write_text(lines)
             (home / "scenario").write_text("listen items\nset items/1 {\"n\": 1}\nexpect added items/1 within 5s\n")
             assert run(home, "import", "in.jsonl", "--data", f"{home}/data")[0] == 0
+            # Without one `indexes` has nothing to write.
+            (home / "indexes.json").write_text(json.dumps({"indexes": [
+                {"collectionGroup": "items", "fields": [{"fieldPath": "n", "order": "ASCENDING"}]}]}))
+            own = ["--data", f"{home}/data", "--cache", f"{home}/cache"]
+            assert run(home, "indexes", "--set", "indexes.json", *own)[0] == 0
             before = run(home, "export", "items", "--data", f"{home}/data")[1]
             assert before.count("\n") == 50
             for name, arguments in commands(home).items():
