@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
 import FirestoreBackend
 import FirestoreModel
 import Foundation
@@ -110,6 +111,23 @@ extension EndToEndTests {
       let run = try await HeadlessRun(arguments, surroundings)
       #expect(run.status == status)
       #expect(run.output == "" && run.hasOneErrorLine && run.errors.contains(mentions), "\(run.errors)")
+    }
+
+    @Test("Folders are looked for from the current one, however short their names are; a cache is its database's own")
+    func relativeFolders() async throws {
+      let hearth = "'\(Surroundings.hearth)'"
+      let script = """
+        cd '\(surroundings.folder.path)'
+        for data in d e; do \(hearth) set a/$data '{}' --data $data; done
+        \(hearth) watch a --until synced --cache c --data d && echo 'set a/x {}' | \(hearth) run --cache c --data e - 2>&1
+        """
+      let process = try ChildProcess(
+        ["/bin/sh", "-c", script], environment: surroundings.environment, streams: .pipes)
+      process.closeInput()
+      let output = try await ChildProcess.all(process.output)
+      #expect(try await process.exitStatus() == 78)
+      #expect(output.contains("added     a/d"), "\(output)")
+      #expect(output.contains("The cache in c is that of") && output.contains("another cache directory"), "\(output)")
     }
 
     @Test("Data that another hearth has open is not touched; the line names the way out")

@@ -48,7 +48,8 @@ struct StoreDirectory: ~Copyable {
     var information = stat()
     if stat(path, &information) == 0, information.st_mode & S_IFMT == S_IFDIR { return }
     do {
-      let parent = (path as NSString).deletingLastPathComponent
+      // By hand: Foundation on Linux traps on a relative path of one character.
+      let parent = (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").dropLast().joined(separator: "/")
       if !parent.isEmpty { try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true) }
     } catch {
       throw LocalStoreError(.notWritable, "The cache directory \(path) cannot be made: \(error.localizedDescription)")
