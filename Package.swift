@@ -66,7 +66,9 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
-    module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
+    .target(name: "CPageChecksums", linkerSettings: [.linkedLibrary("sqlite3")]),
+    module("FirestoreSQLite", ["CPageChecksums"]),
+    module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
     .target(
       name: "FirestoreWire",
@@ -83,7 +85,8 @@ let package = Package(
       ]),
     module(
       "FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
-    module("FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grdb, sqlite]),
+    module(
+      "FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", grdb, sqlite]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
     .systemLibrary(name: "CAllocator"),
     module(
@@ -160,6 +163,7 @@ let package = Package(
     tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues", "SpecData"]),
     tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
+    tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite", sqlite]),
     tests(
       "FirestoreLocalTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
     tests(
@@ -177,7 +181,10 @@ let package = Package(
       ]),
     tests(
       "FirestoreBackendTests",
-      ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+      [
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", "FirestoreBackend",
+        sqlite,
+      ]),
     tests(
       "FirestoreWireTests",
       ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),

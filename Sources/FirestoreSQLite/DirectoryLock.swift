@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A directory that this process has for itself, by an advisory lock on a file that names the holder. The kernel drops
+/// the lock when the process ends in whatever way, so a stale file locks nobody out.
+package struct DirectoryLock: ~Copyable {
+  /// Absolute, which also keeps SQLite from taking a path such as `file:x` for a URI.
+  package let directory: String
+  /// What was changed so that nobody else can read what is stored; for people.
+  package let notices: [String]
+  private let descriptor: Int32
+
+  /// Makes the directory with its parents (0700), or makes sure that it is private, and locks it.
+  /// - Parameters:
+  ///   - name: what errors call the directory, such as "data directory".
+  ///   - own: beginnings of the names of files that belong there. A directory that holds nothing else is narrowed to
+  ///     0700 where it is wider.
+  /// - Throws: `locked`, `notWritable`, `notPrivate`.
+  package init(directory path: String, called name: String, own: [String]) throws(StoreError) {
+    let directory = Self.absolute(path)
+    let place = "\(name) \(path)"
+    try Self.make(directory, place)
+    let narrowed = try DirectoryPermissions.secure(directory, place, own: own + ["lock"])
+    guard let file = try PrivateFile.open(directory + "/lock", creating: true) else {
+      throw StoreError(.notWritable, "The \(place) cannot be locked: its file \"lock\" cannot be made.")
+    }
+    try Self.lock(file.descriptor, place)
+    let line = Array("\(getpid())\n".utf8)
+    // The number only serves the message of a second process: failing to write it does not weaken the lock.
+    _ = ftruncate(file.descriptor, 0)
+    _ = pwrite(file.descriptor, line, line.count, 0)
+    self.directory = directory
+    notices = [narrowed, file.notice].compactMap(\.self)
+    descriptor = file.descriptor
+  }
+
+  deinit {
+    // A child process that is just being started shares the lock until it runs its program; closing alone would leave
+    // it.
+    _ = flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
+
+  /// Closes the file when it cannot be locked.
+  private static func lock(_ descriptor: Int32, _ place: String) throws(StoreError) {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
+    let reason = errno
+    let holder = holder(descriptor)
+    close(descriptor)
+    guard reason == EWOULDBLOCK else {
+      throw StoreError(.notWritable, "The \(place) cannot be locked: \(StoreError.reason(reason)).")
+    }
+    let who = holder.map { $0 == getpid() ? "process \($0), which is this one" : "process \($0)" }
+    throw StoreError(
+      .locked(holder: holder),
+      "The \(place) is in use by \(who ?? "another process"). End it, or choose another directory.")
+  }
+
+  private static func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let current = getcwd(nil, 0) else { return "./" + path }
+    defer { free(current) }
+    return String(cString: current) + "/" + path
+  }
+
+  private static func make(_ path: String, _ place: String) throws(StoreError) {
+    var made = ""
+    for segment in path.split(separator: "/") {
+      made += (path.hasPrefix("/") || !made.isEmpty ? "/" : "") + segment
+      // Above a directory that may be entered there may be some that must not be written.
+      if mkdir(made, 0o700) == 0 || errno == EEXIST || errno == EISDIR || access(made, F_OK) == 0 { continue }
+      throw StoreError(.notWritable, "The \(place) cannot be made at \(made): \(StoreError.reason(errno)).")
+    }
+  }
+
+  private static func holder(_ descriptor: Int32) -> Int32? {
+    var buffer = [UInt8](repeating: 0, count: 32)
+    let count = pread(descriptor, &buffer, buffer.count, 0)
+    let digits = buffer.prefix(max(count, 0)).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+    return Int32(String(decoding: digits, as: UTF8.self))
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import CPageChecksums
+
+/// Databases whose every page ends with a checksum, which is compared whenever SQLite reads the page: a bit that
+/// changed on disk, wherever it is, ends a read with an error instead of another document, or none.
+package enum PageChecksums {
+  /// At the end of each page; to be set before a database has its first one.
+  package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
+
+  /// How SQLite is told to open a file with checksums.
+  /// - Throws: `notWritable` where SQLite was built without what that needs.
+  package static func uri(of path: String) throws(StoreError) -> String {
+    guard cpc_register() == 0 else {
+      throw StoreError(
+        .notWritable, "\(path) cannot be opened: this SQLite knows no URIs (SQLITE_USE_URI), which checksums need.")
+    }
+    var uri = "file:"
+    for byte in path.utf8 {
+      let character = Character(Unicode.Scalar(byte))
+      let isPlain = byte < 128 && (character.isLetter || character.isNumber || "/-_.~".contains(character))
+      let digits = String(byte, radix: 16)
+      uri += isPlain ? String(character) : "%" + (digits.count < 2 ? "0" : "") + digits
+    }
+    return uri + "?vfs=" + CPC_NAME
+  }
+
+  /// Whether a page is what was written as page `number`, the first being 1.
+  package static func isIntact(_ page: UnsafeRawBufferPointer, number: UInt32) -> Bool {
+    guard let start = page.baseAddress, page.count > Int(CPC_RESERVED_BYTES) else { return false }
+    let count = page.count - Int(CPC_RESERVED_BYTES)
+    return cpc_checksum(start, count, number) == page.loadUnaligned(fromByteOffset: count, as: UInt64.self)
+  }
+}

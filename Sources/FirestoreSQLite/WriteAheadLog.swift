@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// SQLite's log of pages, as its file format says (sqlite.org/fileformat2.html, section 4), read without SQLite: what
+/// SQLite takes for the end of the log may be damage with more behind it.
+///
+/// ```
+/// header  magic  version  page size  sequence  salt  salt  checksum  checksum          8 × 4 bytes
+/// frame   page number  size of the database after a commit, or 0  salts  checksums     6 × 4 bytes, then the page
+/// ```
+/// A frame's checksum goes on from that of the frame before it, and frames of this generation have the header's salts.
+package struct WriteAheadLog: Sendable {
+  package struct Frame: Hashable, Sendable {
+    package var page: UInt32
+    /// How many pages the database has from here on; 0 unless the frame ends a transaction.
+    package var databaseSize: UInt32
+    /// Where the page begins in the file.
+    package var offset: Int
+    /// Of the salts, those that are the header's.
+    package var matchingSalts: Int
+    /// Whether it is what was written behind the frame before it.
+    package var isIntact: Bool
+
+    package var isCommit: Bool { databaseSize != 0 }
+  }
+
+  static let headerSize = 32
+  static let frameHeaderSize = 24
+
+  package private(set) var pageSize = 4096
+  package private(set) var isHeaderIntact = false
+  /// Whether the header and the frame behind it are zeros: written, but never on the disk.
+  package private(set) var isBlank = false
+  /// All whole frames, in order, of this generation or an earlier one.
+  package private(set) var frames: [Frame] = []
+
+  /// Reads the log. O(size).
+  /// - Returns: `nil` when there is none, or none with a whole frame.
+  package init?(path: String) throws(StoreError) {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw StoreError(.notWritable, "\(path) cannot be read: \(StoreError.reason(errno)).")
+    }
+    defer { close(descriptor) }
+    var information = stat()
+    guard fstat(descriptor, &information) == 0 else {
+      throw StoreError(.notWritable, "\(path) cannot be read: \(StoreError.reason(errno)).")
+    }
+    let size = Int(information.st_size)
+    // The smallest page has 512 bytes.
+    guard size >= Self.headerSize + Self.frameHeaderSize + 512 else { return nil }
+    try read(LogReader(descriptor: descriptor, path: path), size)
+  }
+
+  private mutating func read(_ reader: LogReader, _ size: Int) throws(StoreError) {
+    let start = try reader.bytes(at: 0, count: Self.headerSize + Self.frameHeaderSize)
+    isBlank = start.allSatisfy { $0 == 0 }
+    let isBigEndian = start.word(0) == 0x377f_0683
+    var sum = LogChecksum(isBigEndian: isBigEndian)
+    sum.add(start[0..<24])
+    let stored = Int(start.word(8))
+    let isSize = stored >= 512 && stored <= 65_536 && stored & (stored - 1) == 0
+    isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
+    if isSize { pageSize = stored }
+    // Behind a damaged header the first frame says as much.
+    let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
+    sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))
+    var computed: LogChecksum?
+    var offset = Self.headerSize
+    while offset + Self.frameHeaderSize + pageSize <= size {
+      let frame = try reader.bytes(at: offset, count: Self.frameHeaderSize + pageSize)
+      // From what the frame before it says of itself, or from what it should say.
+      let isContinuation = sum.continues(with: frame) || computed?.continues(with: frame) ?? false
+      let matching = (frame.word(8) == salts.0 ? 1 : 0) + (frame.word(12) == salts.1 ? 1 : 0)
+      let isIntact = matching == 2 && frame.word(0) != 0 && isContinuation
+      frames.append(
+        Frame(
+          page: frame.word(0), databaseSize: frame.word(4), offset: offset + Self.frameHeaderSize,
+          matchingSalts: matching, isIntact: isIntact))
+      computed = isContinuation ? nil : sum.adding(frame)
+      sum = LogChecksum(isBigEndian: isBigEndian, frame.word(16), frame.word(20))
+      offset += Self.frameHeaderSize + pageSize
+    }
+  }
+}
+
+/// Reads parts of a file.
+struct LogReader {
+  let descriptor: Int32
+  let path: String
+
+  func bytes(at offset: Int, count: Int) throws(StoreError) -> [UInt8] {
+    var read = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+      read = pread(descriptor, buffer.baseAddress, count, offset)
+      initialized = max(read, 0)
+    }
+    guard read == count else {
+      throw StoreError(
+        .notWritable, "\(path) cannot be read: \(read < 0 ? StoreError.reason(errno) : "it has become shorter").")
+    }
+    return bytes
+  }
+}
+
+/// The checksum of headers and frames: two sums that are added to each other, over pairs of words.
+struct LogChecksum {
+  private let isBigEndian: Bool
+  private var first: UInt32
+  private var second: UInt32
+
+  init(isBigEndian: Bool, _ first: UInt32 = 0, _ second: UInt32 = 0) {
+    self.isBigEndian = isBigEndian
+    self.first = first
+    self.second = second
+  }
+
+  /// - Parameter bytes: a multiple of eight of them.
+  mutating func add(_ bytes: ArraySlice<UInt8>) {
+    var (first, second) = (first, second)
+    let isBigEndian = isBigEndian
+    bytes.withUnsafeBytes { bytes in
+      var offset = 0
+      while offset < bytes.count {
+        let left = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        let right = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+        first &+= (isBigEndian ? UInt32(bigEndian: left) : UInt32(littleEndian: left)) &+ second
+        second &+= (isBigEndian ? UInt32(bigEndian: right) : UInt32(littleEndian: right)) &+ first
+        offset += 8
+      }
+    }
+    (self.first, self.second) = (first, second)
+  }
+
+  /// The sum behind a frame: over the first half of its header, and its page.
+  func adding(_ frame: [UInt8]) -> LogChecksum {
+    var sum = self
+    sum.add(frame[0..<8])
+    sum.add(frame[WriteAheadLog.frameHeaderSize...])
+    return sum
+  }
+
+  func continues(with frame: [UInt8]) -> Bool { adding(frame).equals(frame.word(16), frame.word(20)) }
+
+  func equals(_ first: UInt32, _ second: UInt32) -> Bool { self.first == first && self.second == second }
+}
+
+extension [UInt8] {
+  /// A big-endian number of four bytes.
+  func word(_ offset: Int) -> UInt32 {
+    UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+      | UInt32(self[offset + 3])
+  }
+}

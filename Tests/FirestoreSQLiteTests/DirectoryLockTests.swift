@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import FirestoreSQLite
+
+@Suite("The directory of a store") struct DirectoryLockTests {
+  private func lock(_ path: String) throws -> [String] {
+    let lock = try DirectoryLock(directory: path, called: "data directory", own: ["data"])
+    return lock.notices
+  }
+
+  @Test("A directory that is made is private, and so are its parents")
+  func made() throws {
+    let directory = try TemporaryDirectory()
+    #expect(try lock(directory.path + "/a/b") == [])
+    for part in ["", "/a", "/a/b"] { #expect(try mode(of: directory.path + part) == 0o700) }
+    #expect(try mode(of: directory.path + "/a/b/lock") == 0o600)
+  }
+
+  @Test("A directory of the store's own that others could read is narrowed, and that is said")
+  func narrowed() throws {
+    let directory = try TemporaryDirectory()
+    try directory.make(mode: 0o755)
+    _ = FileManager.default.createFile(
+      atPath: directory.path + "/data.sqlite3", contents: Data(), attributes: [.posixPermissions: 0o644])
+
+    let notices = try lock(directory.path)
+    #expect(notices.count == 1 && notices[0].contains("was open to others (mode 0755); it is 0700 now"))
+    #expect(try mode(of: directory.path) == 0o700)
+    let notice = try PrivateFile.secure(directory.path + "/data.sqlite3")
+    #expect(notice?.contains("(mode 0644); it is 0600 now") == true)
+    #expect(try mode(of: directory.path + "/data.sqlite3") == 0o600)
+  }
+
+  @Test("A directory with other things in it keeps its mode, but is refused where others may write")
+  func shared() throws {
+    let directory = try TemporaryDirectory()
+    try directory.make(mode: 0o755)
+    _ = FileManager.default.createFile(atPath: directory.path + "/letter.txt", contents: Data())
+    #expect(try lock(directory.path) == [])
+    #expect(try mode(of: directory.path) == 0o755)
+
+    try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: directory.path)
+    let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
+    #expect(error?.kind == .notPrivate)
+    #expect(error?.message.contains("others may write to it (mode 0777)") == true)
+  }
+
+  @Test("Who may use which directory")
+  func verdicts() {
+    func verdict(_ owner: UInt32, _ mode: UInt32, shared: Bool = false, user: UInt32) -> DirectoryPermissions.Verdict {
+      DirectoryPermissions(owner: owner, mode: mode, isShared: shared).verdict(for: user)
+    }
+    #expect(verdict(1000, 0o700, user: 1000) == .use)
+    #expect(verdict(1000, 0o770, user: 1000) == .narrow)
+    #expect(verdict(1001, 0o700, user: 1000) == .refuse("it belongs to another user (1001)"))
+    #expect(verdict(0, 0o1777, user: 1000) == .refuse("it belongs to another user (0)"))
+    // Never all temporary files of a machine.
+    #expect(verdict(0, 0o1777, user: 0) == .refuse("others may write to it (mode 1777)"))
+    #expect(verdict(1000, 0o755, user: 0) == .use)
+    #expect(verdict(1000, 0o775, user: 0) == .refuse("others than its owner may write to it (mode 0775)"))
+  }
+
+  @Test("A link in the place of a file is not followed, and what it leads to stays as it is", arguments: [true, false])
+  func links(_ isSymbolic: Bool) throws {
+    let directory = try TemporaryDirectory()
+    try directory.make()
+    let store = directory.path + "/store"
+    try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
+    let victim = directory.path + "/victim"
+    try Data("letter".utf8).write(to: URL(filePath: victim))
+    if isSymbolic {
+      try FileManager.default.createSymbolicLink(atPath: store + "/lock", withDestinationPath: victim)
+    } else {
+      try FileManager.default.linkItem(atPath: victim, toPath: store + "/lock")
+    }
+
+    let error = #expect(throws: StoreError.self) { _ = try lock(store) }
+    #expect(error?.kind == .notPrivate)
+    #expect(try String(contentsOfFile: victim, encoding: .utf8) == "letter")
+  }
+
+  @Test("A second lock is refused and names the process that has the first")
+  func held() throws {
+    let directory = try TemporaryDirectory()
+    let first = try DirectoryLock(directory: directory.path, called: "data directory", own: [])
+    let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
+    let process = ProcessInfo.processInfo.processIdentifier
+    #expect(error?.kind == .locked(holder: process))
+    #expect(error?.message.contains("process \(process)") == true)
+    #expect(first.directory == directory.path)
+  }
+}
