@@ -11,8 +11,6 @@ package enum WriteLimit {
   package static let vectorDimensions = 2048
   /// Transforms of one document in one commit.
   package static let transforms = 500
-  /// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z.
-  package static let timestampSeconds: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 }
 
 extension Fields {
@@ -53,9 +51,7 @@ extension Value {
     switch self {
     case .null, .boolean, .integer, .double: break
     case .timestamp(let time):
-      guard WriteLimit.timestampSeconds.contains(time.seconds), 0..<1_000_000_000 ~= time.nanoseconds else {
-        throw fail("its timestamp lies outside of the years 1 to 9999.")
-      }
+      guard time.isValid else { throw fail("its timestamp lies outside of the years 1 to 9999.") }
     case .serverTimestamp: throw fail("a server timestamp is a transform, not a value to store.")
     case .string(let text):
       if text.utf8.count > WriteLimit.valueBytes { throw fail("it is longer than \(WriteLimit.valueBytes) bytes.") }

@@ -101,7 +101,8 @@ enum TimeText {
 
   private static func timeOfDay(_ time: Timestamp, offset: Int) -> (Int, Int, Int) {
     let local = time.seconds &+ Int64(offset)
-    let second = Int(local - floorDivide(local, 86_400) * 86_400)
+    let remainder = Int(local % 86_400)
+    let second = remainder < 0 ? remainder + 86_400 : remainder
     return (second / 3600, second / 60 % 60, second % 60)
   }
 

@@ -54,7 +54,17 @@ struct RequestReader {
   }
 
   /// The content of a `Value`.
-  mutating func value() throws(RPCStatus) -> Value { try get { wire throws(WireError) in try wire.value() } }
+  mutating func value() throws(RPCStatus) -> Value {
+    let value = try get { wire throws(WireError) in try wire.value() }
+    if let time = value.invalidTimestamp { try Self.check(time) }
+    return value
+  }
+
+  /// - Throws: `invalid-argument` for a time that Firestore does not know.
+  static func check(_ time: Timestamp) throws(RPCStatus) {
+    if time.isValid { return }
+    throw RPCStatus(.invalidArgument, time.objection)
+  }
 }
 
 /// One field of a request, to be taken as what its number says. A field of another wire type than asked for is not
@@ -93,7 +103,9 @@ struct RequestField {
   }
 
   mutating func timestamp() throws(RPCStatus) -> Timestamp? {
-    try take(.lengthDelimited) { wire throws(WireError) in try wire.timestamp() }
+    let time = try take(.lengthDelimited) { wire throws(WireError) in try wire.timestamp() }
+    if let time { try RequestReader.check(time) }
+    return time
   }
 
   mutating func message<Result>(
