@@ -193,7 +193,9 @@ extension LocalBackend {
       let id = try transactions.use(bytes, in: database, at: log.clock.microseconds)
       let version = transactions[id]?.version ?? state.version
       transactions[id]?.version = version
-      if version < state.historyStart { throw .refused(.aborted, "The database was cleared. Please try again.") }
+      if version < state.historyStart {
+        throw .refused(.aborted, "What this transaction read is no longer kept. Please try again.")
+      }
       return version
     }
   }

@@ -117,11 +117,23 @@ extension LocalBackend {
   /// How many watch streams are open.
   package var watchCount: Int { sessions.count }
 
-  /// Tells a commit to the targets it could concern. The commit stands whatever happens here: a session whose window
-  /// cannot be read ends with the error.
-  func publish(_ transitions: [DocumentTransition], in database: DatabaseID) throws(BackendError) {
+  /// Tells a commit to the targets it could concern. The commit stands whatever happens here: a session that cannot be
+  /// told ends with the error, and its client asks anew.
+  func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     guard !transitions.isEmpty, !matcher.isEmpty else { return }
-    let state = try log.state(of: database)
+    do throws(BackendError) {
+      try publish(transitions, in: database, log.state(of: database))
+    } catch {
+      for id in sessions.keys where sessions[id]?.database == database {
+        failures[id] = error.status
+        wake(id)
+      }
+    }
+  }
+
+  private func publish(
+    _ transitions: [DocumentTransition], in database: DatabaseID, _ state: DatabaseState
+  ) throws(BackendError) {
     // A commit mostly changes one document, which needs no table of who is concerned.
     var concerned: [(TargetReference, [DocumentTransition])] = []
     if transitions.count == 1 {

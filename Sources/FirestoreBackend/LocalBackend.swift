@@ -20,9 +20,6 @@ package actor LocalBackend {
   /// Lets others in between the steps of a long read.
   nonisolated let pause: @Sendable () async -> Void
 
-  /// Where a damaged database was moved when this backend was opened; it then began empty.
-  package nonisolated let movedAside: String?
-
   /// Drawn at random when the data was made: tells it from all other data, wherever it is moved.
   package nonisolated let instance: [UInt8]
 
@@ -38,8 +35,8 @@ package actor LocalBackend {
   ///   - executor: what the backend runs on, which must be one thread at a time, in order, and may block; a queue of
   ///     its own unless given.
   ///   - pause: called between the steps of a long read, for an executor on which it is not enough to yield.
-  /// - Throws: `locked` when another process holds the directory, `notWritable`, `newerSchema`; a damaged database is
-  ///   moved aside, not an error.
+  /// - Throws: `locked` when another process holds the directory, `notWritable`, `notPrivate`, `newerSchema`; `corrupt`
+  ///   for damaged data, which stays where it is (see `DataRepair`).
   package init(
     _ configuration: BackendConfiguration, on executor: (any SerialExecutor)? = nil,
     pause: @escaping @Sendable () async -> Void = { await Task.yield() }
@@ -56,7 +53,6 @@ package actor LocalBackend {
     pause: @escaping @Sendable () async -> Void = { await Task.yield() }
   ) throws(BackendError) {
     let log = try CommitLog(configuration, keptChanges: keptChanges, requests: requests)
-    movedAside = log.file.movedAside
     instance = log.instance
     self.executor = executor ?? QueueExecutor(label: "local-backend")
     self.pause = pause
@@ -72,7 +68,7 @@ package actor LocalBackend {
   ) throws(RPCStatus) -> CommitResponse {
     do throws(BackendError) {
       let outcome = try log.commit(mutations, in: database, request: request)
-      try publish(outcome.transitions, in: database)
+      publish(outcome.transitions, in: database)
       return outcome.response
     } catch { throw error.status }
   }

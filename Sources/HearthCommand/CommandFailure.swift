@@ -49,7 +49,7 @@ extension CommandFailure {
       self.init(
         .unavailable,
         "\(error.message) To share it, run 'hearth serve' and give the other commands its address with --emulator.")
-    case .notWritable: self.init(.permissionDenied, error.message)
+    case .notWritable, .notPrivate: self.init(.permissionDenied, error.message)
     case .newerSchema: self.init(.configuration, error.message)
     case .diskFull: self.init(.tryAgain, error.message)
     case .corrupt: self.init(.badData, error.message)

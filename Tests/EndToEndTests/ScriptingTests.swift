@@ -139,6 +139,30 @@ extension EndToEndTests {
       withExtendedLifetime(holder) {}
     }
 
+    @Test("Damaged data is never an empty answer: commands end with 65, and repair brings back what can be read")
+    func damagedData() async throws {
+      #expect(try await hearth("set", "cities/SF", "{\"name\": \"San Francisco\"}").status == 0)
+      #expect(try await hearth("repair", "--data", surroundings.backend).status == 0)
+      let file = URL(filePath: surroundings.backend + "/backend.sqlite3")
+      var bytes = try Data(contentsOf: file)
+      bytes[60] ^= 1
+      try bytes.write(to: file)
+
+      for command in [["get", "cities"], ["get", "cities/SF"], ["export", "--all"]] {
+        let run = try await HeadlessRun(command, surroundings)
+        #expect(run.status == 65 && run.output == "", "\(command)")
+        #expect(run.hasOneErrorLine && run.errors.contains("'hearth repair --data \(surroundings.backend)'"))
+      }
+      let refusal = try await hearth("repair", "--data", surroundings.backend)
+      #expect(refusal.status == 65 && refusal.errors.contains("--yes"))
+      #expect(try Data(contentsOf: file) == bytes)
+
+      let repair = try await hearth("repair", "--data", surroundings.backend, "--yes")
+      #expect(repair.status == 0, "\(repair.errors)")
+      #expect(repair.output == "1 document saved; the damaged file is \(file.path(percentEncoded: false)).damaged-1\n")
+      #expect(try await hearth("get", "cities/SF").output.contains("San Francisco"))
+    }
+
     @Test("The help of every command names its options and says when it fails")
     func help() async throws {
       let all = try await hearth("--help")

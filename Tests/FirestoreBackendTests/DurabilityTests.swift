@@ -86,19 +86,21 @@ import Testing
     #expect(try await makeBackend(.directory(directory.path)).read("c/a").exists)
   }
 
-  @Test("A damaged database is moved aside, not deleted, and the backend begins empty")
-  func damaged() async throws {
+  @Test("A file that is no database is told and left where it is")
+  func garbage() async throws {
     let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(atPath: directory.path, withIntermediateDirectories: true)
     let garbage = Data(repeating: 0x55, count: 8192)
-    try garbage.write(to: URL(fileURLWithPath: directory.path + "/backend.sqlite3"))
+    let file = directory.path + "/backend.sqlite3"
+    try garbage.write(to: URL(fileURLWithPath: file))
 
-    let backend = try makeBackend(.directory(directory.path))
+    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
 
-    let aside = try #require(backend.movedAside)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: aside)) == garbage)
-    try await backend.commit(set("c/a", [:]))
-    #expect(try await backend.read("c/a").exists)
+    #expect(error?.kind == .corrupt)
+    #expect(error?.code == .dataLoss)
+    #expect(error?.message.contains(file) == true)
+    #expect(error?.message.contains("'hearth repair --data \(directory.path)'") == true)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == garbage)
   }
 
   @Test("A directory that cannot be made is an error that names it")
@@ -114,7 +116,7 @@ import Testing
   func newerSchema() throws {
     let directory = try TemporaryDirectory()
     do {
-      let file = try BackendFile(.directory(directory.path))
+      let file = try BackendFile(BackendConfiguration(location: .directory(directory.path), now: TestClock().now))
       try file.access { connection throws(BackendError) in
         try connection.run("INSERT INTO grdb_migrations VALUES ('9 something new')")
       }

@@ -114,6 +114,54 @@ struct HistoryTests {
     #expect(try await value("c/a", at: recent, backend) == 101)
     #expect(try await backend.historyRows() == 3)
   }
+
+  @Test("The past is kept for so many bytes at most, and what is no longer kept is too old to be read")
+  func boundedBytes() async throws {
+    let directory = try TemporaryDirectory()
+    let text = Value.string(String(repeating: "x", count: 20_000))
+    var times: [SnapshotVersion] = []
+    func open(_ bytes: Int64) throws -> LocalBackend {
+      try LocalBackend(
+        BackendConfiguration(location: .directory(directory.path), keptHistoryBytes: bytes, now: clock.now))
+    }
+    do {
+      let backend = try open(1 << 20)
+      for number in 0..<300 {
+        times.append(try await backend.commit(set("c/a", ["v": .integer(Int64(number)), "t": text])).commitTime)
+      }
+      #expect(try await backend.historyRows() < 55)
+      #expect(try await value("c/a", at: times[290], backend) == 290)
+      await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
+        _ = try await value("c/a", at: times[100], backend)
+      }
+    }
+    // With less room after a restart, the first commit that needs it makes it.
+    let backend = try open(1 << 18)
+    await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
+      _ = try await value("c/a", at: times[100], backend)
+    }
+    try await backend.commit(set("c/a", ["v": 300]))
+    #expect(try await backend.historyRows() < 14)
+    #expect(try await value("c/a", at: times[298], backend) == 298)
+  }
+
+  @Test("A long read that is overtaken by what is dropped ends with an error, not with half of the past")
+  func overtaken() async throws {
+    let backend = try LocalBackend(
+      BackendConfiguration(location: .memory, keptHistoryBytes: 10_000, now: clock.now))
+    let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    for number in 0..<20 {
+      try await backend.commit(set("c/b", ["t": .string(String(repeating: "x", count: 2_000 + number))]))
+    }
+    await #expect(throws: BackendError.self) { try await backend.readDirectly(at: first.microseconds) }
+  }
+}
+
+extension LocalBackend {
+  /// As a slice of a read does whose version was checked when it began.
+  fileprivate func readDirectly(at version: Int64) throws(BackendError) {
+    _ = try log.read(database, at: version) { reader throws(BackendError) in try reader.document(key("c/a")) }
+  }
 }
 
 extension LocalBackend {

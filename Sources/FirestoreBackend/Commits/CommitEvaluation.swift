@@ -45,6 +45,10 @@ struct CommitEvaluation {
 
   let database: DatabaseID
   let commitTime: SnapshotVersion
+  /// The value of this commit's server timestamps (see `ServerTimestamp`).
+  let serverTime: Timestamp
+  /// Whether there are any.
+  private(set) var givesServerTime = false
   private(set) var documents: [DocumentKey: WorkingDocument] = [:]
   /// The keys of `documents` in the order of first mention.
   private(set) var order: [DocumentKey] = []
@@ -52,9 +56,10 @@ struct CommitEvaluation {
   private var inserted: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  init(database: DatabaseID, commitTime: SnapshotVersion) {
+  init(database: DatabaseID, commitTime: SnapshotVersion, serverTime: Timestamp) {
     self.database = database
     self.commitTime = commitTime
+    self.serverTime = serverTime
   }
 
   /// - Parameter read: the document before the commit; asked once per key.
@@ -92,7 +97,8 @@ struct CommitEvaluation {
   ) throws(BackendError) {
     var fields = fields
     for transform in mutation.transforms {
-      transformResults.append(try transform.apply(to: &fields, at: commitTime.timestamp))
+      if transform.operation == .serverTimestamp { givesServerTime = true }
+      transformResults.append(try transform.apply(to: &fields, at: serverTime))
     }
     documents[mutation.key]?.content = .fields(fields)
     touched.insert(mutation.key)

@@ -6,7 +6,8 @@ import FirestoreRemote
 ///
 /// Versions are commit times in microseconds. Per database each is greater than every one before, across restarts and
 /// whatever the clock does. A read happens at the version of the last commit, so a commit is always newer than any read
-/// time handed out. A commit that changes nothing consumes a version all the same.
+/// time handed out. A commit that changes nothing consumes a version all the same. When the clock is behind the last
+/// version, because it was wrong then or is now, versions follow each other by a microsecond until it has caught up.
 struct CommitLog: ~Copyable {
   /// The changes kept for resuming watches; older positions get a reset and the full state.
   static let keptChanges = 100_000
@@ -16,12 +17,13 @@ struct CommitLog: ~Copyable {
   /// The identity of the stored data; a token of another data set is recognised by it.
   let instance: [UInt8]
   let file: BackendFile
-  private let now: @Sendable () -> Timestamp
+  private let configuration: BackendConfiguration
   private let keptChanges: Int
   private var databases: [DatabaseID: DatabaseState] = [:]
   private var collections: [CollectionName: Int64] = [:]
-  /// Versions put into the history since it was last pruned.
-  private var unprunedHistory = 0
+  private var history: HistoryAccount
+  /// Whether it was said that the clock is behind.
+  private var hasToldOfClock = false
   private let requestLimits: AppliedRequests.Limits
   /// Requests answered since old answers were last looked for; the first one after a start looks for them.
   private var unprunedRequests: Int
@@ -30,13 +32,14 @@ struct CommitLog: ~Copyable {
     _ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges,
     requests: AppliedRequests.Limits = AppliedRequests.Limits()
   ) throws(BackendError) {
-    let file = try BackendFile(configuration.location)
+    let file = try BackendFile(configuration)
     instance = try file.access { connection throws(BackendError) in
       try connection.first("SELECT instance FROM backend") { $0.bytes(0) } ?? []
     }
     self.file = file
-    now = configuration.now
+    self.configuration = configuration
     self.keptChanges = keptChanges
+    history = HistoryAccount(limit: configuration.keptHistoryBytes)
     requestLimits = requests
     unprunedRequests = requests.slice
   }
@@ -44,7 +47,7 @@ struct CommitLog: ~Copyable {
   /// The state of a database, which comes into being when it is first asked for.
   mutating func state(of database: DatabaseID) throws(BackendError) -> DatabaseState {
     if let state = databases[database] { return state }
-    let time = now().microseconds
+    let time = clock.microseconds
     let state = try file.transaction { connection throws(BackendError) in
       try DatabaseState.load(database, creatingAt: time, connection)
     }
@@ -54,12 +57,14 @@ struct CommitLog: ~Copyable {
 
   /// Applies mutations atomically and durably.
   /// - Parameter request: when this request was applied before, its answer is given again and nothing is applied.
-  /// - Throws: `refused` for the mutations' fault; then, as after any error, nothing was applied.
+  /// - Throws: `refused` for the mutations' fault; then, as after any error, nothing was applied. What is tidied up
+  ///   after the commit never makes it fail.
   mutating func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
   ) throws(BackendError) -> CommitOutcome {
     var state = try state(of: database)
-    let version = max(state.version + 1, now().microseconds)
+    compareClock(state)
+    let version = try nextVersion(state)
     let (kept, keptChanges) = (collections, keptChanges)
     // A rolled back commit may have named collections that do not exist: then the memory starts anew.
     collections = [:]
@@ -81,13 +86,37 @@ struct CommitLog: ~Copyable {
     collections = writer.collections
     if outcome.response.commitTime.microseconds == version { state = writer.state }
     databases[database] = state
-    unprunedHistory += writer.historyRows
-    if unprunedHistory >= DocumentHistory.pruningSlice { try pruneHistory() }
+    history.add(rows: writer.historyRows, bytes: writer.historyBytes)
+    // The commit stands: what cannot be dropped now can be later.
+    if history.wantsPruning { try? pruneHistory() }
     return outcome
   }
 
   /// The time that a commit or a read now happens at, but for the rule that versions never repeat.
-  var clock: Timestamp { now() }
+  var clock: Timestamp { configuration.now() }
+
+  /// The version of the next commit: now, or a microsecond after the last.
+  private func nextVersion(_ state: DatabaseState) throws(BackendError) -> Int64 {
+    let version = max(state.version + 1, min(clock, .latest).microseconds)
+    if version <= Timestamp.latest.microseconds { return version }
+    throw BackendError(
+      .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(Self.wayOut)")
+  }
+
+  /// Says once that the last commit is dated in the future.
+  private mutating func compareClock(_ state: DatabaseState) {
+    guard !hasToldOfClock, state.version - clock.microseconds > Self.toldLag else { return }
+    hasToldOfClock = true
+    configuration.report(
+      "The last commit is dated \(Timestamp(microseconds: state.version).rfc3339Text), which this machine's clock has "
+        + "yet to reach: until then commits follow it by a microsecond each. \(Self.wayOut)")
+  }
+
+  private static let wayOut =
+    "If that date was a mistake of the clock, export the data and import it into another directory."
+
+  /// A clock that is behind by more than what synchronising moves it.
+  private static let toldLag: Int64 = 60_000_000
 
   /// Makes sure that no later commit gets a version up to this one, at which something was read.
   mutating func advance(_ database: DatabaseID, to version: Int64) throws(BackendError) {
@@ -96,13 +125,19 @@ struct CommitLog: ~Copyable {
     databases[database] = state
   }
 
-  /// Drops one slice of versions that ended longer ago than reads may reach back.
+  /// Drops one slice of versions that ended longer ago than reads may reach back, or are more than is kept.
   mutating func pruneHistory() throws(BackendError) {
-    let cutoff = now().microseconds - DocumentHistory.kept
-    let rows = max(2 * unprunedHistory, DocumentHistory.pruningSlice)
-    unprunedHistory = 0
-    try file.transaction { connection throws(BackendError) in
-      try DocumentHistory(connection).prune(before: cutoff, rows: rows)
+    let cutoff = clock.microseconds - DocumentHistory.kept
+    let account = history
+    let pruned = try file.transaction { connection throws(BackendError) in
+      let history = DocumentHistory(connection)
+      let bytes: Int64
+      if let known = account.bytes { bytes = known } else { bytes = try history.byteCount() }
+      return try history.prune(before: cutoff, excess: account.excess(of: bytes), rows: account.slice, of: bytes)
+    }
+    history.setBytes(pruned.bytesLeft)
+    for (name, state) in databases {
+      if let start = pruned.starts[state.id] { databases[name]?.historyStart = max(state.historyStart, start) }
     }
   }
 
@@ -112,6 +147,10 @@ struct CommitLog: ~Copyable {
   ) throws(BackendError) -> Result {
     let state = try state(of: database)
     let past = version.flatMap { $0 < state.version ? $0 : nil }
+    // A read in slices may be overtaken by what is dropped.
+    if let past, past < state.historyStart {
+      throw .refused(.failedPrecondition, "The requested 'read_time' is too old.")
+    }
     return try file.access { connection throws(BackendError) in
       try body(DocumentReader(connection: connection, database: database, state: state, past: past))
     }
@@ -137,7 +176,7 @@ extension CommitLog {
       var iterator = documents.makeIterator()
       var next = iterator.next()
       while next != nil {
-        let version = max(state.version + 1, now().microseconds)
+        let version = try nextVersion(state)
         var writer = CommitWriter(database: database, state: state, version: version, collections: [:])
         try connection.transaction { () throws(BackendError) in
           var count = 0
@@ -152,6 +191,7 @@ extension CommitLog {
       }
     }
     databases[database] = state
+    history.forget()
     return state
   }
 
@@ -159,7 +199,7 @@ extension CommitLog {
   /// - Returns: the version of that commit.
   mutating func deleteAllDocuments(in database: DatabaseID) throws(BackendError) -> Int64 {
     let state = try state(of: database)
-    let version = max(state.version + 1, now().microseconds)
+    let version = try nextVersion(state)
     let cleared = try file.transaction { connection throws(BackendError) in
       try connection.run(
         "DELETE FROM documents WHERE collection IN (SELECT id FROM collections WHERE database = ?)",
@@ -168,6 +208,7 @@ extension CommitLog {
       return try state.withoutHistory(at: version, connection)
     }
     databases[database] = cleared
+    history.forget()
     return version
   }
 }

@@ -11,6 +11,7 @@ struct CommitWriter {
   private var counts: [Int64: Int64] = [:]
   /// How many earlier versions this commit has put into the history.
   private(set) var historyRows = 0
+  private(set) var historyBytes: Int64 = 0
 
   /// The memory of collection ids is dropped when it grows beyond this.
   private static let rememberedCollections = 4_096
@@ -24,7 +25,9 @@ struct CommitWriter {
 
   mutating func apply(_ mutations: [Mutation], _ connection: Connection) throws(BackendError) -> CommitOutcome {
     let commitTime = SnapshotVersion(microseconds: version)
-    var evaluation = CommitEvaluation(database: database, commitTime: commitTime)
+    var evaluation = CommitEvaluation(
+      database: database, commitTime: commitTime,
+      serverTime: ServerTimestamp.of(version, after: state.lastServerTime))
     for mutation in mutations {
       try evaluation.apply(mutation) { key throws(BackendError) in
         guard let collection = try collection(of: key, making: false, connection) else { return nil }
@@ -32,6 +35,7 @@ struct CommitWriter {
       }
     }
     let (results, changed) = try evaluation.finish()
+    if evaluation.givesServerTime { state.lastServerTime = evaluation.serverTime.microseconds }
     var transitions: [DocumentTransition] = []
     transitions.reserveCapacity(changed.count)
     for change in changed { transitions.append(try store(change, connection)) }
@@ -57,6 +61,7 @@ struct CommitWriter {
     if let before = change.before {
       try DocumentHistory(connection).record(before, in: collection, name, until: version)
       historyRows += 1
+      historyBytes += DocumentHistory.cost(name, before.fields)
     }
     switch (change.before, change.after) {
     case (nil, let after?):

@@ -12,6 +12,8 @@ struct DatabaseState: Sendable {
   var historyStart: Int64
   /// How many changes are on record.
   var changes: Int
+  /// No server timestamp that was given is later, in microseconds.
+  var lastServerTime: Int64
 
   static func load(
     _ database: DatabaseID, creatingAt time: Int64, _ connection: Connection
@@ -20,11 +22,13 @@ struct DatabaseState: Sendable {
     try connection.run(
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, ?2) ON CONFLICT DO NOTHING",
       .bytes(name), .integer(time))
+    let isNew = connection.changedRows == 1
     let state = try connection.first(
       "SELECT id, version, pruned, history_start FROM databases WHERE name = ?", .bytes(name)
     ) { row in
       DatabaseState(
-        id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0)
+        id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0,
+        lastServerTime: isNew ? .min : row.integer(1))
     }
     guard var state else { throw BackendError(.sqlite, "A database that was just made is gone.") }
     state.changes =
@@ -62,7 +66,8 @@ struct DatabaseState: Sendable {
     try connection.run("DELETE FROM changes WHERE database = ?", .integer(id))
     try connection.run(
       "DELETE FROM history WHERE collection IN (SELECT id FROM collections WHERE database = ?)", .integer(id))
-    let state = DatabaseState(id: id, version: version, pruned: version, historyStart: version, changes: 0)
+    let state = DatabaseState(
+      id: id, version: version, pruned: version, historyStart: version, changes: 0, lastServerTime: lastServerTime)
     try state.store(connection)
     return state
   }

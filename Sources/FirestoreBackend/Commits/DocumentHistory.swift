@@ -12,8 +12,6 @@ import FirestoreModel
 struct DocumentHistory {
   /// One hour in microseconds, as the real backend keeps without point-in-time recovery.
   static let kept: Int64 = 3_600_000_000
-  /// Pruning works on at least so many rows at once, so that its cost is spread.
-  static let pruningSlice = 512
 
   private let connection: Connection
 
@@ -54,14 +52,57 @@ struct DocumentHistory {
     ) { _ in true } ?? false
   }
 
-  /// Forgets versions that ended before a time, at most `rows` of the oldest.
-  func prune(before cutoff: Int64, rows: Int) throws(BackendError) {
+  /// What a version counts for in the bytes that are kept: its data, and about what a row and its index entry take.
+  static func cost(_ name: DocumentName, _ fields: EncodedFields) -> Int64 {
+    Int64(2 * name.bytes.count + fields.bytes.count) + rowOverhead
+  }
+
+  private static let rowOverhead: Int64 = 64
+  private static let cost = "2 * length(name) + length(fields) + \(rowOverhead)"
+
+  /// The cost of all versions. O(versions); reads none of them.
+  func byteCount() throws(BackendError) -> Int64 {
+    try connection.first("SELECT sum(\(Self.cost)) FROM history") { $0.integer(0) } ?? 0
+  }
+
+  struct Pruned {
+    var bytesLeft: Int64
+    /// Of each database, by number, of which versions went before their time: reads reach back to here at most.
+    var starts: [Int64: Int64] = [:]
+  }
+
+  /// Forgets the oldest versions: those that ended before a time, and more until `excess` bytes are gone.
+  /// - Parameters:
+  ///   - rows: how many go at most.
+  ///   - bytes: the cost of all versions.
+  func prune(before cutoff: Int64, excess: Int64, rows: Int, of bytes: Int64) throws(BackendError) -> Pruned {
+    var (freed, last): (Int64, Int64?) = (0, nil)
+    var endings: [Int64: Int64] = [:]
     // Rows are numbered as they were written, which is the order in which they ended.
-    try connection.run(
-      """
-      DELETE FROM history WHERE id <=
-        (SELECT max(id) FROM (SELECT id, until FROM history ORDER BY id LIMIT ?1) WHERE until < ?2) AND until < ?2
-      """, .integer(Int64(rows)), .integer(cutoff))
+    try connection.each(
+      "SELECT id, until, collection, \(Self.cost) FROM history ORDER BY id LIMIT ?", .integer(Int64(rows))
+    ) { row in
+      let isOld = row.integer(1) < cutoff
+      guard isOld || freed < excess else { return false }
+      if !isOld { endings[row.integer(2), default: .min] = max(endings[row.integer(2)] ?? .min, row.integer(1)) }
+      freed += row.integer(3)
+      last = row.integer(0)
+      return true
+    }
+    guard let last else { return Pruned(bytesLeft: bytes) }
+    try connection.run("DELETE FROM history WHERE id <= ?", .integer(last))
+    var pruned = Pruned(bytesLeft: max(0, bytes - freed))
+    for (collection, ending) in endings {
+      let database = try connection.first(
+        "SELECT database FROM collections WHERE id = ?", .integer(collection)
+      ) { $0.integer(0) }
+      if let database { pruned.starts[database] = max(pruned.starts[database] ?? .min, ending) }
+    }
+    for (database, start) in pruned.starts {
+      try connection.run(
+        "UPDATE databases SET history_start = max(history_start, ?) WHERE id = ?", .integer(start), .integer(database))
+    }
+    return pruned
   }
 
   /// Visits a collection's documents as of version ?4, in key order. Each half is in key order already, so merging

@@ -3,16 +3,14 @@ import FirestoreModel
 
 extension FieldTransform {
   /// Applies the transform with the backend's semantics (PROTOCOL §3.2); maps on the way to the field are made.
-  /// - Parameter commitTime: a server timestamp is this time cut to milliseconds, as the real backend does.
+  /// - Parameter serverTime: what a server timestamp becomes.
   /// - Returns: the field's new value, or `null` for array transforms.
-  func apply(to fields: inout Fields, at commitTime: Timestamp) throws(BackendError) -> Value {
+  func apply(to fields: inout Fields, at serverTime: Timestamp) throws(BackendError) -> Value {
     let stored = fields[path]
     switch operation {
     case .serverTimestamp:
-      let milliseconds = Timestamp(
-        seconds: commitTime.seconds, nanoseconds: commitTime.nanoseconds / 1_000_000 * 1_000_000)
-      fields[path] = .timestamp(milliseconds)
-      return .timestamp(milliseconds)
+      fields[path] = .timestamp(serverTime)
+      return .timestamp(serverTime)
     case .increment(let operand):
       return set(try number(operand).adding(to: stored), in: &fields)
     case .minimum(let operand):

@@ -15,7 +15,8 @@ struct ValueCheck {
     default: break
     }
     switch value {
-    case .null, .boolean, .integer, .double, .timestamp, .reference: break
+    case .null, .boolean, .integer, .double, .reference: break
+    case .timestamp(let time): if !time.isValid { throw WriteValidation.refused(time.objection) }
     case .serverTimestamp:
       throw WriteValidation.refused("Cannot convert firestore.v1.Value with type unset.")
     case .string(let text): try checkSize(text.utf8.count)

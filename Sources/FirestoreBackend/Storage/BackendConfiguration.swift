@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Where the embedded backend keeps its data and which clock it follows.
+/// Where the embedded backend keeps its data, how safely, and which clock it follows.
 package struct BackendConfiguration: Sendable {
   package enum Location: Hashable, Sendable {
     case memory
@@ -9,12 +9,32 @@ package struct BackendConfiguration: Sendable {
     case directory(String)
   }
 
+  /// What an acknowledged commit survives. The death of the process it survives either way.
+  package enum Durability: String, Hashable, Sendable, CaseIterable {
+    /// A power cut may take the commits of the last seconds, newest first and each whole.
+    case normal
+    /// A power cut takes nothing: every commit waits for the disk, which takes milliseconds.
+    case full
+  }
+
   package var location: Location
+  package var durability: Durability
+  /// How many bytes of earlier versions are kept, besides that none is kept longer than an hour. Reads in the past
+  /// reach back as far as both allow.
+  package var keptHistoryBytes: Int64
   /// Commit times follow this clock but never repeat and never go back, whatever it does.
   package var now: @Sendable () -> Timestamp
+  /// Told what an operator should know while nothing has failed: one sentence or two, on the backend's executor.
+  package var report: @Sendable (String) -> Void
 
-  package init(location: Location, now: @escaping @Sendable () -> Timestamp) {
+  package init(
+    location: Location, durability: Durability = .normal, keptHistoryBytes: Int64 = 64 << 20,
+    now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void = { _ in }
+  ) {
     self.location = location
+    self.durability = durability
+    self.keptHistoryBytes = keptHistoryBytes
     self.now = now
+    self.report = report
   }
 }

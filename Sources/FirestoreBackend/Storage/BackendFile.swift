@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 import GRDB
-import Glibc
+import Synchronization
 
 /// The backend's database file, or its equal in memory.
 ///
@@ -10,34 +11,41 @@ import Glibc
 ///            ├─< history          what documents held before they changed, for reads in the past
 ///            └─< applied_requests answers kept for clients that never saw them
 /// ```
+/// Every page ends with a checksum (`PageChecksums`), so that what is read is what was written, or an error.
 struct BackendFile: ~Copyable {
   private let queue: DatabaseQueue
   private let lock: DirectoryLock?
-  /// Where a damaged file was moved when it was found; the backend then starts empty.
-  let movedAside: String?
+  private let files: DatabaseFiles?
+  private let report: @Sendable (String) -> Void
+  /// The damage that was met first.
+  private let damage = Mutex<BackendError?>(nil)
 
-  init(_ location: BackendConfiguration.Location) throws(BackendError) {
-    let held = try Self.hold(location)
-    let opened: (DatabaseQueue, movedAside: String?) =
-      switch location {
-      case .memory: (try Self.open(path: nil), nil)
-      case .directory(let directory): try Self.openOrReplace(path: directory + "/backend.sqlite3")
-      }
-    (queue, movedAside) = opened
-    lock = held
-  }
-
-  private static func hold(_ location: BackendConfiguration.Location) throws(BackendError) -> DirectoryLock? {
-    guard case .directory(let directory) = location else { return nil }
-    return try DirectoryLock(directory: directory)
-  }
-
-  private static func openOrReplace(path: String) throws(BackendError) -> (DatabaseQueue, movedAside: String?) {
-    do throws(BackendError) { return (try open(path: path), nil) } catch {
-      guard error.kind == .corrupt else { throw error }
-      let aside = try moveAside(path)
-      return (try open(path: path), aside)
+  /// - Throws: `corrupt` for data that is not what was written; the files then stay as they are.
+  init(_ configuration: BackendConfiguration) throws(BackendError) {
+    report = configuration.report
+    guard case .directory(let directory) = configuration.location else {
+      queue = try Self.open(location: nil, configuration.durability)
+      lock = nil
+      files = nil
+      return
     }
+    let held = try Self.hold(directory)
+    let files = DatabaseFiles(path: held.directory + "/" + Self.name)
+    do throws(BackendError) { queue = try Self.open(files, configuration) } catch {
+      throw error.kind == .corrupt ? Self.naming(error, files) : error
+    }
+    held.notices.forEach(report)
+    self.files = files
+    lock = consume held
+  }
+
+  static let name = "backend.sqlite3"
+
+  /// Locks a directory of backend data; what belongs there is this file's and, below it, caches.
+  static func hold(_ directory: String) throws(BackendError) -> DirectoryLock {
+    do throws(StoreError) {
+      return try DirectoryLock(directory: directory, called: "data directory", own: [name, "cache"])
+    } catch { throw BackendError(error) }
   }
 
   /// Runs `body` on the connection. Not re-entrant.
@@ -46,59 +54,48 @@ struct BackendFile: ~Copyable {
   ) throws(BackendError) -> Result {
     do {
       return try queue.writeWithoutTransaction { database in try body(Connection(database: database)) }
-    } catch { throw BackendError(error) }
+    } catch { throw noting(BackendError(error)) }
   }
 
+  /// Runs `body` as one transaction.
+  /// - Throws: `corrupt` at once after damage was met: who knows what a change would build upon.
   borrowing func transaction<Result>(
     _ body: (Connection) throws(BackendError) -> Result
   ) throws(BackendError) -> Result {
-    try access { connection throws(BackendError) in
+    if let damage = damage.withLock({ $0 }) { throw damage }
+    return try access { connection throws(BackendError) in
       try connection.transaction { () throws(BackendError) in try body(connection) }
     }
   }
 
-  private static func open(path: String?) throws(BackendError) -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.label = "backend.sqlite3"
-    configuration.prepareDatabase { database in
-      // WAL with NORMAL: a commit survives the death of the process (S10); power loss may undo the last ones, whole.
-      // EXCLUSIVE, which the directory's lock makes true anyway, saves each statement the system calls of file locks.
-      // A checkpoint waits for the disk: one per 40 MB of log instead of 4 MB halves what a random update costs.
-      try database.execute(
-        sql: """
-          PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-          PRAGMA secure_delete = OFF;
-          PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 67108864;
-          PRAGMA wal_autocheckpoint = 10000;
-          """)
+  /// Damage is remembered, also for the next start, and said once.
+  private borrowing func noting(_ error: BackendError) -> BackendError {
+    guard error.kind == .corrupt else { return error }
+    guard let files else { return error }
+    let named = Self.naming(error, files)
+    let isNews = damage.withLock { first in
+      defer { first = first ?? named }
+      return first == nil
     }
-    do {
-      let queue =
-        try path.map { try DatabaseQueue(path: $0, configuration: configuration) }
-        ?? DatabaseQueue(configuration: configuration)
-      let migrator = migrator()
-      if try queue.read(migrator.hasBeenSuperseded) {
-        throw BackendError(
-          .newerSchema, "\(path ?? "The database") was written by a newer Hearth. Update, or choose another directory.")
-      }
-      try migrator.migrate(queue)
-      return queue
-    } catch { throw BackendError(error) }
+    if isNews {
+      files.markDamaged()
+      report(named.message)
+    }
+    return named
   }
 
-  private static func moveAside(_ path: String) throws(BackendError) -> String {
-    var number = 1
-    while Glibc.access("\(path).damaged-\(number)", F_OK) == 0 { number += 1 }
-    let target = "\(path).damaged-\(number)"
-    guard rename(path, target) == 0 else {
-      throw BackendError(.corrupt, "\(path) is damaged and could not be moved aside; move it away yourself.")
-    }
-    // The log belongs to the damaged file; it may not exist.
-    for suffix in ["-wal", "-shm"] { _ = rename(path + suffix, target + suffix) }
-    return target
+  private static func naming(_ error: BackendError, _ files: DatabaseFiles) -> BackendError {
+    if error.message.contains(repairHint) { return error }
+    let directory = files.path.dropLast(name.count + 1)
+    return BackendError(
+      .corrupt,
+      "\(files.path) is damaged and nothing is written to it: \(error.message) "
+        + "'\(repairHint) --data \(directory)' keeps the damaged file and saves what can be read.")
   }
 
-  private static func migrator() -> DatabaseMigrator {
+  private static let repairHint = "hearth repair"
+
+  static func migrator() -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
     migrator.registerMigration("2 documents, changes and history") { database in
       try database.execute(

@@ -63,8 +63,11 @@ struct Connection {
     switch sqlite3_step(statement) {
     case SQLITE_ROW: return true
     case SQLITE_DONE: return false
-    case let code:
-      throw BackendError(resultCode: code, message: String(cString: sqlite3_errmsg(database.sqliteConnection)))
+    default:
+      let connection = database.sqliteConnection
+      throw BackendError(
+        resultCode: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)),
+        systemError: sqlite3_system_errno(connection))
     }
   }
 

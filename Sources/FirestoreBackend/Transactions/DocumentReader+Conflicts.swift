@@ -8,7 +8,7 @@ extension DocumentReader {
   func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(BackendError) -> Bool {
     guard let version = transaction.version, version < state.version else { return false }
     // What changed is no longer on record: it might be anything.
-    if version < state.pruned { return true }
+    if version < state.pruned || version < state.historyStart { return true }
     for key in try changedKeys(after: version) {
       if transaction.keys.contains(key) { return true }
       let queries = transaction.queries.filter { $0.covers(key.collection) }

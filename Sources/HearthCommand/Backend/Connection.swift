@@ -6,6 +6,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreRemote
 import Foundation
+import Logging
 
 /// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
 struct Connection: Sendable {
@@ -23,9 +24,8 @@ struct Connection: Sendable {
     switch choice {
     case .embedded(let folder):
       do throws(BackendError) {
-        let backend = try openBackend(in: folder)
-        return Connection(
-          backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
+        let backend = try openBackend(in: folder) { StandardError.write("hearth: \($0)") }
+        return Connection(backend, database, problem: nil)
       } catch {
         throw CommandFailure(opening: error)
       }
@@ -34,15 +34,18 @@ struct Connection: Sendable {
   }
 
   /// For the dashboard, which shows what it can: data that cannot be used is replaced by an empty backend in memory.
-  static func openOrFallBack(_ choice: BackendChoice, _ database: DatabaseID) throws(BackendError) -> Connection {
+  /// What else is to be said goes to the log.
+  /// - Throws: `corrupt`: beside damaged data an empty backend would take the writes that wait for it.
+  static func openOrFallBack(
+    _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal
+  ) throws(BackendError) -> Connection {
     switch choice {
     case .embedded(let folder):
       let problem: StorageProblem
       do throws(BackendError) {
-        let backend = try openBackend(in: folder)
-        return Connection(
-          backend, database, problem: backend.movedAside.map(StorageProblem.init(damagedBackendMovedTo:)))
-      } catch  where folder != nil {
+        let backend = try openBackend(in: folder, durability) { Logger(label: "backend").warning("\($0)") }
+        return Connection(backend, database, problem: nil)
+      } catch  where folder != nil && error.kind != .corrupt {
         problem = StorageProblem(backend: error)
       }
       return Connection(try openBackend(in: nil), database, problem: problem, isStandIn: true)
@@ -50,8 +53,13 @@ struct Connection: Sendable {
     }
   }
 
-  private static func openBackend(in folder: String?) throws(BackendError) -> LocalBackend {
-    try LocalBackend(BackendConfiguration(location: folder.map { .directory($0) } ?? .memory, now: { .now }))
+  private static func openBackend(
+    in folder: String?, _ durability: BackendConfiguration.Durability = .normal,
+    report: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(BackendError) -> LocalBackend {
+    try LocalBackend(
+      BackendConfiguration(
+        location: folder.map { .directory($0) } ?? .memory, durability: durability, now: { .now }, report: report))
   }
 
   private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageProblem?, isStandIn: Bool = false) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Dashboard
+import FirestoreBackend
 import Foundation
 import Glibc
 import Terminal
@@ -13,6 +14,9 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
+
+  @Option(help: BackendConfiguration.Durability.help)
+  var sync = BackendConfiguration.Durability.normal
 
   @Flag(
     help: """
@@ -60,7 +64,7 @@ struct DashboardCommand: AsyncParsableCommand {
         "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
     let options = Session.Options(
-      storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, startsOffline: offline,
+      storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, startsOffline: offline,
       mouse: appearance.mouse(configured: file.mouse), depth: appearance.color.depth, glyphs: file.glyphs.choice,
       theme: theme, catalog: catalog, stateFolder: paths.state, notices: notices)
     let session: Session

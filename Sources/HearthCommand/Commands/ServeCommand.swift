@@ -34,6 +34,9 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "Keep everything in memory and forget it at the end.")
   var inMemory = false
 
+  @Option(help: BackendConfiguration.Durability.help)
+  var sync = BackendConfiguration.Durability.normal
+
   @Option(help: ArgumentHelp("A PEM file with the certificate chain, to serve TLS.", valueName: "file"))
   var tlsCert: String?
 
@@ -52,11 +55,9 @@ struct ServeCommand: AsyncParsableCommand {
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     do {
       let backend = try LocalBackend(
-        BackendConfiguration(location: location, now: { .now }), on: FirestoreServer.executor,
-        pause: FirestoreServer.pause)
-      if let moved = backend.movedAside {
-        StandardError.write("hearth: the database was damaged and is now \(moved); serving an empty one.")
-      }
+        BackendConfiguration(
+          location: location, durability: sync, now: { .now }, report: { StandardError.write("hearth: \($0)") }),
+        on: FirestoreServer.executor, pause: FirestoreServer.pause)
       let tls = tlsCert.flatMap { certificate in
         tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
       }

@@ -20,6 +20,7 @@ import TerminalTheme
 final class Session {
   struct Options {
     var storage: StorageOptions.Locations
+    var durability: BackendConfiguration.Durability
     var isDemo: Bool
     var demoSeed: UInt64
     var startsOffline: Bool
@@ -75,12 +76,14 @@ final class Session {
   func run() async -> Int32 {
     let connection: Connection
     do throws(BackendError) {
-      connection = try Connection.openOrFallBack(options.storage.backend, options.storage.database)
+      connection = try Connection.openOrFallBack(
+        options.storage.backend, options.storage.database, options.durability)
     } catch {
       reader?.stop()
       screen.close()
-      StandardError.write("hearth: \(error)")
-      return 1
+      let failure = CommandFailure(opening: error)
+      StandardError.write("hearth: \(failure.message)")
+      return failure.status.rawValue
     }
     let faults = FaultInjector(seed: options.demoSeed)
     self.faults = faults

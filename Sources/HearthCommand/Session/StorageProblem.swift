@@ -30,14 +30,9 @@ struct StorageProblem: Hashable, Sendable {
       switch error.kind {
       case .locked: "IN MEMORY: data locked"
       case .notWritable: "IN MEMORY: data folder not writable"
+      case .notPrivate: "IN MEMORY: data folder open to others"
       case .newerSchema: "IN MEMORY: data of a newer version"
       case .corrupt, .diskFull, .refused, .sqlite: "IN MEMORY: data cannot be opened"
       }
-  }
-
-  /// The backend's data was damaged and a new file begun.
-  init(damagedBackendMovedTo path: String) {
-    message = "The backend's data was damaged; it was moved to \(path) and a new file begun."
-    badge = "NEW DATA: the old file is damaged"
   }
 }

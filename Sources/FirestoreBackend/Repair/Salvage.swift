@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreSQLite
+
+/// Sorts the records of a damaged database into the tables of a new one. Tables are told by the shapes of their rows,
+/// since what names them may be lost.
+struct Salvage {
+  private struct Collection {
+    var database: Int64
+    var path: [UInt8]
+    /// How many documents it held; unknown when only an index still has its path.
+    var count: Int64?
+  }
+
+  private let connection: Connection
+  private let requestColumns: Int64
+  private var databases: [Int64: [UInt8]] = [:]
+  private var versions: [Int64: Int64] = [:]
+  private var collections: [Int64: Collection] = [:]
+  /// Of documents that were deleted, as far as that is on record: what is found of them are remains.
+  private var deletions: [DocumentPosition: Int64] = [:]
+
+  init(_ connection: Connection) throws(BackendError) {
+    self.connection = connection
+    requestColumns =
+      try connection.first("SELECT count(*) FROM pragma_table_info('applied_requests')") { $0.integer(0) } ?? 0
+  }
+
+  mutating func take(_ record: StoredRecord) throws(BackendError) {
+    let values = record.values
+    switch (record.number, values.count) {
+    case (_?, 6): try takeDocument(values)
+    case (let number?, 5):
+      if let name = values[1].bytes, values[0] == .null, let version = values[2].integer {
+        databases[number] = name
+        versions[number] = max(versions[number] ?? 0, version)
+      } else if let database = values[1].integer, let path = values[2].bytes, let count = values[4].integer {
+        collections[number] = Collection(database: database, path: path, count: count)
+      }
+    case (_?, 1):
+      if let instance = values[0].bytes, instance.count == 8 {
+        try connection.run("UPDATE backend SET instance = ?", .bytes(instance))
+      }
+    // Entries of the indexes that databases and collections are found by.
+    case (nil, 2):
+      if let name = values[0].bytes, let number = values[1].integer, name.starts(with: "projects/".utf8) {
+        databases[number] = databases[number] ?? name
+      }
+    case (nil, 3): takeIndexEntry(values)
+    case (nil, let count):
+      if count == 5, let database = values[0].integer, let version = values[1].integer {
+        takeChange(database, version, values)
+      } else if count == Int(requestColumns) {
+        try takeRequest(values)
+      }
+    default: break
+    }
+  }
+
+  private func takeDocument(_ values: [StoredValue]) throws(BackendError) {
+    guard let collection = values[1].integer, let name = values[2].bytes, let version = values[3].integer,
+      let created = values[4].integer, let fields = values[5].bytes, values[0] == .null, (name.first ?? 2) < 2
+    else { return }
+    // Also what the checksum of a page cannot vouch for: files of earlier versions had none.
+    do throws(ModelError) { _ = try EncodedFields(validating: fields) } catch { return }
+    try connection.run(
+      """
+      INSERT INTO documents (collection, name, version, created, fields) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (collection, name) DO UPDATE
+        SET version = excluded.version, created = excluded.created, fields = excluded.fields
+        WHERE excluded.version > version
+      """, .integer(collection), .bytes(name), .integer(version), .integer(created), .bytes(fields))
+  }
+
+  /// The path of a collection, or the last segment of it; names of documents begin with 0 or 1.
+  private mutating func takeIndexEntry(_ values: [StoredValue]) {
+    guard let database = values[0].integer, let path = values[1].bytes, let number = values[2].integer,
+      (path.first ?? 0) > 1, collections[number]?.count == nil, path.count > collections[number]?.path.count ?? 0
+    else { return }
+    collections[number] = Collection(database: database, path: path)
+  }
+
+  private mutating func takeChange(_ database: Int64, _ version: Int64, _ values: [StoredValue]) {
+    versions[database] = max(versions[database] ?? 0, version)
+    guard let collection = values[2].integer, let name = values[3].bytes, values[4] == .integer(1) else { return }
+    let position = DocumentPosition(collection: collection, name: DocumentName(stored: name))
+    deletions[position] = max(deletions[position] ?? 0, version)
+  }
+
+  /// A batch that was answered must not be applied again.
+  private func takeRequest(_ values: [StoredValue]) throws(BackendError) {
+    guard values[0].integer != nil, values[1].bytes != nil, values[2].integer != nil else { return }
+    let arguments: [Argument] = values.map { value in
+      switch value {
+      case .integer(let number): .integer(number)
+      case .bytes(let bytes): .bytes(bytes)
+      case .null, .real: .null
+      }
+    }
+    let places = Array(repeating: "?", count: arguments.count).joined(separator: ", ")
+    try connection.each("INSERT OR IGNORE INTO applied_requests VALUES (\(places))", arguments) { _ in true }
+  }
+}
+
+extension Salvage {
+  /// Drops what was deleted, and completes the tables. Positions that clients have are too old afterwards, so that they
+  /// learn what has changed.
+  mutating func finish() throws(BackendError) -> DataRepair.Report {
+    var report = DataRepair.Report(kept: "")
+    for (position, version) in deletions {
+      try connection.run(
+        "DELETE FROM documents WHERE collection = ? AND name = ? AND version <= ?", .integer(position.collection),
+        .bytes(position.name.bytes), .integer(version))
+    }
+    for (number, collection) in collections where databases[collection.database] != nil {
+      try add(collection, number, &report)
+    }
+    let known = "collection IN (SELECT id FROM collections)"
+    report.unnamed = Int(
+      try connection.first("SELECT count(*) FROM documents WHERE NOT (\(known))") { $0.integer(0) } ?? 0)
+    try connection.run("DELETE FROM documents WHERE NOT (\(known))")
+    report.documents = Int(try connection.first("SELECT count(*) FROM documents") { $0.integer(0) } ?? 0)
+    for (number, name) in databases {
+      let newest = try connection.first(
+        """
+        SELECT max(version) FROM documents JOIN collections ON collections.id = documents.collection
+          WHERE database = ?
+        """, .integer(number)
+      ) { $0.integer(0) }
+      let version = max(newest ?? 0, versions[number] ?? 0) + 1
+      try connection.run(
+        "INSERT INTO databases (id, name, version, pruned, history_start) VALUES (?1, ?2, ?3, ?3, ?3)",
+        .integer(number), .bytes(name), .integer(version))
+    }
+    return report
+  }
+
+  private func add(
+    _ collection: Collection, _ number: Int64, _ report: inout DataRepair.Report
+  ) throws(BackendError) {
+    let found =
+      try connection.first("SELECT count(*) FROM documents WHERE collection = ?", .integer(number)) { $0.integer(0) }
+      ?? 0
+    let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
+    // Without its row nobody knows how many there were; whoever has none now has lost nothing that is known.
+    let expected = collection.count ?? found
+    if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }
+    report.surplus += Int(max(0, found - expected))
+    try connection.run(
+      "INSERT OR IGNORE INTO collections (id, database, path, name, count) VALUES (?, ?, ?, ?, ?)", .integer(number),
+      .integer(collection.database), .bytes(collection.path), .bytes(Array(path.last.utf8)), .integer(found))
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreBackend
+import Foundation
+import Glibc
+
+/// `hearth repair`: damaged data of the embedded backend, as far as it can be read.
+struct RepairCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "repair", abstract: "Check the embedded backend's data, and save what can be read of damaged data.",
+    discussion: """
+      Reads everything. Data that is as it was written is left alone. Otherwise it says what is wrong and asks; then \
+      it keeps the damaged file as backend.sqlite3.damaged-N, saves what can be read into a new one in its place, and \
+      says what is missing. Earlier versions of documents, for reads in the past, are not saved.
+
+      It ends with 0 when nothing was wrong or everything was saved, and with 65 when something is missing or the data \
+      is damaged and was not repaired.
+      """)
+
+  @Option(help: ArgumentHelp("Folder of the embedded backend's data.", valueName: "dir"))
+  var data: String?
+
+  @Flag(name: .shortAndLong, help: "Repair without asking.")
+  var yes = false
+
+  func run() throws {
+    let directory = data ?? Paths(environment: ProcessInfo.processInfo.environment).data + "/backend"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    guard names.contains(where: { $0.hasPrefix("backend.sqlite3") }) else {
+      throw CommandFailure(.noInput, "there is no data in \(directory); --data names the folder of the data.")
+    }
+    do {
+      let repair = try DataRepair(directory: directory)
+      guard let damage = repair.damage else {
+        StandardError.write("hearth: the data in \(directory) is as it was written.")
+        return
+      }
+      StandardError.write("hearth: \(damage)")
+      try confirm(directory)
+      try tell(repair.run())
+    } catch let error as BackendError {
+      throw CommandFailure(opening: error)
+    }
+  }
+
+  private func confirm(_ directory: String) throws(CommandFailure) {
+    if yes { return }
+    guard isatty(STDIN_FILENO) == 1 else {
+      throw CommandFailure(.badData, "\(directory) is damaged; --yes repairs it without asking.")
+    }
+    StandardError.write("Repair it? The damaged file is kept. [y/N]")
+    guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+      throw CommandFailure(.badData, "\(directory) is damaged and was left as it is.")
+    }
+  }
+
+  private func tell(_ report: DataRepair.Report) throws {
+    var lines = ["\(Self.count(report.documents, "document")) saved; the damaged file is \(report.kept)"]
+    for (path, count) in report.missing.sorted(by: { $0.key < $1.key }) {
+      lines.append("\(Self.count(count, "document")) of \(path) cannot be read")
+    }
+    if report.unnamed > 0 {
+      lines.append(
+        "\(Self.count(report.unnamed, "document")) left out: the name of their collection cannot be read")
+    }
+    if report.lostChanges > 0 {
+      lines.append(
+        "\(Self.count(report.lostChanges, "page")) of the log cannot be read: documents may be older than they were")
+    }
+    if report.surplus > 0 {
+      lines.append("\(Self.count(report.surplus, "document")) that had been deleted may be back")
+    }
+    try OutputFile.print(lines.joined(separator: "\n") + "\n")
+    if report.isComplete { return }
+    throw CommandFailure(.badData, "not everything could be read; \(report.kept) still has what is there.")
+  }
+
+  private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+}

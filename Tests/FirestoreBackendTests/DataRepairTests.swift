@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRemote
+import Foundation
+import SeededRandom
+import Testing
+
+@testable import FirestoreBackend
+
+@Suite("Repair of damaged data") struct DataRepairTests {
+  private func damage(_ folder: TemporaryDirectory) throws -> String? {
+    try DataRepair(directory: folder.path).damage
+  }
+
+  private func repair(_ folder: TemporaryDirectory) throws -> DataRepair.Report {
+    try DataRepair(directory: folder.path).run()
+  }
+
+  @Test("Data that is as it was written needs no repair")
+  func nothingWrong() async throws {
+    let folder = try TemporaryDirectory()
+    let contents = try await folder.fill(40)
+    #expect(try damage(folder) == nil)
+    #expect(try await Contents(makeBackend(.directory(folder.path))) == contents)
+  }
+
+  @Test("Whatever page is damaged, everything on the others is saved, and what is missing is counted")
+  func everyPage() async throws {
+    let whole = try TemporaryDirectory()
+    let contents = try await whole.fill(90)
+    let size = try Data(contentsOf: URL(filePath: whole.file)).count
+    var random = SeededGenerator(seed: 11)
+    var lost = 0
+
+    for page in 0..<(size / 4096) where page < 12 || page.isMultiple(of: 6) {
+      let folder = try whole.copy()
+      let place = page * 4096 + Int.random(in: 0..<4096, using: &random)
+      try folder.edit(folder.file) { $0[place] ^= 16 }
+      let damaged = try Data(contentsOf: URL(filePath: folder.file))
+      // A free page: nobody reads it, and nothing is wrong.
+      if try self.damage(folder) == nil { continue }
+
+      let report = try repair(folder)
+
+      let saved = try await Contents(makeBackend(.directory(folder.path)))
+      let missing = contents.documents.filter { saved.documents[$0.key] == nil }
+      #expect(saved.documents.allSatisfy { contents.documents[$0.key] == $0.value }, "page \(page)")
+      #expect(missing.count <= report.missing.values.reduce(0, +) + report.unnamed, "page \(page)")
+      #expect(report.isComplete == missing.isEmpty, "page \(page)")
+      #expect(missing.count < 100, "page \(page)")
+      #expect(report.kept == folder.file + ".damaged-1")
+      #expect(try Data(contentsOf: URL(filePath: report.kept)) == damaged)
+      lost += missing.count
+      #expect(try self.damage(folder) == nil)
+    }
+    #expect(lost > 0)
+  }
+
+  @Test("What lies in the log behind a damaged frame is saved")
+  func behindDamageInLog() async throws {
+    let folder = try TemporaryDirectory()
+    let backend = try makeBackend(.directory(folder.path))
+    for number in 0..<30 { try await backend.commit(set("c\(number)/a", ["v": .integer(Int64(number))])) }
+    let killed = try folder.copy()
+    let log = try Data(contentsOf: URL(filePath: killed.file + "-wal"))
+    // Some frame in the middle.
+    try killed.edit(killed.file + "-wal") { $0[32 + (log.count / 4120 / 2) * 4120 + 2_000] ^= 1 }
+    #expect(throws: BackendError.self) { _ = try makeBackend(.directory(killed.path)) }
+
+    let report = try repair(killed)
+
+    let revived = try makeBackend(.directory(killed.path))
+    #expect(report.lostChanges == 1)
+    #expect(try await revived.read("c29/a")["v"] == 29)
+    #expect(report.documents >= 29)
+    #expect(FileManager.default.fileExists(atPath: report.kept + "-wal"))
+  }
+
+  @Test("An empty file beside its log is made whole from the log")
+  func emptyMainFile() async throws {
+    let folder = try TemporaryDirectory()
+    let backend = try makeBackend(.directory(folder.path))
+    for number in 0..<30 { try await backend.commit(set("c/d\(number)", ["v": .integer(Int64(number))])) }
+    let killed = try folder.copy()
+    try killed.edit(killed.file) { $0.removeAll() }
+
+    let report = try repair(killed)
+
+    #expect(report.isComplete && report.documents == 30)
+    #expect(try await Contents(makeBackend(.directory(killed.path))) == Contents(backend))
+  }
+
+  @Test("Damaged data without checksums is saved as far as its documents can be read")
+  func withoutChecksums() async throws {
+    let folder = try TemporaryDirectory()
+    let contents = try await folder.fill(60)
+    try folder.removeChecksums()
+    // The root of some table.
+    try folder.edit(folder.file) { $0.replaceSubrange(4096..<4200, with: Data(count: 104)) }
+    #expect(throws: BackendError.self) { _ = try makeBackend(.directory(folder.path)) }
+
+    _ = try repair(folder)
+
+    let saved = try await Contents(makeBackend(.directory(folder.path)))
+    #expect(saved.documents == contents.documents)
+  }
+
+  @Test("After a repair commits are newer, clients start anew, and a batch that comes again is applied once")
+  func afterwards() async throws {
+    let folder = try TemporaryDirectory()
+    let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
+    var (token, last): (ResumeToken?, SnapshotVersion?)
+    do {
+      let backend = try makeBackend(.directory(folder.path))
+      try await backend.commit([transform("c/a", .increment(1))], in: database, request: request)
+      var watch = await WatchDriver(backend)
+      try await watch.add(2, query("c"))
+      try await watch.receive()
+      token = watch.client.token
+      last = try await backend.readTime(of: database)
+    }
+    try folder.edit(folder.file) { $0[60] ^= 1 }
+    _ = try repair(folder)
+
+    let backend = try makeBackend(.directory(folder.path))
+    try await backend.commit([transform("c/a", .increment(1))], in: database, request: request)
+    #expect(try await backend.read("c/a")["v"] == 1)
+    #expect(try await backend.readTime(of: database) > (try #require(last)))
+    var watch = await WatchDriver(backend)
+    try await watch.add(2, query("c"), resume: .token(try #require(token)), expectedCount: 1)
+    #expect(try await watch.messages().contains("RESET [2]"))
+  }
+
+  @Test("A repair that was interrupted is finished by the next, and until then nothing is opened")
+  func interrupted() async throws {
+    let folder = try TemporaryDirectory()
+    let contents = try await folder.fill(20)
+    try FileManager.default.moveItem(atPath: folder.file, toPath: folder.file + ".repaired")
+    #expect(throws: BackendError.self) { _ = try makeBackend(.directory(folder.path)) }
+
+    _ = try repair(folder)
+
+    #expect(try await Contents(makeBackend(.directory(folder.path))) == contents)
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSQLite
+import Foundation
+import GRDBSQLite
+
+@testable import FirestoreBackend
+
+/// What everybody can see of a backend's database.
+struct Contents: Hashable {
+  var documents: [String: Fields]
+  var count: Value?
+
+  init(_ backend: LocalBackend) async throws {
+    let found = try await backend.runQuery(query("c"), in: database) + backend.runQuery(group("sub"), in: database)
+    documents = [:]
+    for document in found {
+      documents[document.path] = document.data?.fields
+    }
+    let counted = try await backend.aggregate(query("c"), [Aggregation(alias: "n", function: .count)], in: database)
+    count = counted["n"]
+    // One by one, which goes by the index.
+    for path in documents.keys.sorted() where try await !backend.read(path).exists {
+      documents[path] = nil
+    }
+  }
+}
+
+extension TemporaryDirectory {
+  var file: String { path + "/backend.sqlite3" }
+
+  /// Documents of several sizes in two collections, some replaced, some deleted; closed.
+  func fill(_ count: Int = 300) async throws -> Contents {
+    let backend = try makeBackend(.directory(path))
+    for number in 0..<count {
+      let text = String(repeating: "x\(number) ", count: number % 50 == 0 ? 3_000 : 20)
+      try await backend.commit(
+        set("c/d\(number)", ["n": .integer(Int64(number)), "text": .string(text)]),
+        set("c/d\(number)/sub/s", ["n": .integer(Int64(-number))]))
+    }
+    for number in stride(from: 0, to: count, by: 3) { try await backend.commit(set("c/d\(number)", ["n": 0])) }
+    for number in stride(from: 1, to: count, by: 5) { try await backend.commit(delete("c/d\(number)")) }
+    return try await Contents(backend)
+  }
+
+  func edit(_ file: String, _ change: (inout Data) -> Void) throws {
+    var bytes = try Data(contentsOf: URL(filePath: file))
+    change(&bytes)
+    try bytes.write(to: URL(filePath: file))
+  }
+
+  /// Replaces the data by a file as earlier versions wrote it: the same tables, no checksums.
+  func removeChecksums() throws {
+    let plain = path + "/plain"
+    var connection: OpaquePointer?
+    defer { sqlite3_close(connection) }
+    func run(_ sql: String) throws {
+      guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
+        throw BackendError(.sqlite, String(cString: sqlite3_errmsg(connection)))
+      }
+    }
+    sqlite3_open(plain, &connection)
+    var (statement, definitions): (OpaquePointer?, [String]) = (nil, [])
+    try run("ATTACH '\(file)' AS new")
+    sqlite3_prepare_v2(
+      connection, "SELECT sql FROM new.sqlite_master WHERE sql NOT NULL ORDER BY type = 'index'", -1, &statement, nil)
+    while sqlite3_step(statement) == SQLITE_ROW {
+      definitions.append(String(cString: sqlite3_column_text(statement, 0)))
+    }
+    sqlite3_finalize(statement)
+    for definition in definitions { try run(definition) }
+    for definition in definitions where definition.hasPrefix("CREATE TABLE") {
+      let name = definition.split { $0 == " " || $0 == "(" }[2]
+      try run("INSERT INTO main.\(name) SELECT * FROM new.\(name)")
+    }
+    sqlite3_close(connection)
+    connection = nil
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.moveItem(atPath: plain, toPath: file)
+  }
+}
