@@ -12,12 +12,14 @@ extension BenchmarkCase {
     },
   ]
 
-  /// - Returns: for finding and removing the documents, for giving the free pages back as well, and for the longest
-  ///   slice, which is how long anything else has to wait.
+  /// - Returns: for finding and removing the documents, for giving the free pages back as well, and for the slice that
+  ///   took the longest, which is how long anything else has to wait, and the one that worked the longest.
   private static func collect(_ bench: Workbench, percentile: Int, goal: Double) throws -> [Reading] {
     var removing = Reading(unit: .milliseconds, goal: goal, samples: [])
     var compacting = Reading(variant: "and compact the file", unit: .milliseconds, samples: [])
+    // Anything else waits for the disk too, so that the longest by the clock is the one that counts.
     var longest = Reading(variant: "longest slice", unit: .milliseconds, goal: 10, samples: [])
+    var busiest = Reading(variant: "busiest slice", unit: .milliseconds, goal: 10, samples: [])
     for _ in 0..<min(bench.repetitions, 5) {
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
@@ -28,23 +30,26 @@ extension BenchmarkCase {
       let begun = try store.beginCollection(
         thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: .max)
       guard var run = begun else { throw SQLiteFloor.Failure(description: "The cache is not to be collected.") }
-      var (removal, all, slice) = (Sample(wall: 0, cpu: 0), Sample(wall: 0, cpu: 0), Sample(wall: 0, cpu: 0))
+      let nothing = Sample(wall: 0, cpu: 0)
+      var (removal, all, longestSlice, busiestSlice) = (nothing, nothing, nothing, nothing)
       while !run.isFinished {
         let isCompacting = run.isCompacting
         let sample = try measure { try store.continueCollection(&run) }.sample
         all.add(sample)
         if !isCompacting { removal.add(sample) }
-        if sample.cpu > slice.cpu { slice = sample }
+        if sample.wall > longestSlice.wall { longestSlice = sample }
+        if sample.cpu > busiestSlice.cpu { busiestSlice = sample }
       }
       guard run.documentsRemoved > 0 else { throw SQLiteFloor.Failure(description: "Nothing was collected.") }
       store.close()
       removing.samples.append(removal)
       compacting.samples.append(all)
-      longest.samples.append(slice)
+      longest.samples.append(longestSlice)
+      busiest.samples.append(busiestSlice)
       let floor = try SQLiteFloor(bench.newPath())
       try floor.insert(bench.documents, indexed: false)
       removing.floor.append(try measure { try floor.delete(first: bench.size * percentile / 100) }.sample)
     }
-    return [removing, compacting, longest]
+    return [removing, compacting, longest, busiest]
   }
 }

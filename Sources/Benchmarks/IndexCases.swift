@@ -13,19 +13,15 @@ extension BenchmarkCase {
         try sqlite.addIndexes()
         try sqlite.read(state: 11)
       }
-      return [
-        try firstSnapshot(bench, query, indexes: indexes, goal: 5, floor: floor),
-        try firstSnapshot(bench, query, inMemory: true, indexes: indexes, goal: nil, floor: floor),
-      ]
+      return try firstSnapshot(bench, query, indexes: indexes, goal: 5, floor: floor)
+        + firstSnapshot(bench, query, inMemory: true, indexes: indexes, goal: nil, floor: floor)
     },
     BenchmarkCase(name: "query-order-limit-index", summary: "order by population limit 50 by an index") { bench in
       let indexes = try [index("population")]
-      return [
-        try firstSnapshot(bench, Workbench.orderLimitQuery, indexes: indexes, goal: 0.3) { floor in
-          try floor.addIndexes()
-          try floor.readFirstByPopulation()
-        }
-      ]
+      return try firstSnapshot(bench, Workbench.orderLimitQuery, indexes: indexes, goal: 0.3) { floor in
+        try floor.addIndexes()
+        try floor.readFirstByPopulation()
+      }
     },
     BenchmarkCase(name: "start-index", summary: "open the cache, then state == x by an index") { bench in
       [

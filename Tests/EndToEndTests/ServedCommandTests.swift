@@ -74,12 +74,39 @@ extension EndToEndTests {
       #expect(run.hasOneErrorLine && run.errors.contains("refuses"), "\(run.errors)")
     }
 
-    @Test("A server that speaks TLS is not asked without a key")
-    func missingKey() async throws {
+    @Test("A server that speaks TLS is told from one that is not there, in one line and exit status 69")
+    func speaksTLS() async throws {
+      try surroundings.write("cert.pem", TLSFiles.certificate)
+      try surroundings.write("key.pem", TLSFiles.key)
+      let server = try await ServeProcess(
+        surroundings, ["--in-memory", "--tls-cert", path("cert.pem"), "--tls-key", path("key.pem")])
+      let run = try await hearth("get", "a/b", at: server)
+      #expect(run.status == 69 && run.hasOneErrorLine && run.errors.contains("TLS"), "\(run.errors)")
+    }
+
+    @Test("A server that is not told where to listen is reached from this machine only")
+    func loopback() async throws {
       let server = try await ServeProcess(surroundings)
-      let tls = try await HeadlessRun(
-        ["get", "a/b", "--host", server.address, "--credentials", path("key.json")], surroundings)
-      #expect(tls.status == 77 && tls.hasOneErrorLine && tls.errors.contains("key.json"), "\(tls.errors)")
+      #expect(server.address.hasPrefix("127.0.0.1:"))
+      // proc(5): the local address in hexadecimal, bytes of the address reversed; 0A is LISTEN.
+      let port = ":" + String(format: "%04X", server.port)
+      var listening: [String] = []
+      for name in ["tcp", "tcp6"] {
+        let table = try String(contentsOfFile: "/proc/net/\(name)", encoding: .utf8)
+        for line in table.split(separator: "\n") {
+          let columns = line.split(separator: " ").map(String.init)
+          guard columns.count > 3, columns[3] == "0A", columns[1].hasSuffix(port) else { continue }
+          listening.append(columns[1])
+        }
+      }
+      #expect(listening == ["0100007F" + port])
+    }
+
+    @Test("A key file that is not there is named, with exit status 77")
+    func missingKeyFile() async throws {
+      let run = try await HeadlessRun(
+        ["get", "a/b", "--host", "127.0.0.1:1", "--credentials", path("key.json")], surroundings)
+      #expect(run.status == 77 && run.hasOneErrorLine && run.errors.contains("key.json"), "\(run.errors)")
     }
 
     @Test("A server says where its data is and how programs find it")

@@ -9,17 +9,27 @@ import Testing
 struct OfflinePage2021Tests {
   @Test("Persistence is on by default and can be turned off")
   func persistence() async throws {
-    try await TestDatabase.runDurably { test async throws in
+    try await DurableDatabase.run { place async throws in
       let settings = FirestoreSettings()
       #expect(settings.isPersistenceEnabled)
       #expect(settings.cacheSizeBytes == 104_857_600)
       settings.isPersistenceEnabled = false
-      test.db.settings = settings
-      #expect(!test.db.settings.isPersistenceEnabled)
-      settings.isPersistenceEnabled = true
-      test.db.settings = settings
-      #expect(test.db.settings.cacheSettings is PersistentCacheSettings)
-      #expect(try await test.db.collection("cities").getDocuments().isEmpty)
+      let without = place.firestore()
+      without.settings = settings
+      #expect(!without.settings.isPersistenceEnabled)
+      try await without.document("cities/SF").setData(["name": "San Francisco"])
+      try await without.terminate()
+      #expect(place.cacheFiles == [])
+
+      let with = place.firestore()
+      #expect(with.settings.cacheSettings is PersistentCacheSettings)
+      _ = try await with.document("cities/SF").getDocument()
+      try await with.terminate()
+      #expect(place.cacheFiles.contains("cache.sqlite3"))
+      let next = place.firestore()
+      let cached = try await next.document("cities/SF").getDocument(source: .cache)
+      #expect(cached.get("name") as? String == "San Francisco")
+      try await next.terminate()
     }
   }
 

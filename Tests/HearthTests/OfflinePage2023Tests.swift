@@ -7,20 +7,42 @@ import Testing
 /// The page "Access data offline" with cache settings: each call, option and property of its Swift samples.
 @Suite(.timeLimit(.minutes(5)))
 struct OfflinePage2023Tests {
-  @Test("The settings of the page are taken: a memory cache, then a durable one of 1 MB")
-  func cacheSettings() async throws {
-    try await TestDatabase.run { test async throws in
+  @Test("The settings of the page are what the cache does: a memory cache leaves nothing behind")
+  func memoryCache() async throws {
+    try await DurableDatabase.run { place async throws in
+      let db = place.firestore()
       let settings = FirestoreSettings()
       settings.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings())
+      db.settings = settings
+      try await db.document("cities/SF").setData(["name": "San Francisco"])
+      try await db.terminate()
+
+      #expect(place.cacheFiles == [])
+      let next = place.firestore()
+      await expect(.unavailable, "cache") { try await next.document("cities/SF").getDocument(source: .cache) }
+      try await next.terminate()
+    }
+  }
+
+  @Test("The settings of the page are what the cache does: a durable one of 1 MB is on the disk and obeys its size")
+  func durableCache() async throws {
+    try await DurableDatabase.run { place async throws in
+      let db = place.firestore()
+      let settings = FirestoreSettings()
+      settings.cacheSettings = MemoryCacheSettings()
       settings.cacheSettings = PersistentCacheSettings(sizeBytes: 1_000_000)
-      test.db.settings = settings
+      db.settings = settings
+      #expect(db.settings.cacheSizeBytes == 1_000_000)
+      let filling = String(repeating: "f", count: 100_000)
+      for number in 0..<30 { try await db.document("cities/c\(number)").setData(["filling": filling]) }
+      _ = try await db.collection("cities").getDocuments()
+      #expect(place.cacheFiles.contains("cache.sqlite3"))
+      #expect(try await db.document("cities/c0").getDocument(source: .cache).exists)
 
-      let current = test.db.settings
-      current.cacheSettings = PersistentCacheSettings(sizeBytes: 1_000_000)
-      test.db.settings = current
-
-      #expect(test.db.settings.cacheSizeBytes == 1_000_000)
-      #expect(try await test.db.collection("cities").getDocuments().isEmpty)
+      // What the cache goes by, not what was asked for.
+      let status = try await db.cacheStatus()
+      #expect(status.limitBytes == 1_000_000 && status.sizeBytes > 3_000_000)
+      try await db.terminate()
     }
   }
 
