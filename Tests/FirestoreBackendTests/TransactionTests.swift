@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
+import Synchronization
 import Testing
 
 @testable import FirestoreBackend
@@ -217,5 +218,18 @@ struct TransactionTests {
       scope: .descendants)
     let left = try await backend.run(all, .latest, in: database).documents.map(\.key.path.text)
     #expect(left.sorted() == rest)
+  }
+
+  @Test("A query whose order has to be found lets others in between its slices")
+  func pauses() async throws {
+    let count = Mutex(0)
+    let backend = try LocalBackend(
+      BackendConfiguration(location: .memory, now: clock.now), pause: { count.withLock { $0 += 1 } })
+    try await backend.seed((0..<3_500).map { (key("c/\($0)"), ["v": 1, "w": 2] as Fields) }, in: database)
+    let target = query("c", orderBy: [OrderBy(FieldPath("v")), OrderBy(FieldPath("w"))], limit: 10)
+
+    let found = try await backend.run(ServedQuery(target), .latest, in: database).documents
+
+    #expect(found.count == 10 && count.withLock { $0 } == 3)
   }
 }

@@ -109,39 +109,6 @@ struct ClientWindowTests {
     }
   }
 
-  @Test("While a long query runs, the same connection and others are served")
-  func longQuery() async throws {
-    let backend = try LocalBackend.inMemory()
-    let documents = (0..<20_000).map { number in
-      let fields: Fields = ["a": .integer(Int64(number % 7)), "b": .integer(Int64(number))]
-      return (key: DocumentKey(unchecked: ResourcePath("c/d\(number)")), fields: fields)
-    }
-    try await backend.seed(documents, in: Self.database)
-    let query = Self.message { writer in
-      writer.field(1, string: "\(Self.root)/documents")
-      writer.field(2) { writer in
-        writer.field(2) { $0.field(2, string: "c") }
-        for name in ["a", "b"] { writer.field(4) { $0.field(1) { $0.field(2, string: name) } } }
-        writer.field(5) { $0.field(1, varint: 10) }
-      }
-    }
-    try await Server.run(backend) { server in
-      let connection = try await RawConnection(to: server)
-      try await connection.send(RawRequest.headers(RawRequest.call("RunQuery")) + RawRequest.data(query))
-      let ping = RawRequest.frame(6, [UInt8](repeating: 1, count: 8))
-      try await connection.send(ping)
-      var answers = 0
-      for await frame in connection.frames {
-        if frame.stream == 1 { break }
-        if frame.type != RawConnection.Frame.ping { continue }
-        answers += 1
-        try await connection.send(ping)
-      }
-      #expect(answers > 4)
-      try await connection.close()
-    }
-  }
-
   @Test("A request that is never finished is reset when there is no more room, and the connection goes on")
   func unfinished() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in

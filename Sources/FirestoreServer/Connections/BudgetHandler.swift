@@ -31,6 +31,7 @@ final class BudgetHandler: ChannelDuplexHandler {
   private var requests: [HTTP2StreamID: Request] = [:]
   /// Those that nothing explains: what is written explains some in advance.
   private var windowUpdates = 0
+  private var context: ChannelHandlerContext?
 
   init(_ budget: ConnectionBudget, maximumWindowUpdates: Int) {
     self.budget = budget
@@ -38,14 +39,20 @@ final class BudgetHandler: ChannelDuplexHandler {
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
-    let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-    budget.open {
+    self.context = context
+    let loop = context.eventLoop.assumeIsolated()
+    budget.open { [weak self] in
       // Not in the middle of the write that was too much.
-      bound.eventLoop.execute { bound.value.0.end(bound.value.1) }
+      loop.execute {
+        if let self, let context = self.context { self.end(context) }
+      }
     }
   }
 
-  func handlerRemoved(context: ChannelHandlerContext) { budget.close() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    budget.close()
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let frame = unwrapInboundIn(data)

@@ -28,6 +28,7 @@ final class ConnectionEndHandler: ChannelInboundHandler {
   private var newest = HTTP2StreamID.rootStream
   private var wasUsed = true
   private var watch: Scheduled<Void>?
+  private var context: ChannelHandlerContext?
   private let idle: TimeAmount
 
   /// How long a client may take to answer a PING.
@@ -36,9 +37,15 @@ final class ConnectionEndHandler: ChannelInboundHandler {
   /// - Parameter idle: how long a connection without a call is kept, and up to twice that.
   init(idle: TimeAmount) { self.idle = idle }
 
-  func handlerAdded(context: ChannelHandlerContext) { watch(context) }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    watch(context)
+  }
 
-  func handlerRemoved(context: ChannelHandlerContext) { watch?.cancel() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    watch?.cancel()
+    self.context = nil
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .announced = state, case .ping(Self.ping, ack: true) = unwrapInboundIn(data).payload {
@@ -74,7 +81,8 @@ final class ConnectionEndHandler: ChannelInboundHandler {
 
   /// Looks from time to time instead of after each call.
   private func watch(_ context: ChannelHandlerContext) {
-    watch = context.eventLoop.assumeIsolated().scheduleTask(in: idle) {
+    watch = context.eventLoop.assumeIsolated().scheduleTask(in: idle) { [weak self] in
+      guard let self, let context = self.context else { return }
       if self.calls.isEmpty, !self.wasUsed { return self.announce(context) }
       self.wasUsed = false
       self.watch(context)
@@ -87,8 +95,8 @@ final class ConnectionEndHandler: ChannelInboundHandler {
     goAway(context, after: .maxID)
     write(context, .ping(Self.ping, ack: false))
     watch?.cancel()
-    watch = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) {
-      if self.state == .announced { context.close(promise: nil) }
+    watch = context.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [weak self] in
+      if let self, self.state == .announced { self.context?.close(promise: nil) }
     }
   }
 

@@ -33,6 +33,7 @@ final class PlainHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private let origins: ControlOrigins
   private let handshake: TimeAmount
   private var deadline: Scheduled<Void>?
+  private var context: ChannelHandlerContext?
   private var state = State.unknown
   private var received = ByteBuffer()
   private var held: [(NIOAny, EventLoopPromise<Void>?)] = []
@@ -45,9 +46,15 @@ final class PlainHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
     self.handshake = handshake
   }
 
-  func handlerAdded(context: ChannelHandlerContext) { wait(context) }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    wait(context)
+  }
 
-  func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    deadline?.cancel()
+    self.context = nil
+  }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     if case .passing = state { return context.fireChannelRead(data) }
@@ -98,7 +105,8 @@ final class PlainHTTPHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func wait(_ context: ChannelHandlerContext) {
     deadline?.cancel()
-    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: handshake) {
+    deadline = context.eventLoop.assumeIsolated().scheduleTask(in: handshake) { [weak self] in
+      guard let self, let context = self.context else { return }
       switch self.state {
       case .http where self.received.readableBytes > 0:
         self.answer(context, 408, "The request did not come to its end.\n")
