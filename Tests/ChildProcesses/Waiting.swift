@@ -6,7 +6,7 @@ import Glibc
 package enum Waiting {
   /// Longer than anything takes on a busy machine, at the sizes of `HEARTH_FULL` too; a wait that ends because of it is
   /// a failure.
-  package static let limit = Duration.seconds(isFull ? 900 : 20)
+  package static let limit = Duration.seconds(isFull ? 900 : 120)
 
   /// Whether the tests whose size can be chosen are to take the full one.
   package static var isFull: Bool { getenv("HEARTH_FULL").map { String(cString: $0) } == "1" }

@@ -37,6 +37,17 @@ import Testing
     #expect(driver.screen.contains("40 docs"))
   }
 
+  @Test("A listener that was first gives the count that the collection's own count comes too late for")
+  func listenedFirst() {
+    var driver = Driver()
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.press("space")
+    Scenario.snapshot(&driver, driver.listenTag ?? ListenerTag(0), [], count: 60, [.server], at: 1)
+    driver.client(.counted(ResourcePath("orders"), 58), at: 2)
+    #expect(driver.screen.contains("60 docs"))
+  }
+
   @Test("A window that is not the whole collection has it counted again after a change, once a second")
   func window() {
     let limit = Driver().state.windowLimit

@@ -38,10 +38,10 @@ extension DashboardState {
 
   /// Takes what was counted elsewhere, unless a listener knows better.
   mutating func receive(count: Int, of path: ResourcePath) {
-    let isListenedTo = listeners.contains {
+    let listener = listeners.first {
       $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
     }
-    if isListenedTo { return }
+    let count = listener?.count ?? count
     browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
   }
 }
