@@ -78,6 +78,8 @@ extension EndToEndTests {
     func speaksTLS() async throws {
       try surroundings.write("cert.pem", TLSFiles.certificate)
       try surroundings.write("key.pem", TLSFiles.key)
+      // A key that others may read is refused.
+      chmod(path("key.pem"), 0o600)
       let server = try await ServeProcess(
         surroundings, ["--in-memory", "--tls-cert", path("cert.pem"), "--tls-key", path("key.pem")])
       let run = try await hearth("get", "a/b", at: server)

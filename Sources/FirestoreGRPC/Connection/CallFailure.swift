@@ -63,6 +63,8 @@ enum CallFailure {
       return "has a TLS certificate for another host name. Use a name that the certificate has."
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsComplaint("\(error)", endpoint)
     case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return cut(endpoint)
+    case let error as RPCError where error.message.contains("closed the connection before completing the HTTP/2"):
+      return endpoint.isTLS ? endedHandshake : cut(endpoint)
     case let error as RPCError where error.isAboutCutting: return cut(endpoint)
     case let error as RPCError where error.isAboutConnecting && !endpoint.isTLS: return notGRPC(endpoint)
     case is any NIOHTTP2Error: return notGRPC(endpoint)
@@ -80,6 +82,10 @@ enum CallFailure {
     "closed the connection before it answered. Try again; if that stays so, check the port"
       + (endpoint.isTLS ? "." : ", and whether it expects TLS.")
   }
+
+  private static let endedHandshake =
+    "closed the connection while TLS was set up. Its certificate may not be one that is accepted here: check the host "
+    + "name, this machine's clock, and --trust."
 
   private static func notGRPC(_ endpoint: Endpoint) -> String {
     endpoint.isTLS
