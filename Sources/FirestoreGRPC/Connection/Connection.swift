@@ -48,20 +48,14 @@ final class Connection: Sendable {
     return try client.get()
   }
 
-  /// How long the other calls of a failed connection may go on. One that waits for a line that will not come again
-  /// would otherwise wait for ever.
-  private static let grace = Duration.seconds(5)
-
-  /// Lets a connection go that failed; its other calls have a moment to end.
+  /// Lets a connection go that failed; its other calls end as they will.
   func retire(_ client: Client) {
     let isCurrent = current.withLock { current in
       guard current === client else { return false }
       current = nil
       return true
     }
-    guard isCurrent else { return }
-    client.beginGracefulShutdown()
-    tasks.end(client, after: Self.grace)
+    if isCurrent { client.beginGracefulShutdown() }
   }
 
   /// As `retire` for the connection that there is.
@@ -116,24 +110,6 @@ private final class ConnectionTasks: Sendable {
       running[id] = Task {
         // What is wrong with a connection is said by the calls on it.
         try? await client.runConnections()
-        self.running.withLock { $0[id] = nil }
-      }
-    }
-  }
-
-  /// Ends a client that has not ended by then.
-  func end(_ client: Connection.Client, after grace: Duration) {
-    let id = ObjectIdentifier(client)
-    running.withLock { running in
-      guard let task = running[id] else { return }
-      running[id] = Task {
-        let deadline = Task {
-          // Cancelled means that there is nothing left to end, or that everything is to end.
-          try? await Task.sleep(for: grace)
-          task.cancel()
-        }
-        await withTaskCancellationHandler { await task.value } onCancel: { task.cancel() }
-        deadline.cancel()
         self.running.withLock { $0[id] = nil }
       }
     }
