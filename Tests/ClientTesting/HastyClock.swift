@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A clock on which short delays (of a backoff) pass at once and long ones (idle and clean-up timers) never.
+/// A clock on which a backoff passes a thousand times as fast, and idle and clean-up timers never end.
+///
+/// Timers last whole seconds, ten or more of them. The delays of a backoff are random, so that the long ones have a
+/// fraction: a server that stays away for many attempts is tried again all the same.
 package final class HastyClock: Clock {
   package struct Instant: InstantProtocol {
     package var offset: Duration
@@ -15,14 +18,17 @@ package final class HastyClock: Clock {
 
   package init() {}
 
-  /// The delays that passed at once.
+  /// The delays that passed.
   package var delays: [Duration] { short.withLock { $0 } }
 
   package var now: Instant { Instant(offset: .zero) }
   package var minimumResolution: Duration { .zero }
 
   package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    if deadline.offset < Self.patience { return short.withLock { $0.append(deadline.offset) } }
+    if deadline.offset < Self.patience || deadline.offset.components.attoseconds != 0 {
+      short.withLock { $0.append(deadline.offset) }
+      return try await ContinuousClock().sleep(for: deadline.offset / 1000)
+    }
     // Ends when the task is cancelled.
     let (never, continuation) = AsyncStream<Never>.makeStream()
     for await _ in never {}

@@ -13,9 +13,7 @@ import Testing
 /// A server that ends and begins anew on the same data and port, and answers that never arrived.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct RestartTests {
-  @Test(
-    "A server that ends in the middle of a listen and starts again on its data is followed from where it was",
-    .disabled("Beside tests that keep the server's thread busy the watch stream is not opened again: cause unknown."))
+  @Test("A server that ends in the middle of a listen and starts again on its data is followed from where it was")
   func restart() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("restart-" + UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: directory) }
