@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,15 +26,25 @@ static char alternate_stack[16384];
 static int pipe_ends[2] = {-1, -1};
 static volatile sig_atomic_t continued;
 
-/* Only write() and tcsetattr(): both are async-signal-safe. */
+/* How long each piece may wait for a terminal that is behind with its reading. */
+enum { patience_milliseconds = 2000 };
+
+/* Only write(), poll() and tcsetattr(): all are async-signal-safe. The terminal does not block, and most of a frame may
+   still be in its buffer. */
 static void restore_terminal(void) {
   if (!armed) return;
   armed = 0;
   size_t done = 0;
   while (done < restore_length) {
     ssize_t n = write(restore_tty, restore_text + done, restore_length - done);
-    if (n > 0) done += (size_t)n;
-    else if (errno != EINTR) break;
+    if (n > 0) {
+      done += (size_t)n;
+    } else if (errno == EAGAIN) {
+      struct pollfd room = {.fd = restore_tty, .events = POLLOUT};
+      if (poll(&room, 1, patience_milliseconds) == 0) break;
+    } else if (errno != EINTR) {
+      break;
+    }
   }
   tcsetattr(restore_tty, TCSANOW, &restore_modes);
 }

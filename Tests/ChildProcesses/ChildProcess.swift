@@ -99,6 +99,8 @@ package final class ChildProcess {
     }
   }
 
+  package var hasEnded: Bool { get async { await Waiting.isReadable(life, by: .now) } }
+
   /// Waits for the end.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
   package func exitStatus(within limit: Duration = Waiting.limit) async throws -> CInt {

@@ -85,8 +85,7 @@ extension EndToEndTests.OnPseudoTerminal {
         let process = try ChildProcess(
           [Surroundings.hearth] + command, environment: surroundings.environment,
           streams: .terminal(path: terminal.path))
-        #expect(try await process.exitStatus() == 0)
-        await terminal.drain()
+        #expect(try await terminal.exitStatus(of: process) == 0)
         let hidden: [Unicode.Scalar] = ["\u{202e}", "\u{200b}", "\u{e0041}"]
         #expect(!terminal.text.unicodeScalars.contains(where: hidden.contains), "\(terminal.text)")
         #expect(terminal.text.contains("\"x\\u202ey\\u200bz\\udb40\\udc41\""), "\(terminal.text)")

@@ -32,8 +32,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
       kill(process.id, signal)
 
-      #expect(try await process.exitStatus() == 128 + signal)
-      await terminal.drain()
+      #expect(try await terminal.exitStatus(of: process) == 128 + signal)
       // A hang-up means that there is no terminal to write to; its modes are set back all the same.
       if signal == SIGHUP { #expect(terminal.modes == modes) } else { expectRestored(terminal, modes: modes) }
     }
@@ -48,8 +47,21 @@ extension EndToEndTests.OnPseudoTerminal {
 
       kill(process.id, signal)
 
-      #expect(try await process.exitStatus() == 128 + signal)
-      await terminal.drain()
+      #expect(try await terminal.exitStatus(of: process) == 128 + signal)
+      expectRestored(terminal, modes: modes)
+    }
+
+    @Test("A trap while the terminal is behind with its reading leaves it as it was")
+    func trappedUnread() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"
+      let modes = terminal.modes
+      let process = try await start(terminal, surroundings)
+
+      terminal.fill()
+      kill(process.id, SIGSEGV)
+
+      #expect(try await terminal.exitStatus(of: process) == 128 + SIGSEGV)
       expectRestored(terminal, modes: modes)
     }
 

@@ -73,8 +73,25 @@ final class PseudoTerminal {
     }
   }
 
-  /// Reads what is there already.
-  func drain() async { while await read(by: .now) {} }
+  /// Reads what was written before, to its last byte: the kernel passes it on when it has time, and in order, so that
+  /// a mark comes after it.
+  func drain() async throws {
+    let start = bytes.count
+    let mark = "\u{1B}]drained\u{7}"
+    guard Glibc.write(slave, mark, mark.utf8.count) == mark.utf8.count else { throw Failure("a mark cannot be written") }
+    try await wait(mark, after: start)
+    bytes.removeLast(mark.utf8.count)
+  }
+
+  /// Waits for the end of a process on this terminal, and reads all that it writes: its last words may not fit into
+  /// what waits to be read.
+  func exitStatus(of process: ChildProcess) async throws -> CInt {
+    let deadline = ContinuousClock.now + Waiting.limit
+    while await !process.hasEnded, .now < deadline { _ = await read(by: .now + .milliseconds(10)) }
+    let status = try await process.exitStatus()
+    try await drain()
+    return status
+  }
 
   private func read(by deadline: ContinuousClock.Instant) async -> Bool {
     guard await Waiting.isReadable(master, by: deadline) else { return false }
