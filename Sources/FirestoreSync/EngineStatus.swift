@@ -94,6 +94,8 @@ package struct EngineStatus: Sendable {
   package var storageFallback: String?
   /// The kind of that failure.
   package var storageFailure: LocalStoreError.Kind?
+  /// Whether the cache is on disk, so that what waits in it outlives the process.
+  package var isDurable: Bool
   /// Why the store, wherever it is, does not work at present; the network is down until it does (`nextRetry`).
   package var storeFailure: RPCStatus?
 }

@@ -48,7 +48,9 @@ struct StatusRecord: Sendable {
   }
 
   /// - Parameter ends: how many writes to list from each end of a long queue; all of it if `nil`.
-  func status(of core: inout SyncCore, ends: Int?, storageFallback: String?) -> EngineStatus {
+  func status(
+    of core: inout SyncCore, ends: Int?, storageFallback: String?, isDurable: Bool
+  ) -> EngineStatus {
     let inFlight = Set(core.outbox.batches.prefix(core.outbox.sentCount).map(\.id))
     let waiting = Set(core.outbox.batches.map(\.id))
     let write = status(of: core.writeStream, .write)
@@ -80,7 +82,7 @@ struct StatusRecord: Sendable {
       roundTrips: roundTrips, recentOutcomes: outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.collectionThreshold,
       storageFallback: storageFallback, storageFailure: core.store.fallback?.kind,
-      storeFailure: core.storeFailure.map { RPCStatus($0.code, $0.message) })
+      isDurable: isDurable, storeFailure: core.storeFailure.map { RPCStatus($0.code, $0.message) })
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {

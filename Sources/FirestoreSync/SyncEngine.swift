@@ -337,7 +337,7 @@ package actor SyncEngine {
   private func currentStatus(_ ends: Int?) -> EngineStatus? {
     guard core != nil else { return nil }
     noteOnlineState()
-    return record.status(of: &core!, ends: ends, storageFallback: storageFallback)
+    return record.status(of: &core!, ends: ends, storageFallback: storageFallback, isDurable: isDurable)
   }
 }
 

@@ -40,7 +40,7 @@ struct Driver {
   init(
     _ size: Size = Size(width: 120, height: 36), glyphs: Glyphs = .unicode,
     kind: NetworkStatus.Backend.Kind = .emulator,
-    isMemoryOnly: Bool = false
+    isCacheInMemory: Bool? = nil
   ) {
     let backend = NetworkStatus.Backend(
       kind, project: "demo-shop", host: kind == .embedded ? nil : "127.0.0.1:8080", user: "ada")
@@ -51,8 +51,11 @@ struct Driver {
         themes: [
           .init(slug: "ember", name: "Ember"), .init(slug: "paper", name: "Paper"), .init(slug: "nord", name: "Nord"),
         ],
-        theme: "ember", isMemoryOnly: isMemoryOnly),
+        theme: "ember"),
       size: size, now: now)
+    if let isCacheInMemory {
+      client(.status(NetworkStatus(since: now, isCacheInMemory: isCacheInMemory, backend: backend)), at: 0)
+    }
   }
 
   mutating func send(_ action: Action) { effects = update(&state, action) }

@@ -333,11 +333,21 @@ import Testing
     safe.press("q")
     #expect(safe.effects == [.quit(code: 0)])
 
-    var memory = Driver(size, isMemoryOnly: true)
+    var memory = Driver(isCacheInMemory: true)
     memory.client(.pendingWrites([Scenario.row(1, .set, "orders/a", at: 0, .queued)]), at: 0)
     memory.press("q")
     #expect(memory.effects == [])
     #expect(memory.screen.contains("will be lost"))
+
+    memory.press("esc")
+    var fallback = NetworkStatus(
+      since: at(0), cacheByteCount: 1_000, isCacheInMemory: true, storageNotice: "The data is in use.",
+      backend: memory.state.network.backend)
+    memory.client(.status(fallback), at: 0)
+    #expect(memory.screen.contains("1.0 kB, unlimited in memory"))
+    fallback.isCacheInMemory = false
+    memory.client(.status(fallback), at: 0)
+    #expect(memory.screen.contains("1.0 kB, unlimited on disk"))
   }
 
   @Test("Letters typed into a line never run commands")

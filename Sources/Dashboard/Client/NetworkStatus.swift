@@ -72,6 +72,8 @@ package struct NetworkStatus: Hashable, Sendable {
   package var cacheByteCount: Int?
   /// Above which size the cache is collected; `nil` for never.
   package var cacheLimit: Int?
+  /// Whether the cache, and what waits in it, is lost with the process.
+  package var isCacheInMemory: Bool
   /// What the user must know about storage: a locked or corrupt cache, a full disk.
   package var storageNotice: String?
   /// The same in a few words, for the header: `IN MEMORY: cache locked`.
@@ -82,9 +84,8 @@ package struct NetworkStatus: Hashable, Sendable {
     online: Online = .unknown, isNetworkEnabled: Bool = true, since: Timestamp, reason: String? = nil,
     isCacheFailing: Bool = false, retryAt: Timestamp? = nil, watch: Stream = Stream(),
     write: Stream = Stream(), activeTargets: Int = 0, inFlightWrites: Int = 0, lastSnapshotAt: Timestamp? = nil,
-    roundTrips: [Duration] = [], cacheByteCount: Int? = nil, cacheLimit: Int? = nil, storageNotice: String? = nil,
-    storageBadge: String? = nil,
-    backend: Backend
+    roundTrips: [Duration] = [], cacheByteCount: Int? = nil, cacheLimit: Int? = nil,
+    isCacheInMemory: Bool = false, storageNotice: String? = nil, storageBadge: String? = nil, backend: Backend
   ) {
     self.online = online
     self.isNetworkEnabled = isNetworkEnabled
@@ -100,6 +101,7 @@ package struct NetworkStatus: Hashable, Sendable {
     self.roundTrips = roundTrips
     self.cacheByteCount = cacheByteCount
     self.cacheLimit = cacheLimit
+    self.isCacheInMemory = isCacheInMemory
     self.storageNotice = storageNotice
     self.storageBadge = storageBadge
     self.backend = backend

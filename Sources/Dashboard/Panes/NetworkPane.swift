@@ -166,13 +166,12 @@ struct NetworkPane {
 
   private var cacheLine: Line? {
     guard let count = state.network.cacheByteCount else { return nil }
-    let isMemory = state.configuration.isMemoryOnly
     let limit = state.network.cacheLimit.map { " of \(ByteText.short($0))" } ?? ", unlimited"
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
     // A notice about the cache has its name already.
     return fact(
       state.network.storageNotice == nil ? "cache" : "size",
-      ByteText.short(count) + limit + (isMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
+      ByteText.short(count) + limit + (state.network.isCacheInMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
   }
 
   private var reconnectLine: Line {

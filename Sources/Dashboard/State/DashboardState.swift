@@ -73,12 +73,10 @@ package struct DashboardConfiguration: Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// Whether waiting writes are lost when the process ends.
-  package var isMemoryOnly: Bool
 
   package init(
     database: DatabaseID, backend: NetworkStatus.Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
-    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, isMemoryOnly: Bool = false
+    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true
   ) {
     self.database = database
     self.backend = backend
@@ -87,6 +85,5 @@ package struct DashboardConfiguration: Sendable {
     self.themes = themes
     self.theme = theme
     self.isMouseOn = isMouseOn
-    self.isMemoryOnly = isMemoryOnly
   }
 }

@@ -146,7 +146,7 @@ extension DashboardState {
   private mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
     let count = writes.waiting + writes.rejected.count
-    guard configuration.isMemoryOnly, count > 0 else { return [.quit(code: 0)] }
+    guard network.isCacheInMemory, count > 0 else { return [.quit(code: 0)] }
     overlay = .confirm(
       Confirmation(
         title: "Quit",

@@ -93,6 +93,7 @@ extension NetworkStatus {
       write: Stream(status.write), activeTargets: status.activeTargets,
       inFlightWrites: status.inFlightWrites, lastSnapshotAt: status.lastSnapshotAt, roundTrips: status.roundTrips,
       cacheByteCount: status.cacheByteCount.map { Int($0) }, cacheLimit: status.cacheLimit.map { Int($0) },
+      isCacheInMemory: !status.isDurable,
       storageNotice: problems.isEmpty ? nil : problems.map(\.message).joined(separator: " "),
       storageBadge: problems.last?.badge, backend: backend)
   }

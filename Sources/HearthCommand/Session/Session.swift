@@ -62,7 +62,7 @@ final class Session {
         // A theme that cannot be read is offered all the same; choosing it says what is wrong.
         DashboardConfiguration.Theme(slug: slug, name: (try? options.catalog.theme(named: slug).theme.name) ?? slug)
       },
-      theme: options.theme.slug, isMouseOn: options.mouse, isMemoryOnly: options.storage.cache == .memory)
+      theme: options.theme.slug, isMouseOn: options.mouse)
     state = DashboardState(configuration, size: screen.size, now: .now)
     frames = FramePacer()
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
