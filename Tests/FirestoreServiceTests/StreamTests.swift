@@ -99,6 +99,22 @@ struct StreamTests {
     }
   }
 
+  @Test("A reset names the version up to which all is said, as what carries a position does")
+  func resetTime() async throws {
+    let service = try makeService()
+    try await service.set("c/a", [:])
+    try await listen(service) { conversation in
+      conversation.say.yield(add(2, "c", token: [1, 2, 3]))
+      var times: [String: [UInt8]] = [:]
+      for _ in 0..<5 {
+        let message = try await conversation.sent.next()
+        times[describe(message)] = message[2]?.bytes(6)
+      }
+      #expect(times.keys.sorted() == ["CURRENT 2", "NO_CHANGE", "RESET 2"])
+      #expect(Set(times.values).count == 1)
+    }
+  }
+
   @Test("A target of several documents is told about each of them, and nothing else")
   func severalDocuments() async throws {
     let service = try makeService()

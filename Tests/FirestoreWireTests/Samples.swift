@@ -33,6 +33,7 @@ enum Samples {
     .snapshot(version, token), .snapshot(version, nil),
     .document(document, updated: [TargetID(2), TargetID(400)], removed: [TargetID(6)]),
     .document(Document(key: key, version: version, state: .missing), updated: [], removed: [TargetID(1)]),
+    .document(Document(key: key, version: version, state: .missing), updated: [TargetID(2)], removed: [TargetID(300)]),
     .documentRemoved(key, removed: [TargetID(2)]), .filter(TargetID(2), ExistenceFilter(count: 0)),
     .filter(
       TargetID(2),

@@ -166,7 +166,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListenResponse`.
+  /// The content of a `google.firestore.v1.ListenResponse`, as Google's emulator sends it (PROTOCOL §2.4): a reset carries
+  /// a read time as `current` does, and a deletion names every target that it concerns as one that the document left.
   /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved`, where the change itself carries none.
   package mutating func watchChange(_ change: WatchChange, _ names: DocumentNames, readTime: SnapshotVersion? = nil) {
     switch change {
@@ -235,7 +236,7 @@ extension WireWriter {
           writer.field(1, bytes: bloom.bitmap)
           if bloom.padding != 0 { writer.field(2, integer: Int64(bloom.padding)) }
         }
-        writer.field(2, integer: Int64(bloom.hashCount))
+        if bloom.hashCount != 0 { writer.field(2, integer: Int64(bloom.hashCount)) }
       }
     }
   }

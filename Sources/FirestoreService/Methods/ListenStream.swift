@@ -8,7 +8,7 @@ import FirestoreRemote
 package struct ListenStream: Sendable {
   private struct Watch {
     let session: WatchSessionID
-    let database: DatabaseID
+    let names: DocumentNames
   }
 
   private let backend: LocalBackend
@@ -34,7 +34,7 @@ package struct ListenStream: Sendable {
     let (change, database, signal) = (request.change, request.database, WatchSignal(wake: wake))
     let watch =
       self.watch
-      ?? Watch(session: backend.step { $0.openWatch(in: database, signal) }, database: database)
+      ?? Watch(session: backend.step { $0.openWatch(in: database, signal) }, names: DocumentNames(database))
     self.watch = watch
     try backend.step { backend throws(RPCStatus) in
       switch change {
@@ -50,7 +50,10 @@ package struct ListenStream: Sendable {
   package func take() throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {
     guard let watch else { return ([], false) }
     let delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: watch.session) }
-    return (delivery.changes.map { $0.response(in: watch.database, at: delivery.readTime) }, delivery.hasMore)
+    let messages = delivery.changes.map { change in
+      message { $0.watchChange(change, watch.names, readTime: delivery.readTime) }
+    }
+    return (messages, delivery.hasMore)
   }
 
   /// Ends the stream: it is told nothing more. Needed once it has received anything.
