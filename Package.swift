@@ -21,7 +21,6 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 
 let grpc = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
-let grpcProtobuf = Target.Dependency.product(name: "GRPCProtobuf", package: "grpc-swift-protobuf")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
@@ -30,7 +29,7 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "FirestoreWire", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting", "FirestoreWireTests",
+  "WireOracle", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting", "FirestoreWireTests",
   "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests",
   "EndToEndTests",
 ]
@@ -52,7 +51,6 @@ let package = Package(
     .package(url: "https://github.com/LebJe/TOMLKit.git", exact: "0.6.0"),
     .package(url: "https://github.com/grpc/grpc-swift-2.git", exact: "2.4.3"),
     .package(url: "https://github.com/grpc/grpc-swift-nio-transport.git", exact: "2.9.2"),
-    .package(url: "https://github.com/grpc/grpc-swift-protobuf.git", exact: "2.4.1"),
     .package(url: "https://github.com/apple/swift-protobuf.git", exact: "1.39.0", traits: []),
     .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
@@ -70,14 +68,10 @@ let package = Package(
     module("FirestoreSQLite", ["CPageChecksums"]),
     module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", grdb, sqlite]),
     module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
-    .target(
-      name: "FirestoreWire",
-      dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", grpc, grpcProtobuf, protobuf],
-      exclude: ["Protos"], swiftSettings: swift),
     module(
       "FirestoreGRPC",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, grpcProtobuf, protobuf, http2,
+        "FirestoreModel", "FirestoreQuery", "FirestoreRemote", grpc, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
@@ -154,6 +148,9 @@ let package = Package(
       swiftSettings: swift),
     module("SpecData", path: "Tests/SpecData"),
     .target(
+      name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", protobuf],
+      path: "Tests/WireOracle", exclude: ["Protos"], swiftSettings: swift),
+    .target(
       name: "ClientTesting",
       dependencies: [
         "FirestoreGRPC", .product(name: "NIOCore", package: "swift-nio"),
@@ -187,13 +184,15 @@ let package = Package(
       ]),
     tests(
       "FirestoreWireTests",
-      ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", grpc, protobuf]),
+      [
+        "SeededRandom", "RandomValues", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreRemote",
+        "FirestoreBackend", "FirestoreService", protobuf,
+      ]),
     tests(
       "FirestoreGRPCTests",
       [
-        "ClientTesting", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreWire", "FirestoreGRPC", grpc,
-        protobuf,
-        http2,
+        "ClientTesting", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreGRPC", grpc,
+        protobuf, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreRemote
-import FirestoreWire
-import Foundation
 import GRPCCore
-import GRPCProtobuf
-import SwiftProtobuf
 
 extension GRPCDatastore {
   package func watch(
@@ -22,16 +18,19 @@ extension GRPCDatastore {
   private func listen(
     _ requests: StreamRequests<WatchRequest>, _ deliver: @escaping @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
-    let (database, names) = (database, names)
+    let (endpoint, database, names) = (endpoint, database, names)
     try await call { client, metadata, options in
       // The producer runs once there is a connection; backends answer a stream's opening with its first message only.
-      let request = StreamingClientRequest<Wire.ListenRequest>(metadata: metadata) { writer in
+      let request = StreamingClientRequest<[UInt8]>(metadata: metadata) { writer in
         await deliver(.opened)
-        for await request in requests { try await writer.write(request.message(in: database)) }
+        for await request in requests {
+          try await writer.write(WireWriter.message { $0.watchRequest(request, in: database) })
+        }
       }
       try await client.bidirectionalStreaming(
-        request: request, descriptor: Wire.Method.Listen.descriptor, serializer: ProtobufSerializer(),
-        deserializer: WireDecoder { reader throws(WireError) in try reader.watchChange(names) }, options: options
+        request: request, descriptor: .listen, serializer: RequestBytes(),
+        deserializer: AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) },
+        options: options
       ) { response in
         for try await change in response.messages {
           if let change { await deliver(.change(change)) }
@@ -41,7 +40,7 @@ extension GRPCDatastore {
   }
 
   package func write(
-    requests: StreamRequests<FirestoreRemote.WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
     try await withoutActuallyEscaping(deliver) { deliver async throws(RPCStatus) in
       try await send(requests, deliver)
@@ -50,38 +49,34 @@ extension GRPCDatastore {
   }
 
   private func send(
-    _ requests: StreamRequests<FirestoreRemote.WriteRequest>,
-    _ deliver: @escaping @Sendable (WriteEvent) async -> Void
+    _ requests: StreamRequests<WriteRequest>, _ deliver: @escaping @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
-    let database = database
+    let (endpoint, database) = (endpoint, database)
     try await call { client, metadata, options in
-      let request = StreamingClientRequest<Wire.WriteRequest>(metadata: metadata) { writer in
-        try await writer.write(.with { $0.database = database.name })
-        for await request in requests { try await writer.write(request.message(in: database)) }
+      let request = StreamingClientRequest<[UInt8]>(metadata: metadata) { writer in
+        try await writer.write(WireWriter.message { $0.writeHandshake(in: database) })
+        for await request in requests {
+          try await writer.write(WireWriter.message { $0.writeRequest(request, in: database) })
+        }
       }
       try await client.bidirectionalStreaming(
-        request: request, descriptor: Wire.Method.Write.descriptor, serializer: ProtobufSerializer(),
-        deserializer: ProtobufDeserializer<Wire.WriteResponse>(), options: options
+        request: request, descriptor: .write, serializer: RequestBytes(),
+        deserializer: AnswerReader(endpoint) { reader throws(WireError) in try reader.writeResponse() },
+        options: options
       ) { response in
+        // The first answers the handshake, whatever it holds.
         var isOpen = false
-        for try await message in response.messages {
-          let token = [UInt8](message.streamToken)
-          if isOpen {
-            await deliver(.committed(streamToken: token, try message.commitResponse))
-          } else {
+        for try await answer in response.messages {
+          if !isOpen {
             isOpen = true
-            await deliver(.opened(streamToken: token))
+            await deliver(.opened(streamToken: answer.streamToken))
+          } else if let commit = answer.commit {
+            await deliver(.committed(streamToken: answer.streamToken, commit))
+          } else {
+            throw RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: a commit has no time.")
           }
         }
       }
-    }
-  }
-}
-
-extension Wire.WriteResponse {
-  fileprivate var commitResponse: FirestoreRemote.CommitResponse {
-    get throws {
-      try FirestoreRemote.CommitResponse(.with { ($0.commitTime, $0.writeResults) = (commitTime, writeResults) })
     }
   }
 }

@@ -2,11 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 package import FirestoreRemote
-import FirestoreWire
-import Foundation
 import GRPCCore
-import GRPCProtobuf
-import SwiftProtobuf
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
@@ -43,26 +39,17 @@ package final class GRPCDatastore: Datastore {
 
   // MARK: Single calls
 
-  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> FirestoreRemote.CommitResponse {
-    let request = Google_Firestore_V1_CommitRequest.with { request in
-      request.database = database.name
-      request.writes = mutations.map { $0.message(in: database) }
-    }
-    return try await unary(request, Wire.Method.Commit.descriptor, ProtobufDeserializer()) { message in
-      try FirestoreRemote.CommitResponse(message)
-    }
+  package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
+    let request = WireWriter.message { $0.commitRequest(mutations, in: database) }
+    return try await unary(.commit, request) { reader throws(WireError) in try reader.commitResponse() }
   }
 
   package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
     if keys.isEmpty { return [] }
-    let request = Google_Firestore_V1_BatchGetDocumentsRequest.with { request in
-      request.database = database.name
-      request.documents = keys.map { database.name(of: $0) }
+    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, in: database) }, names)
+    let responses = try await collect(.batchGetDocuments, request) { reader throws(WireError) in
+      try reader.batchGetResponse(names)
     }
-    let names = names
-    let responses = try await collect(
-      request, Wire.Method.BatchGetDocuments.descriptor,
-      WireDecoder { reader throws(WireError) in try reader.batchGetResponse(names) })
     var found: [DocumentKey: Document] = [:]
     for case let document? in responses.map(\.document) { found[document.key] = document }
     var documents: [Document] = []
@@ -75,86 +62,66 @@ package final class GRPCDatastore: Datastore {
     return documents
   }
 
-  package func runQuery(_ target: FirestoreQuery.Target) async throws(RPCStatus) -> [Document] {
+  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
     if target.isDocumentTarget { return try await lookup([DocumentKey(unchecked: target.path)]).filter(\.exists) }
-    let request = Google_Firestore_V1_RunQueryRequest.with { request in
-      request.parent = target.parentName(in: database)
-      request.structuredQuery = target.message
+    let (request, names) = (WireWriter.message { $0.runQueryRequest(target, in: database) }, names)
+    let responses = try await collect(.runQuery, request) { reader throws(WireError) in
+      try reader.runQueryResponse(names)
     }
-    let names = names
-    let responses = try await collect(
-      request, Wire.Method.RunQuery.descriptor,
-      WireDecoder { reader throws(WireError) in try reader.runQueryResponse(names) })
     return responses.compactMap(\.document)
   }
 
   package func aggregate(
-    _ target: FirestoreQuery.Target, _ aggregations: [Aggregation]
+    _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {
     // Backends are strict about aliases, callers need not be.
     let numbered = aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
-    let request = Google_Firestore_V1_RunAggregationQueryRequest.with { request in
-      request.parent = target.parentName(in: database)
-      request.structuredAggregationQuery = .with { query in
-        query.structuredQuery = target.message
-        query.aggregations = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function).message }
-      }
+    let asked = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function) }
+    let request = WireWriter.message { $0.aggregationRequest(target, asked, in: database) }
+    let responses = try await collect(.runAggregationQuery, request) { reader throws(WireError) in
+      try reader.aggregationResponse()
     }
-    let responses = try await collect(
-      request, Wire.Method.RunAggregationQuery.descriptor,
-      ProtobufDeserializer<Google_Firestore_V1_RunAggregationQueryResponse>())
-    guard let fields = responses.last(where: \.hasResult)?.result.aggregateFields else {
+    guard let answers = responses.compactMap({ $0 }).last else {
       throw RPCStatus(.internal, "\(endpoint.text) did not answer the aggregation.")
     }
     var figures: [String: Value] = [:]
     for (alias, aggregation) in numbered {
-      guard let message = fields[alias] else { continue }
-      figures[aggregation.alias] = try answer { () throws(ModelError) in try Value(message) }
+      if let figure = answers[alias] { figures[aggregation.alias] = figure }
     }
     return figures
   }
 
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     var ids: [String] = []
-    var request = Google_Firestore_V1_ListCollectionIdsRequest.with { request in
-      request.parent = ResourceName(database: database, path: parent).text
-      request.pageSize = 300
-    }
+    var token = ""
     repeat {
-      let response = try await unary(
-        request, Wire.Method.ListCollectionIds.descriptor,
-        ProtobufDeserializer<Google_Firestore_V1_ListCollectionIdsResponse>()
-      ) { $0 }
-      ids += response.collectionIds
-      request.pageToken = response.nextPageToken
-    } while !request.pageToken.isEmpty
+      let request = WireWriter.message { writer in
+        writer.listCollectionIDsRequest(below: parent, in: database, pageSize: Self.pageSize, pageToken: token)
+      }
+      let page = try await unary(.listCollectionIDs, request) { reader throws(WireError) in
+        try reader.listCollectionIDsResponse()
+      }
+      ids += page.ids
+      token = page.nextPageToken
+    } while !token.isEmpty
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
   /// Asks for the names of all documents of the collection: there is no way to ask for the missing ones alone.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    let database = database
+    let names = names
     var keys: [DocumentKey] = []
-    var request = Google_Firestore_V1_ListDocumentsRequest.with { request in
-      request.parent = ResourceName(database: database, path: collection.parent).text
-      request.collectionID = collection.last
-      request.pageSize = 300
-      request.mask = .with { $0.fieldPaths = ["__name__"] }
-      request.showMissing = true
-    }
+    var token = ""
     repeat {
-      let (missing, next) = try await unary(
-        request, Wire.Method.ListDocuments.descriptor,
-        ProtobufDeserializer<Google_Firestore_V1_ListDocumentsResponse>()
-      ) { response in
-        let missing = try response.documents.filter { !$0.hasCreateTime }.map { document in
-          try DocumentKey(name: document.name, in: database)
-        }
-        return (missing, response.nextPageToken)
+      let request = WireWriter.message { writer in
+        writer.listNamesRequest(in: collection, of: database, pageSize: Self.pageSize, pageToken: token)
       }
-      keys += missing
-      request.pageToken = next
-    } while !request.pageToken.isEmpty
+      let page = try await unary(.listDocuments, request) { reader throws(WireError) in
+        try reader.listDocumentsResponse(names)
+      }
+      keys += page.documents.filter { !$0.exists }.map(\.key)
+      token = page.nextPageToken
+    } while !token.isEmpty
     return keys.sorted()
   }
 
@@ -163,36 +130,38 @@ package final class GRPCDatastore: Datastore {
   /// The most bytes of one message: a document of one megabyte, or a commit of ten, with room to spare.
   private static let messageLimit = 17 * 1024 * 1024
 
+  /// The most that a server lists at once.
+  private static let pageSize: Int32 = 300
+
   /// For a call that ends by itself; streams have no deadline.
   private static let deadline = Duration.seconds(60)
 
-  private func unary<Request: Message, Response: Sendable, Result: Sendable>(
-    _ request: Request, _ method: MethodDescriptor, _ deserializer: some MessageDeserializer<Response>,
-    _ convert: @escaping @Sendable (Response) throws -> Result
-  ) async throws(RPCStatus) -> Result {
+  private func unary<Answer: Sendable>(
+    _ method: MethodDescriptor, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
+  ) async throws(RPCStatus) -> Answer {
     try await repeatingOnce { () async throws(RPCStatus) in
       try await self.call(timeout: Self.deadline) { client, metadata, options in
         try await client.unary(
           request: ClientRequest(message: request, metadata: metadata), descriptor: method,
-          serializer: ProtobufSerializer<Request>(), deserializer: deserializer, options: options
-        ) { try convert($0.message) }
+          serializer: RequestBytes(), deserializer: AnswerReader(self.endpoint, read), options: options
+        ) { try $0.message }
       }
     }
   }
 
   /// A call with one request and a stream of responses.
-  private func collect<Request: Message, Response: Sendable>(
-    _ request: Request, _ method: MethodDescriptor, _ deserializer: some MessageDeserializer<Response>
-  ) async throws(RPCStatus) -> [Response] {
+  private func collect<Answer: Sendable>(
+    _ method: MethodDescriptor, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
+  ) async throws(RPCStatus) -> [Answer] {
     try await repeatingOnce { () async throws(RPCStatus) in
       try await self.call(timeout: Self.deadline * 5) { client, metadata, options in
         try await client.serverStreaming(
           request: ClientRequest(message: request, metadata: metadata), descriptor: method,
-          serializer: ProtobufSerializer<Request>(), deserializer: deserializer, options: options
+          serializer: RequestBytes(), deserializer: AnswerReader(self.endpoint, read), options: options
         ) { response in
-          var responses: [Response] = []
-          for try await message in response.messages { responses.append(message) }
-          return responses
+          var answers: [Answer] = []
+          for try await answer in response.messages { answers.append(answer) }
+          return answers
         }
       }
     }
@@ -228,12 +197,6 @@ package final class GRPCDatastore: Datastore {
       if status.code == .unavailable || status.code == .cancelled { connection.retire(client) }
       if status.code == .unauthenticated { credentials.forgetToken() }
       throw status
-    }
-  }
-
-  private func answer<Result>(_ read: () throws(ModelError) -> Result) throws(RPCStatus) -> Result {
-    do throws(ModelError) { return try read() } catch {
-      throw RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: \(error.message)")
     }
   }
 }

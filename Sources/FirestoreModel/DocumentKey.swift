@@ -43,6 +43,8 @@ package struct DatabaseID: Hashable, Sendable {
   /// `projects/P/databases/D/documents`, the name of the root.
   package var documentsName: String { name + "/documents" }
   package func name(of key: DocumentKey) -> String { documentsName + "/" + key.path.text }
+  /// The name of the root, or of what lies at a path below it.
+  package func name(of path: ResourcePath) -> String { path.isRoot ? documentsName : documentsName + "/" + path.text }
 
   package static func == (left: DatabaseID, right: DatabaseID) -> Bool {
     left.project.equalsUTF8(right.project) && left.database.equalsUTF8(right.database)

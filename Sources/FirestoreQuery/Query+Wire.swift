@@ -7,11 +7,7 @@ extension Query {
   package func encoded() -> [UInt8] {
     var writer = WireWriter()
     writer.field(1, string: path.text)
-    writer.field(2) { writer in
-      writer.structuredQuery(
-        collectionGroup: collectionGroup, filters: filters, orderBy: explicitOrderBy, limit: limit, start: start,
-        end: end)
-    }
+    writer.field(2) { $0.structuredQuery(self) }
     if limitType == .last { writer.field(3, boolean: true) }
     return writer.bytes
   }

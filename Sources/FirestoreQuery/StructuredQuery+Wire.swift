@@ -2,29 +2,34 @@
 package import FirestoreModel
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.StructuredQuery`.
-  package mutating func structuredQuery(
-    collectionGroup: String?, filters: [Filter], orderBy: [OrderBy], limit: Int?, start: Bound?, end: Bound?
-  ) {
-    if let collectionGroup {
+  /// The content of a `google.firestore.v1.StructuredQuery`, which names the collection but not where it lies.
+  package mutating func structuredQuery(_ query: Query) {
+    if let id = query.collectionGroup ?? (query.path.isCollection ? query.path.last : nil) {
       field(2) { writer in
-        writer.field(2, string: collectionGroup)
-        writer.field(3, boolean: true)
+        writer.field(2, string: id)
+        if query.collectionGroup != nil { writer.field(3, boolean: true) }
       }
     }
-    if !filters.isEmpty { field(3) { $0.filter(.and(filters)) } }
-    for order in orderBy {
+    // A single condition goes alone, unless it would be taken for the list of conditions.
+    switch (query.filters.count, query.filters.first) {
+    case (0, _): break
+    case (1, .field(let filter)?): field(3) { $0.filter(.field(filter)) }
+    case (1, .or(let filters)?): field(3) { $0.filter(.or(filters)) }
+    default: field(3) { $0.filter(.and(query.filters)) }
+    }
+    for order in query.explicitOrderBy {
       field(4) { writer in
         writer.fieldReference(1, order.path)
         writer.field(2, varint: order.direction == .ascending ? 1 : 2)
       }
     }
-    if let start { field(7) { $0.cursor(start, before: start.isInclusive) } }
-    if let end { field(8) { $0.cursor(end, before: !end.isInclusive) } }
-    if let limit { field(5) { $0.field(1, integer: Int64(limit)) } }
+    if let limit = query.limit { field(5) { $0.field(1, integer: Int64(limit)) } }
+    if let start = query.start { field(7) { $0.cursor(start, before: start.isInclusive) } }
+    if let end = query.end { field(8) { $0.cursor(end, before: !end.isInclusive) } }
   }
 
-  private mutating func fieldReference(_ number: Int, _ path: FieldPath) {
+  /// A field with a `google.firestore.v1.StructuredQuery.FieldReference`.
+  package mutating func fieldReference(_ number: Int, _ path: FieldPath) {
     field(number) { $0.field(2, string: path.canonicalText) }
   }
 
@@ -73,6 +78,17 @@ extension FieldFilter {
     default: nil
     }
   }
+
+  /// - Returns: `nil` for a number that is no unary operator.
+  package init?(_ path: FieldPath, unaryNumber: UInt64) {
+    switch unaryNumber {
+    case 2: self.init(path, .equal, .double(.nan))
+    case 3: self.init(path, .equal, .null)
+    case 4: self.init(path, .notEqual, .double(.nan))
+    case 5: self.init(path, .notEqual, .null)
+    default: return nil
+    }
+  }
 }
 
 extension FieldFilter.Operator {
@@ -92,7 +108,8 @@ extension FieldFilter.Operator {
     }
   }
 
-  init?(wireNumber: Int) {
+  /// - Returns: `nil` for a number that is no operator.
+  package init?(wireNumber: Int) {
     guard let op = Self.allCases.first(where: { $0.wireNumber == wireNumber }) else { return nil }
     self = op
   }
@@ -214,8 +231,10 @@ extension WireReader {
       default: try skip(tag.type)
       }
     }
-    guard let path, (2...5).contains(op) else { throw WireError("a unary filter lacks its field or operator") }
-    return FieldFilter(path, op < 4 ? .equal : .notEqual, op.isMultiple(of: 2) ? .double(.nan) : .null)
+    guard let path, let filter = FieldFilter(path, unaryNumber: op) else {
+      throw WireError("a unary filter lacks its field or operator")
+    }
+    return filter
   }
 
   private mutating func order() throws(WireError) -> OrderBy {

@@ -3,11 +3,11 @@ import FirestoreGRPC
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
-import FirestoreWire
 import GRPCCore
 import SwiftProtobuf
 import Synchronization
 import Testing
+import WireOracle
 
 @Suite("Single calls over gRPC", .timeLimit(.minutes(5)))
 struct CallTests {
@@ -27,9 +27,9 @@ struct CallTests {
   @Test("Documents are looked up in the order in which they are asked for, missing ones with the read time")
   func lookup() async throws {
     let other = DocumentKey(unchecked: ResourcePath("cities/LA"))
-    try await serve(Wire.Method.BatchGetDocuments.descriptor) { _, requests, send in
+    try await serve(.batchGetDocuments) { _, requests, send in
       for try await request in requests {
-        let message = try Google_Firestore_V1_BatchGetDocumentsRequest(serializedBytes: request)
+        let message = try Wire.BatchGetDocumentsRequest(serializedBytes: request)
         #expect(message.documents == [Samples.key, other].map { Samples.database.name(of: $0) })
       }
       let names = DocumentNames(Samples.database)
@@ -47,7 +47,7 @@ struct CallTests {
 
   @Test("A look-up that the backend leaves unanswered is an error")
   func incompleteLookup() async throws {
-    try await serve(Wire.Method.BatchGetDocuments.descriptor) { _, _, _ in
+    try await serve(.batchGetDocuments) { _, _, _ in
     } _: { datastore in
       let status = await #expect(throws: RPCStatus.self) { try await datastore.lookup([Samples.key]) }
       #expect(status?.code == .internal)
@@ -56,9 +56,9 @@ struct CallTests {
 
   @Test("A query's documents come as they are sent; messages without one are passed over")
   func query() async throws {
-    try await serve(Wire.Method.RunQuery.descriptor) { _, requests, send in
+    try await serve(.runQuery) { _, requests, send in
       for try await request in requests {
-        let message = try Google_Firestore_V1_RunQueryRequest(serializedBytes: request)
+        let message = try Wire.RunQueryRequest(serializedBytes: request)
         #expect(message.parent == Samples.database.documentsName)
         #expect(message.structuredQuery.from.map(\.collectionID) == ["cities"])
       }
@@ -76,10 +76,10 @@ struct CallTests {
 
   @Test("Aggregations come under the caller's own names, however strange these are")
   func aggregation() async throws {
-    try await serve(Wire.Method.RunAggregationQuery.descriptor) { _, requests, send in
+    try await serve(.runAggregationQuery) { _, requests, send in
       for try await request in requests {
-        let message = try Google_Firestore_V1_RunAggregationQueryRequest(serializedBytes: request)
-        var response = Google_Firestore_V1_RunAggregationQueryResponse()
+        let message = try Wire.RunAggregationQueryRequest(serializedBytes: request)
+        var response = Wire.RunAggregationQueryResponse()
         for (index, aggregation) in message.structuredAggregationQuery.aggregations.enumerated() {
           response.result.aggregateFields[aggregation.alias] = Value.integer(Int64(index)).message
         }
@@ -95,10 +95,10 @@ struct CallTests {
 
   @Test("Collections are listed page by page, and sorted by their bytes")
   func collections() async throws {
-    try await serve(Wire.Method.ListCollectionIds.descriptor) { _, requests, send in
+    try await serve(.listCollectionIDs) { _, requests, send in
       for try await request in requests {
-        let message = try Google_Firestore_V1_ListCollectionIdsRequest(serializedBytes: request)
-        let response = Google_Firestore_V1_ListCollectionIdsResponse.with { response in
+        let message = try Wire.ListCollectionIdsRequest(serializedBytes: request)
+        let response = Wire.ListCollectionIdsResponse.with { response in
           response.collectionIds = message.pageToken.isEmpty ? ["z", "ä"] : ["b"]
           response.nextPageToken = message.pageToken.isEmpty ? "more" : ""
         }
@@ -112,9 +112,9 @@ struct CallTests {
 
   @Test("A commit answers one result for each write, deletes with the commit time")
   func commit() async throws {
-    try await serve(Wire.Method.Commit.descriptor) { _, requests, send in
+    try await serve(.commit) { _, requests, send in
       for try await request in requests {
-        let message = try Google_Firestore_V1_CommitRequest(serializedBytes: request)
+        let message = try Wire.CommitRequest(serializedBytes: request)
         #expect(message.writes.map(\.delete) == [Samples.database.name(of: Samples.key)])
         let response = Wire.CommitResponse.with { response in
           response.commitTime = Samples.version.message
@@ -138,7 +138,7 @@ struct CallTests {
       (.notFound, "No document to update", nil),
     ] as [(RPCError.Code, String, String?)])
   func remedies(code: RPCError.Code, message: String, option: String?) async throws {
-    try await serve(Wire.Method.ListCollectionIds.descriptor) { _, _, _ in
+    try await serve(.listCollectionIDs) { _, _, _ in
       throw RPCError(code: code, message: message)
     } _: { datastore in
       let status = await #expect(throws: RPCStatus.self) { try await datastore.listCollectionIDs(below: .root) }
@@ -149,10 +149,69 @@ struct CallTests {
 
   @Test("A method that the server does not have is said to be unimplemented")
   func unimplemented() async throws {
-    try await serve(Wire.Method.Commit.descriptor) { _, _, _ in
+    try await serve(.commit) { _, _, _ in
     } _: { datastore in
       let status = await #expect(throws: RPCStatus.self) { try await datastore.lookup([Samples.key]) }
       #expect(status?.code == .unimplemented)
+    }
+  }
+
+  @Test(
+    "An answer that cannot be read ends the call as internal and names who sent it",
+    arguments: [.commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .listCollectionIDs, .listDocuments]
+      as [MethodDescriptor])
+  func malformed(method: MethodDescriptor) async throws {
+    try await serve(method) { _, _, send in
+      // A field 1 that is longer than its message.
+      try await send.write([0x0a, 0x7f, 0x00])
+    } _: { datastore in
+      let status = await #expect(throws: RPCStatus.self) {
+        switch method {
+        case .commit: _ = try await datastore.commit([])
+        case .batchGetDocuments: _ = try await datastore.lookup([Samples.key])
+        case .runQuery: _ = try await datastore.runQuery(Samples.query.target)
+        case .runAggregationQuery: _ = try await datastore.aggregate(Samples.query.target, [])
+        case .listCollectionIDs: _ = try await datastore.listCollectionIDs(below: .root)
+        default: _ = try await datastore.missingDocuments(in: Samples.query.path)
+        }
+      }
+      #expect(status?.code == .internal)
+      #expect(status?.message.contains(datastore.endpoint.text) == true)
+    }
+  }
+
+  @Test("A commit without a time is an answer that cannot be read")
+  func timelessCommit() async throws {
+    try await serve(.commit) { _, _, send in
+      try await send.write(Wire.CommitResponse.with { $0.writeResults = [.init()] }.serializedBytes())
+    } _: { datastore in
+      let status = await #expect(throws: RPCStatus.self) {
+        try await datastore.commit([Mutation(key: Samples.key, operation: .delete)])
+      }
+      #expect(status?.code == .internal)
+    }
+  }
+
+  @Test("Missing documents are those without times among all names, page by page")
+  func missingDocuments() async throws {
+    try await serve(.listDocuments) { _, requests, send in
+      for try await request in requests {
+        let message = try Wire.ListDocumentsRequest(serializedBytes: request)
+        #expect(message.collectionID == "cities" && message.showMissing && message.mask.fieldPaths == ["__name__"])
+        let page = message.pageToken.isEmpty ? ["SF", "LA"] : ["AA"]
+        let response = Wire.ListDocumentsResponse.with { response in
+          response.documents = page.map { id in
+            var document = Samples.document.message(in: Samples.database)
+            if id != "SF" { document = .with { $0.name = Samples.database.documentsName + "/cities/" + id } }
+            return document
+          }
+          response.nextPageToken = message.pageToken.isEmpty ? "more" : ""
+        }
+        try await send.write(try response.serializedBytes())
+      }
+    } _: { datastore in
+      let keys = try await datastore.missingDocuments(in: Samples.query.path)
+      #expect(keys.map(\.path.text) == ["cities/AA", "cities/LA"])
     }
   }
 
@@ -161,7 +220,7 @@ struct CallTests {
     let large = Document(
       key: Samples.key, version: Samples.version,
       state: .found(DocumentData(["text": .string(String(repeating: "x", count: 8 << 20))])))
-    try await serve(Wire.Method.RunQuery.descriptor) { _, _, send in
+    try await serve(.runQuery) { _, _, send in
       var writer = WireWriter()
       writer.runQueryResponse(ReadResponse(document: large), DocumentNames(Samples.database))
       try await send.write(writer.bytes)
@@ -175,7 +234,7 @@ struct CallTests {
   func reconnection() async throws {
     let endpoints = Mutex<[Endpoint]>([])
     var server = ScriptedServer()
-    server.handle(Wire.Method.ListCollectionIds.descriptor) { _, _, send in try await send.write([]) }
+    server.handle(.listCollectionIDs) { _, _, send in try await send.write([]) }
     try await server.run { endpoint in endpoints.withLock { $0.append(endpoint) } }
     let gone = try #require(endpoints.withLock { $0.first })
     let datastore = GRPCDatastore(gone, database: Samples.database, credentials: .emulatorOwner)

@@ -2,7 +2,6 @@
 import CryptoExtras
 import FirestoreGRPC
 import FirestoreModel
-import FirestoreWire
 import Foundation
 import GRPCCore
 import NIOHTTP1
@@ -45,7 +44,7 @@ struct CredentialTests {
         return $0.count
       }
     }
-    server.handle(Wire.Method.ListCollectionIds.descriptor) { metadata, _, send in
+    server.handle(.listCollectionIDs) { metadata, _, send in
       let count = record(Array(metadata[stringValues: "authorization"]).joined())
       if count <= refused { throw RPCError(code: .unauthenticated, message: "Invalid token.") }
       try await send.write([])

@@ -4,11 +4,11 @@ import FirestoreGRPC
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
-import FirestoreWire
 import Foundation
 import GRPCCore
 import SwiftProtobuf
 import Testing
+import WireOracle
 
 @Suite("Streams over gRPC", .timeLimit(.minutes(5)))
 struct StreamTests {
@@ -27,7 +27,7 @@ struct StreamTests {
       bytes(.added([TargetID(2)])), bytes(.document(Samples.document, updated: [TargetID(2)], removed: [])),
       bytes(.snapshot(Samples.version, ResumeToken([1])))
     )
-    server.handle(Wire.Method.Listen.descriptor) { metadata, requests, send in
+    server.handle(.listen) { metadata, requests, send in
       #expect(Array(metadata[stringValues: "google-cloud-resource-prefix"]) == [Samples.database.name])
       #expect(Array(metadata[stringValues: "authorization"]) == ["Bearer owner"])
       for try await request in requests {
@@ -64,7 +64,7 @@ struct StreamTests {
   @Test("A cancelled stream ends while the server is silent, and nothing is delivered afterwards")
   func cancellation() async throws {
     var server = ScriptedServer()
-    server.handle(Wire.Method.Listen.descriptor) { _, requests, _ in for try await _ in requests {} }
+    server.handle(.listen) { _, requests, _ in for try await _ in requests {} }
     try await server.run { endpoint in
       let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
       let outgoing = Outgoing<WatchRequest>()
@@ -83,7 +83,7 @@ struct StreamTests {
   @Test("A write stream shakes hands, then answers each request with the newest token")
   func write() async throws {
     var server = ScriptedServer()
-    server.handle(Wire.Method.Write.descriptor) { _, requests, send in
+    server.handle(.write) { _, requests, send in
       var count: UInt8 = 0
       for try await request in requests {
         let message = try Wire.WriteRequest(serializedBytes: request)
@@ -131,7 +131,7 @@ struct StreamTests {
     arguments: StatusCode.allCases.filter { $0 != .ok })
   func codes(_ code: StatusCode) async throws {
     var server = ScriptedServer()
-    server.handle(Wire.Method.Listen.descriptor) { _, _, _ in throw RPCStatus(code, "because 100 % of ü").rpcError }
+    server.handle(.listen) { _, _, _ in throw RPCError(code, "because 100 % of ü") }
     try await server.run { endpoint in
       let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
       let outgoing = Outgoing<WatchRequest>()
@@ -147,7 +147,7 @@ struct StreamTests {
   @Test("A message that cannot be read ends the stream as internal")
   func malformed() async throws {
     var server = ScriptedServer()
-    server.handle(Wire.Method.Listen.descriptor) { _, requests, send in
+    server.handle(.listen) { _, requests, send in
       try await send.write([0x1a, 0x7f, 0x00])
       for try await _ in requests {}
     }
@@ -158,6 +158,28 @@ struct StreamTests {
         try await datastore.watch(requests: outgoing.requests) { _ in }
       }
       #expect(status?.code == .internal)
+      #expect(status?.message.contains(endpoint.text) == true)
+      await datastore.close()
+    }
+  }
+
+  @Test("An answer on a write stream that answers no commit ends the stream as internal")
+  func timelessCommit() async throws {
+    var server = ScriptedServer()
+    server.handle(.write) { _, requests, send in
+      for try await _ in requests {
+        try await send.write(Wire.WriteResponse.with { $0.streamToken = Data([1]) }.serializedBytes())
+      }
+    }
+    try await server.run { endpoint in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      let outgoing = Outgoing(
+        WriteRequest(streamToken: [1], mutations: [Mutation(key: Samples.key, operation: .delete)]))
+      let status = await #expect(throws: RPCStatus.self) {
+        try await datastore.write(requests: outgoing.requests) { _ in }
+      }
+      #expect(status?.code == .internal)
+      #expect(status?.message.contains(endpoint.text) == true)
       await datastore.close()
     }
   }
@@ -166,7 +188,7 @@ struct StreamTests {
   func halfOpen() async throws {
     var server = ScriptedServer()
     let added = bytes(.added([TargetID(2)]))
-    server.handle(Wire.Method.Listen.descriptor) { _, requests, send in
+    server.handle(.listen) { _, requests, send in
       try await send.write(added)
       for try await _ in requests {}
     }

@@ -40,24 +40,6 @@ enum Samples {
       ExistenceFilter(count: 7, unchangedNames: BloomFilterBits(bitmap: [1, 2, 3], padding: 5, hashCount: 16))),
   ]
 
-  static let mutations: [Mutation] = [
-    Mutation(key: key, operation: .set(fields)),
-    Mutation(
-      key: key, operation: .patch(["a": .map(["b c": .integer(1)])], FieldMask([FieldPath(segments: ["a", "b c"])])),
-      precondition: .exists(true),
-      transforms: [
-        FieldTransform(path: FieldPath("t"), operation: .serverTimestamp),
-        FieldTransform(path: FieldPath("i"), operation: .increment(.integer(-1))),
-        FieldTransform(path: FieldPath("n"), operation: .minimum(.double(1))),
-        FieldTransform(path: FieldPath("m"), operation: .maximum(.integer(1))),
-        FieldTransform(path: FieldPath("u"), operation: .arrayUnion([.string("x")])),
-        FieldTransform(path: FieldPath("r"), operation: .arrayRemove([])),
-      ]),
-    Mutation(key: key, operation: .patch([:], FieldMask([]))),
-    Mutation(key: key, operation: .delete, precondition: .updateTime(version)),
-    Mutation(key: key, operation: .verify, precondition: .exists(false)),
-  ]
-
   static let queries: [Query] = [
     Query(path: ResourcePath("cities")),
     Query(path: ResourcePath("a/b/c")),
@@ -84,4 +66,7 @@ enum Samples {
       start: Bound(
         values: [.reference(database, DocumentKey(unchecked: ResourcePath("cities/SF")))], isInclusive: false)),
   ]
+
+  /// Those that may be listened to; a document is one.
+  static let watchedQueries = [Query(path: key.path)] + queries.filter { $0.collectionGroup == nil || $0.path.isRoot }
 }

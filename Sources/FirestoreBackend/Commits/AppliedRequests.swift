@@ -36,7 +36,7 @@ struct AppliedRequests {
     init(_ id: WriteRequestID, _ mutations: [Mutation]) {
       self.id = id
       var writer = WireWriter()
-      for mutation in mutations { writer.field(1) { $0.mutation(mutation) } }
+      for mutation in mutations { writer.field(1) { $0.mutation(mutation, .relative) } }
       let digest = MD5(writer.bytes)
       self.digest = withUnsafeBytes(of: (digest.low.littleEndian, digest.high.littleEndian)) { Array($0) }
     }

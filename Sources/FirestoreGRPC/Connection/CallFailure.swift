@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreWire
 import GRPCCore
 import Glibc
 import NIOCore
@@ -13,8 +12,6 @@ enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     switch error {
     case let error as RPCStatus: return error
-    case let error as ModelError:
-      return RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: \(error.message)")
     case let error as RPCError: return status(of: error, at: endpoint, credentials)
     default: return unreachable(endpoint, error)
     }

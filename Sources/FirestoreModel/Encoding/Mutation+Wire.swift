@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Mutations are stored as `google.firestore.v1.Write` messages whose document names are relative paths.
+// Mutations are stored as they are sent, but for the names of their documents: a cache belongs to one database.
 
 extension Mutation {
   package func encoded() -> [UInt8] {
     var writer = WireWriter()
-    writer.mutation(self)
+    writer.mutation(self, .relative)
     return writer.bytes
   }
 
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
-    self = try decode(bytes, "write") { reader throws(WireError) in try reader.mutation() }
+    self = try decode(bytes, "write") { reader throws(WireError) in try reader.mutation(.relative) }
   }
 }
 
@@ -20,8 +20,8 @@ extension MutationBatch {
     var writer = WireWriter()
     writer.field(1, integer: id.rawValue)
     writer.field(2, timestamp: localWriteTime)
-    for mutation in baseMutations { writer.field(3) { $0.mutation(mutation) } }
-    for mutation in mutations { writer.field(4) { $0.mutation(mutation) } }
+    for mutation in baseMutations { writer.field(3) { $0.mutation(mutation, .relative) } }
+    for mutation in mutations { writer.field(4) { $0.mutation(mutation, .relative) } }
     if let generation { writer.field(5, integer: generation) }
     return writer.bytes
   }
@@ -36,10 +36,10 @@ extension MutationBatch {
         case (2, .lengthDelimited): batch.localWriteTime = try reader.timestamp()
         case (3, .lengthDelimited):
           var inner = try reader.message()
-          batch.baseMutations.append(try inner.mutation())
+          batch.baseMutations.append(try inner.mutation(.relative))
         case (4, .lengthDelimited):
           var inner = try reader.message()
-          batch.mutations.append(try inner.mutation())
+          batch.mutations.append(try inner.mutation(.relative))
         case (5, .varint): batch.generation = try reader.integer()
         default: try reader.skip(tag.type)
         }
@@ -65,22 +65,22 @@ package func decode<T>(
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.Write`.
-  package mutating func mutation(_ mutation: Mutation) {
-    let name = mutation.key.path.text
+  package mutating func mutation(_ mutation: Mutation, _ names: DocumentNames) {
+    let key = mutation.key
     switch mutation.operation {
     case .set(let fields):
       field(1) { writer in
-        writer.field(1, string: name)
+        names.write(key, as: 1, to: &writer)
         writer.entries(2, fields)
       }
     case .patch(let fields, let mask):
       field(1) { writer in
-        writer.field(1, string: name)
+        names.write(key, as: 1, to: &writer)
         writer.entries(2, fields)
       }
       field(3) { writer in for path in mask.paths.sorted() { writer.field(1, string: path.canonicalText) } }
-    case .delete: field(2, string: name)
-    case .verify: field(5, string: name)
+    case .delete: names.write(key, as: 2, to: &self)
+    case .verify: names.write(key, as: 5, to: &self)
     }
     switch mutation.precondition {
     case .none: break
@@ -104,9 +104,9 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.Write` with relative names.
-  package mutating func mutation() throws(WireError) -> Mutation {
-    var name: String?
+  /// The content of a `google.firestore.v1.Write`.
+  package mutating func mutation(_ names: DocumentNames) throws(WireError) -> Mutation {
+    var key: DocumentKey?
     var fields = Fields()
     var mask: FieldMask?
     var operation: Mutation.Operation?
@@ -119,7 +119,7 @@ extension WireReader {
         var header = WireReader(content)
         while let tag = try header.tag() {
           if tag.field == 1, tag.type == .lengthDelimited {
-            name = try header.string()
+            key = try names.key(try header.lengthDelimited())
           } else {
             try header.skip(tag.type)
           }
@@ -128,10 +128,10 @@ extension WireReader {
         fields = try body.fields(2)
         operation = .set(fields)
       case (2, .lengthDelimited):
-        name = try string()
+        key = try names.key(try lengthDelimited())
         operation = .delete
       case (5, .lengthDelimited):
-        name = try string()
+        key = try names.key(try lengthDelimited())
         operation = .verify
       case (3, .lengthDelimited):
         var inner = try message()
@@ -146,7 +146,7 @@ extension WireReader {
       }
     }
     if let mask { operation = .patch(fields, mask) }
-    guard let operation, let name, let key = DocumentKey(name) else { throw WireError("a write names no document") }
+    guard let operation, let key else { throw WireError("a write names no document") }
     return Mutation(key: key, operation: operation, precondition: precondition, transforms: transforms)
   }
 

@@ -6,6 +6,13 @@ package struct WireWriter {
 
   package init() {}
 
+  /// The bytes of one message.
+  package static func message(_ write: (inout WireWriter) -> Void) -> [UInt8] {
+    var writer = WireWriter()
+    write(&writer)
+    return writer.bytes
+  }
+
   package mutating func varint(_ value: UInt64) {
     var value = value
     while value >= 0x80 {

@@ -68,20 +68,6 @@ extension WireReader {
     }
   }
 
-  /// The content of a `google.rpc.Status`; `nil` for OK.
-  private mutating func status() throws(WireError) -> RPCStatus? {
-    var code = 0
-    var text = ""
-    while let tag = try tag() {
-      switch (tag.field, tag.type) {
-      case (1, .varint): code = Int(truncatingIfNeeded: try varint())
-      case (2, .lengthDelimited): text = try string()
-      default: try skip(tag.type)
-      }
-    }
-    return code == 0 ? nil : RPCStatus(StatusCode(rawValue: code) ?? .unknown, text)
-  }
-
   private mutating func documentChange(_ names: DocumentNames) throws(WireError) -> WatchChange {
     var changed: Document?
     var updated: [TargetID] = []
@@ -180,7 +166,7 @@ extension WireWriter {
     case .document(let document, let updated, let removed):
       if document.exists {
         field(3) { writer in
-          writer.field(1, document: document, names)
+          writer.field(1) { $0.document(document, names) }
           writer.targetIDs(5, updated)
           writer.targetIDs(6, removed)
         }
@@ -208,12 +194,7 @@ extension WireWriter {
     field(2) { writer in
       if type != 0 { writer.field(1, varint: type) }
       writer.targetIDs(2, ids)
-      if let cause {
-        writer.field(3) { writer in
-          writer.field(1, integer: Int64(cause.code.rawValue))
-          writer.field(2, string: cause.message)
-        }
-      }
+      if let cause { writer.status(3, cause) }
       if let token { writer.field(4, bytes: token.bytes) }
       if let readTime { writer.field(6, timestamp: readTime.timestamp) }
     }

@@ -87,7 +87,10 @@ extension FirestoreService {
   func batchGetDocuments(_ bytes: [UInt8], to send: Send) async throws {
     let request = try BatchGetRequest(bytes)
     let (read, new) = try await begin(request.consistency, in: request.database)
-    if let new { try await send([message { $0.field(3, bytes: new) }]) }
+    if let new {
+      let beginning = ReadResponse(transaction: new)
+      try await send([message { $0.batchGetResponse(beginning, DocumentNames(request.database)) }])
+    }
     let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
     for batch in request.responses(documents, readTime).inBatches { try await send(batch) }
   }

@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery
+import FirestoreRemote
 
 extension FirestoreService {
   /// The page size when none is given, and the largest.
@@ -32,10 +33,8 @@ extension FirestoreService {
     }
     let last = documents.count == limit ? documents.last : nil
     let token = last.map { PageToken(after: $0, served.target.orderBy, database) }
-    return message { writer in
-      for document in documents { writer.field(1) { $0.document(document, in: database, mask: request.mask) } }
-      if let token { writer.field(2, string: token.text) }
-    }
+    let page = DocumentPage(documents: documents, nextPageToken: token?.text ?? "")
+    return message { $0.listDocumentsResponse(page, DocumentNames(database), mask: request.mask) }
   }
 
   /// Puts documents that do not exist but have documents below them among the others, in key order.
@@ -74,10 +73,10 @@ extension FirestoreService {
       guard let bytes = Hexadecimal.bytes(token) else { throw RPCStatus(.invalidArgument, "invalid page token") }
       ids.removeAll { id in !bytes.lexicographicallyPrecedes(id.utf8) }
     }
-    let page = pageSize == 0 ? ids[...] : ids.prefix(Int(clamping: pageSize))
-    return message { writer in
-      for id in page { writer.field(1, string: id) }
-      if page.count < ids.count, let last = page.last { writer.field(2, string: Hexadecimal.text(Array(last.utf8))) }
+    var page = CollectionIDPage(ids: pageSize == 0 ? ids : Array(ids.prefix(Int(clamping: pageSize))))
+    if page.ids.count < ids.count, let last = page.ids.last {
+      page.nextPageToken = Hexadecimal.text(Array(last.utf8))
     }
+    return message { $0.listCollectionIDsResponse(page) }
   }
 }

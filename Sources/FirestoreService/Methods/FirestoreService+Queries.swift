@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreModel
 import FirestoreQuery
+import FirestoreRemote
 
 extension FirestoreService {
   func runQuery(_ bytes: [UInt8], to send: Send) async throws {
@@ -91,8 +92,7 @@ extension FirestoreService {
       }
     }
     let response = message { writer in
-      writer.field(1) { $0.entries(2, fields) }
-      writer.field(3, timestamp: readTime.timestamp)
+      writer.aggregationResponse(fields, readTime: readTime)
       if isRun != nil {
         ExplainMetrics(served, request.aggregations, results: 1, duration: start.duration(to: .now))
           .write(10, to: &writer)

@@ -20,29 +20,19 @@ extension FirestoreService {
       guard var current = stream else {
         let opened = try WriteStream(opening: request)
         stream = opened
-        let greeting = message { writer in
-          writer.field(1, string: opened.id)
-          writer.field(2, bytes: opened.token)
-        }
-        try await send([greeting])
+        try await send([message { $0.writeResponse(WriteResponse(streamID: opened.id, streamToken: opened.token)) }])
         continue
       }
       if request.mutations.isEmpty {
         // The client is closing.
-        try await send([message { $0.field(2, bytes: current.token) }])
+        try await send([message { $0.writeResponse(WriteResponse(streamToken: current.token)) }])
         return
       }
       current.position += 1
-      let response = try await backend.commit(
+      let outcome = try await backend.commit(
         request.mutations, in: current.database, request: request.id ?? current.requestID)
-      let answer = message { writer in
-        writer.field(2, bytes: current.token)
-        for (mutation, result) in zip(request.mutations, response.results) {
-          writer.writeResult(3, result, of: mutation)
-        }
-        writer.field(4, timestamp: response.commitTime.timestamp)
-      }
-      try await send([answer])
+      let response = WriteResponse(streamToken: current.token, commit: outcome)
+      try await send([message { $0.writeResponse(response, to: request.mutations) }])
       stream = current
     }
   }

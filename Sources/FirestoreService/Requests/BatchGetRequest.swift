@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreRemote
 
 /// A `BatchGetDocumentsRequest`.
 struct BatchGetRequest {
@@ -41,17 +42,9 @@ struct BatchGetRequest {
 
   /// The messages of a response: found ones first, as the real service sends them.
   func responses(_ documents: [Document], _ readTime: SnapshotVersion) -> [[UInt8]] {
-    documents.filter(\.exists).map { document in
-      message { writer in
-        writer.field(1) { $0.document(document, in: database, mask: mask) }
-        writer.field(4, timestamp: readTime.timestamp)
-      }
+    let names = DocumentNames(database)
+    return (documents.filter(\.exists) + documents.filter { !$0.exists }).map { document in
+      message { $0.batchGetResponse(ReadResponse(document: document, readTime: readTime), names, mask: mask) }
     }
-      + documents.filter { !$0.exists }.map { document in
-        message { writer in
-          writer.field(2, string: database.name(of: document.key))
-          writer.field(4, timestamp: readTime.timestamp)
-        }
-      }
   }
 }

@@ -18,10 +18,7 @@ struct CommitRequest {
   }
 
   func response(_ outcome: CommitResponse) -> [UInt8] {
-    message { writer in
-      for (mutation, result) in zip(mutations, outcome.results) { writer.writeResult(1, result, of: mutation) }
-      writer.field(2, timestamp: outcome.commitTime.timestamp)
-    }
+    message { $0.commitResponse(outcome, to: mutations) }
   }
 }
 

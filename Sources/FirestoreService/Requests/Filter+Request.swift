@@ -52,7 +52,7 @@ extension RequestField {
       try inner.fields { number, field throws(RPCStatus) in
         switch number {
         case 1: path = try field.fieldReference() ?? path
-        case 2: op = try field.integer().flatMap { FieldFilter.Operator(requestNumber: $0) } ?? op
+        case 2: op = try field.integer().flatMap { FieldFilter.Operator(wireNumber: Int(truncatingIfNeeded: $0)) } ?? op
         case 3: value = try field.value() ?? value
         default: break
         }
@@ -80,14 +80,10 @@ extension RequestField {
         default: break
         }
       }
-      let operand = try FieldPath(required: path)
-      switch op {
-      case 2: return FieldFilter(operand, .equal, .double(.nan))
-      case 3: return FieldFilter(operand, .equal, .null)
-      case 4: return FieldFilter(operand, .notEqual, .double(.nan))
-      case 5: return FieldFilter(operand, .notEqual, .null)
-      default: throw RPCStatus(.invalidArgument, "Unknown UnaryFilter operator.")
+      guard let filter = FieldFilter(try FieldPath(required: path), unaryNumber: UInt64(bitPattern: op)) else {
+        throw RPCStatus(.invalidArgument, "Unknown UnaryFilter operator.")
       }
+      return filter
     }
   }
 }
@@ -108,23 +104,4 @@ extension FieldFilter {
 
   /// Whether it stands for a comparison that nothing satisfies.
   var matchesNothing: Bool { op == .in && value == .array([]) }
-}
-
-extension FieldFilter.Operator {
-  /// `google.firestore.v1.StructuredQuery.FieldFilter.Operator`.
-  fileprivate init?(requestNumber: Int64) {
-    switch requestNumber {
-    case 1: self = .lessThan
-    case 2: self = .lessThanOrEqual
-    case 3: self = .greaterThan
-    case 4: self = .greaterThanOrEqual
-    case 5: self = .equal
-    case 6: self = .notEqual
-    case 7: self = .arrayContains
-    case 8: self = .in
-    case 9: self = .arrayContainsAny
-    case 10: self = .notIn
-    default: return nil
-    }
-  }
 }

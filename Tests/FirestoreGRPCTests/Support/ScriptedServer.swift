@@ -46,3 +46,10 @@ private struct RawBytes: MessageSerializer, MessageDeserializer {
   func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Bytes { Bytes(message) }
   func deserialize<Bytes: GRPCContiguousBytes>(_ bytes: Bytes) throws -> [UInt8] { bytes.withUnsafeBytes { Array($0) } }
 }
+
+extension RPCError {
+  /// What ends a call with this code.
+  init(_ code: StatusCode, _ message: String) {
+    self.init(code: Status.Code(rawValue: code.rawValue).flatMap { Code($0) } ?? .unknown, message: message)
+  }
+}

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The messages of google.firestore.v1 under short names, apart from the model's types of the same names.
+/// The messages of google.firestore.v1 as swift-protobuf generates them: the oracle of tests that compare bytes. Under short
+/// names, apart from the model's types of the same names.
 package enum Wire {
-  package typealias Service = Google_Firestore_V1_Firestore
-  package typealias Method = Google_Firestore_V1_Firestore.Method
-
   package typealias Document = Google_Firestore_V1_Document
   package typealias Value = Google_Firestore_V1_Value
   package typealias ArrayValue = Google_Firestore_V1_ArrayValue
@@ -23,6 +21,17 @@ package enum Wire {
   package typealias TargetChange = Google_Firestore_V1_TargetChange
   package typealias ListenRequest = Google_Firestore_V1_ListenRequest
   package typealias ListenResponse = Google_Firestore_V1_ListenResponse
+  package typealias CommitRequest = Google_Firestore_V1_CommitRequest
+  package typealias BatchGetDocumentsRequest = Google_Firestore_V1_BatchGetDocumentsRequest
+  package typealias BatchGetDocumentsResponse = Google_Firestore_V1_BatchGetDocumentsResponse
+  package typealias RunQueryRequest = Google_Firestore_V1_RunQueryRequest
+  package typealias RunQueryResponse = Google_Firestore_V1_RunQueryResponse
+  package typealias RunAggregationQueryRequest = Google_Firestore_V1_RunAggregationQueryRequest
+  package typealias RunAggregationQueryResponse = Google_Firestore_V1_RunAggregationQueryResponse
+  package typealias ListCollectionIdsRequest = Google_Firestore_V1_ListCollectionIdsRequest
+  package typealias ListCollectionIdsResponse = Google_Firestore_V1_ListCollectionIdsResponse
+  package typealias ListDocumentsRequest = Google_Firestore_V1_ListDocumentsRequest
+  package typealias ListDocumentsResponse = Google_Firestore_V1_ListDocumentsResponse
   package typealias WriteRequest = Google_Firestore_V1_WriteRequest
   package typealias WriteResponse = Google_Firestore_V1_WriteResponse
   package typealias CommitResponse = Google_Firestore_V1_CommitResponse

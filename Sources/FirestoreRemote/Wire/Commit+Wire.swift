@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+extension WireWriter {
+  /// The content of a `google.firestore.v1.CommitRequest`.
+  package mutating func commitRequest(_ mutations: [Mutation], in database: DatabaseID) {
+    let names = DocumentNames(database)
+    field(1, string: database.name)
+    for mutation in mutations { field(2) { $0.mutation(mutation, names) } }
+  }
+
+  /// The content of a `google.firestore.v1.CommitResponse`.
+  /// - Parameter mutations: what was committed.
+  package mutating func commitResponse(_ response: CommitResponse, to mutations: [Mutation]) {
+    for (mutation, result) in zip(mutations, response.results) { writeResult(1, result, of: mutation) }
+    field(2, timestamp: response.commitTime.timestamp)
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.CommitResponse`. The commit's time stands for a version where the backend
+  /// gives none, as after a delete.
+  package mutating func commitResponse() throws(WireError) -> CommitResponse {
+    var received = ReceivedCommit()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): try received.append(try message())
+      case (2, .lengthDelimited): received.commitTime = SnapshotVersion(try timestamp())
+      default: try skip(tag.type)
+      }
+    }
+    guard let response = received.response else { throw WireError("a commit has no time") }
+    return response
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One page of a collection's documents.
+package struct DocumentPage: Sendable {
+  /// Those that are `missing` have documents below them; they have no version.
+  package var documents: [Document]
+  /// Asks for the page behind this one; empty if there is none.
+  package var nextPageToken: String
+
+  package init(documents: [Document], nextPageToken: String = "") {
+    self.documents = documents
+    self.nextPageToken = nextPageToken
+  }
+}
+
+extension WireWriter {
+  /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection, of missing
+  /// ones too.
+  package mutating func listNamesRequest(
+    in collection: ResourcePath, of database: DatabaseID, pageSize: Int32, pageToken: String
+  ) {
+    field(1, string: database.name(of: collection.parent))
+    field(2, string: collection.last)
+    field(3, integer: Int64(pageSize))
+    if !pageToken.isEmpty { field(4, string: pageToken) }
+    field(7) { $0.field(1, string: FieldPath.documentID.canonicalText) }
+    field(12, boolean: true)
+  }
+
+  /// The content of a `google.firestore.v1.ListDocumentsResponse`.
+  /// - Parameter mask: the fields to send; all for `nil`.
+  package mutating func listDocumentsResponse(_ page: DocumentPage, _ names: DocumentNames, mask: FieldMask? = nil) {
+    for document in page.documents { field(1) { $0.document(document, names, mask: mask) } }
+    if !page.nextPageToken.isEmpty { field(2, string: page.nextPageToken) }
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.ListDocumentsResponse`.
+  package mutating func listDocumentsResponse(_ names: DocumentNames) throws(WireError) -> DocumentPage {
+    var page = DocumentPage(documents: [])
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): page.documents.append(try document(names, mayBeMissing: true))
+      case (2, .lengthDelimited): page.nextPageToken = try string()
+      default: try skip(tag.type)
+      }
+    }
+    return page
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// One message of the server on a write stream (PROTOCOL §3.1).
+package struct WriteResponse: Sendable {
+  /// Names the stream; only in the answer to the handshake.
+  package var streamID: String
+  package var streamToken: [UInt8]
+  /// `nil` in the answer to the handshake, and to the message with which a client ends the stream.
+  package var commit: CommitResponse?
+
+  package init(streamID: String = "", streamToken: [UInt8], commit: CommitResponse? = nil) {
+    self.streamID = streamID
+    self.streamToken = streamToken
+    self.commit = commit
+  }
+}
+
+extension WireWriter {
+  /// The content of the `google.firestore.v1.WriteRequest` that opens a stream.
+  package mutating func writeHandshake(in database: DatabaseID) { field(1, string: database.name) }
+
+  /// The content of a `google.firestore.v1.WriteRequest` on an open stream.
+  package mutating func writeRequest(_ request: WriteRequest, in database: DatabaseID) {
+    let names = DocumentNames(database)
+    field(1, string: database.name)
+    for mutation in request.mutations { field(3) { $0.mutation(mutation, names) } }
+    if !request.streamToken.isEmpty { field(4, bytes: request.streamToken) }
+    if let id = request.requestID { label(5, WriteRequestID.labelName, id.label) }
+  }
+
+  /// An entry of a `map<string, string>`.
+  mutating func label(_ number: Int, _ key: String, _ value: String) {
+    field(number) { writer in
+      writer.field(1, string: key)
+      writer.field(2, string: value)
+    }
+  }
+
+  /// The content of a `google.firestore.v1.WriteResponse`.
+  /// - Parameter mutations: what was committed, if anything was.
+  package mutating func writeResponse(_ response: WriteResponse, to mutations: [Mutation] = []) {
+    if !response.streamID.isEmpty { field(1, string: response.streamID) }
+    if !response.streamToken.isEmpty { field(2, bytes: response.streamToken) }
+    guard let commit = response.commit else { return }
+    for (mutation, result) in zip(mutations, commit.results) { writeResult(3, result, of: mutation) }
+    field(4, timestamp: commit.commitTime.timestamp)
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.WriteResponse`.
+  package mutating func writeResponse() throws(WireError) -> WriteResponse {
+    var response = WriteResponse(streamToken: [])
+    var received = ReceivedCommit()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): response.streamID = try string()
+      case (2, .lengthDelimited): response.streamToken = try byteArray()
+      case (3, .lengthDelimited): try received.append(try message())
+      case (4, .lengthDelimited): received.commitTime = SnapshotVersion(try timestamp())
+      default: try skip(tag.type)
+      }
+    }
+    response.commit = received.response
+    return response
+  }
+}

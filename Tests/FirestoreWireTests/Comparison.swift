@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import SwiftProtobuf
+import Testing
+
+/// That bytes which are written by hand mean what the generated message says: field by field, with nothing besides. Fields may
+/// come in another order, and defaults may be written out.
+func expectSame<Message: SwiftProtobuf.Message>(
+  _ written: [UInt8], _ message: Message, _ comment: Comment, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  var options = BinaryEncodingOptions()
+  options.useDeterministicOrdering = true
+  // As bytes: a NaN is not equal to itself.
+  let read: [UInt8] = try Message(serializedBytes: written).serializedBytes(options: options)
+  #expect(try read == message.serializedBytes(options: options), comment, sourceLocation: sourceLocation)
+}
+
+/// Reads a whole message by hand.
+func read<Result>(
+  _ bytes: [UInt8], _ body: (inout WireReader) throws(WireError) -> Result
+) throws(WireError) -> Result {
+  let result: Swift.Result<Result, WireError> = bytes.withUnsafeBytes { buffer in
+    var reader = WireReader(buffer)
+    do throws(WireError) { return .success(try body(&reader)) } catch { return .failure(error) }
+  }
+  return try result.get()
+}
+
+/// Reads what the generated message writes.
+func read<Result>(
+  _ message: some SwiftProtobuf.Message, _ body: (inout WireReader) throws(WireError) -> Result
+) throws -> Result {
+  try read(message.serializedBytes() as [UInt8], body)
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreRemote
+import RandomValues
+import SeededRandom
+import SwiftProtobuf
+import Testing
+import WireOracle
+
+@testable import FirestoreService
+
+@Suite("Requests are the generated messages', both ways")
+struct RequestTests {
+  private let database = Samples.database
+  private let seeds: Range<UInt64> = 0..<300
+
+  private func bytes(_ write: (inout WireWriter) -> Void) -> [UInt8] { WireWriter.message(write) }
+
+  @Test("Commit")
+  func commit() throws {
+    for seed in seeds {
+      var random = SeededGenerator(seed: seed)
+      let mutations = random.list(upTo: 3) { $0.mutation() }
+      let message = Wire.CommitRequest.with { request in
+        request.database = database.name
+        request.writes = mutations.map { $0.message(in: database) }
+      }
+
+      try expectSame(bytes { $0.commitRequest(mutations, in: database) }, message, "seed \(seed)")
+      let received = try CommitRequest(message.serializedBytes())
+      #expect(received.database == database && received.mutations == mutations, "seed \(seed)")
+      for (mutation, write) in zip(mutations, message.writes) {
+        let names = DocumentNames(database)
+        let stored = try read(write) { reader throws(WireError) in try reader.mutation(names) }
+        #expect(stored == mutation, "seed \(seed)")
+      }
+    }
+  }
+
+  @Test("Write, with the label that names it for ever")
+  func write() throws {
+    for seed in seeds {
+      var random = SeededGenerator(seed: seed)
+      let request = WriteRequest(
+        streamToken: random.bytes(), mutations: random.list(upTo: 3) { $0.mutation() },
+        requestID: random.optional { $0.requestID() })
+      let message = request.message(in: database)
+
+      try expectSame(bytes { $0.writeRequest(request, in: database) }, message, "seed \(seed)")
+      let received = try WriteStreamRequest(message.serializedBytes(), database: nil)
+      #expect(received.mutations == request.mutations && received.token == request.streamToken, "seed \(seed)")
+      #expect(received.id == request.requestID, "seed \(seed)")
+    }
+    let handshake = Wire.WriteRequest.with { $0.database = database.name }
+    try expectSame(bytes { $0.writeHandshake(in: database) }, handshake, "handshake")
+  }
+
+  @Test("What is no label of a write request names none")
+  func labels() {
+    let id = WriteRequestID(clientID: [0, 15, 255], batchID: BatchID(42))
+    #expect(id.label == "000fff-42")
+    #expect(WriteRequestID(label: id.label) == id)
+    for label in ["", "-", "0-1", "zz-1", "00-x", "00-1-2"] { #expect(WriteRequestID(label: label) == nil) }
+  }
+
+  @Test("BatchGetDocuments")
+  func batchGet() throws {
+    for seed in seeds {
+      var random = SeededGenerator(seed: seed)
+      let keys = Array(Set(random.list(upTo: 4) { $0.key() }))
+      let message = Wire.BatchGetDocumentsRequest.with { request in
+        (request.database, request.documents) = (database.name, keys.map { database.name(of: $0) })
+      }
+
+      try expectSame(bytes { $0.batchGetRequest(keys, in: database) }, message, "seed \(seed)")
+      #expect(try BatchGetRequest(message.serializedBytes()).keys == keys, "seed \(seed)")
+    }
+  }
+
+  @Test("RunQuery; what is stored of a query reads the same")
+  func runQuery() throws {
+    for seed in seeds {
+      var random = SeededGenerator(seed: seed)
+      let target = random.target()
+      let message = Wire.RunQueryRequest.with { request in
+        (request.parent, request.structuredQuery) = (target.parentName(in: database), target.message)
+      }
+
+      try expectSame(bytes { $0.runQueryRequest(target, in: database) }, message, "seed \(seed)")
+      var query = try read(message.structuredQuery) { reader throws(WireError) in try reader.structuredQuery() }
+      query.path = target.path
+      #expect(query.filters == target.filters && query.explicitOrderBy == target.orderBy, "seed \(seed)")
+      #expect(query.collectionGroup == target.collectionGroup && query.limit == target.limit, "seed \(seed)")
+      #expect(query.start == target.start && query.end == target.end, "seed \(seed)")
+    }
+  }
+
+  @Test("A limit beyond what the protocol has is the most that it has")
+  func largeLimit() throws {
+    var target = Samples.queries[0].target
+    target.limit = 1 << 40
+    let request = try Wire.RunQueryRequest(serializedBytes: bytes { $0.runQueryRequest(target, in: database) })
+    #expect(request.structuredQuery.limit.value == .max)
+  }
+
+  @Test("RunAggregationQuery")
+  func aggregation() throws {
+    for seed in seeds {
+      var random = SeededGenerator(seed: seed)
+      let (target, aggregations) = (random.target(), random.aggregations())
+      let message = Wire.RunAggregationQueryRequest.with { request in
+        request.parent = target.parentName(in: database)
+        request.structuredAggregationQuery.structuredQuery = target.message
+        request.structuredAggregationQuery.aggregations = aggregations.map(\.message)
+      }
+
+      try expectSame(
+        bytes { $0.aggregationRequest(target, aggregations, in: database) }, message, "seed \(seed)")
+    }
+  }
+
+  @Test("ListCollectionIds and ListDocuments", arguments: ["", "more"])
+  func listing(token: String) throws {
+    for parent: ResourcePath in [.root, ResourcePath("a/ü")] {
+      let ids = Wire.ListCollectionIdsRequest.with { request in
+        (request.parent, request.pageSize, request.pageToken) = (database.name(of: parent), 300, token)
+      }
+      try expectSame(
+        bytes { $0.listCollectionIDsRequest(below: parent, in: database, pageSize: 300, pageToken: token) }, ids, "")
+      let documents = Wire.ListDocumentsRequest.with { request in
+        (request.parent, request.collectionID) = (database.name(of: parent), "c")
+        (request.pageSize, request.pageToken, request.showMissing) = (7, token, true)
+        request.mask.fieldPaths = ["__name__"]
+      }
+      try expectSame(
+        bytes {
+          $0.listNamesRequest(in: parent.appending("c"), of: database, pageSize: 7, pageToken: token)
+        }, documents, "")
+      let received = try RequestReader.read(documents.serializedBytes()) { reader throws(RPCStatus) in
+        var request = ListDocumentsRequest()
+        try request.read(&reader)
+        return request
+      }
+      #expect(received.parent == documents.parent && received.collectionID == "c" && received.showMissing)
+      #expect(received.pageSize == 7 && received.pageToken == token)
+    }
+  }
+
+  @Test("Listen")
+  func listen() throws {
+    for seed in seeds {
+      var random = SeededGenerator(seed: seed)
+      let request = random.watchRequest()
+      try expectSame(
+        bytes { $0.watchRequest(request, in: database) }, request.message(in: database), "seed \(seed)")
+    }
+  }
+
+  @Test("The server listens to what the generated message asks for", arguments: Samples.watchedQueries)
+  func listening(query: Query) throws {
+    for seed in 0..<20 as Range<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      guard case .add(let sent) = random.watchRequest(query.target) else { continue }
+      let request = try ListenRequest(WatchRequest.add(sent).message(in: database).serializedBytes())
+      guard case .watch(.add(let received), let others) = request.change else {
+        Issue.record("not added: \(request.change)")
+        return
+      }
+      #expect(received.id == sent.id && received.target == sent.target && others.isEmpty)
+      #expect(received.resume == sent.resume)
+      #expect(received.expectedCount == (sent.resume == nil ? nil : sent.expectedCount))
+    }
+    let removal = try ListenRequest(WatchRequest.remove(TargetID(7)).message(in: database).serializedBytes())
+    guard case .watch(.remove(TargetID(7)), _) = removal.change else {
+      Issue.record("not removed: \(removal.change)")
+      return
+    }
+  }
+}
