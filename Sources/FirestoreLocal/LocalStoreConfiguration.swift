@@ -36,13 +36,17 @@ package struct LocalStoreConfiguration: Sendable {
   package var database: DatabaseID
   /// Whose a durable cache must be; `nil` takes whatever is there, for whoever only reads it.
   package var claim: CacheClaim?
+  /// Told what a user should know while nothing has failed: one sentence or two, while the store is opened.
+  package var report: @Sendable (String) -> Void
 
   package init(
-    location: StorageLocation, policy: CollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil
+    location: StorageLocation, policy: CollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.location = location
     self.policy = policy
     self.database = database
     self.claim = claim
+    self.report = report
   }
 }

@@ -7,6 +7,8 @@ package struct LocalStoreError: Error, Hashable, Sendable, CustomStringConvertib
     /// Another process, or another store in this one, holds the directory.
     case locked
     case notWritable
+    /// The directory or a file in it is open to other users, or not what it seems to be.
+    case notPrivate
     case corrupt
     /// Written by a newer version of this program.
     case newerSchema
@@ -22,7 +24,7 @@ package struct LocalStoreError: Error, Hashable, Sendable, CustomStringConvertib
     package var code: StatusCode {
       switch self {
       case .locked, .newerSchema, .foreign: .failedPrecondition
-      case .notWritable: .unimplemented
+      case .notWritable, .notPrivate: .unimplemented
       case .corrupt: .dataLoss
       case .diskFull: .resourceExhausted
       case .injected: .unavailable

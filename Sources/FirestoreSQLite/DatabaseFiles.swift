@@ -12,7 +12,14 @@ package struct DatabaseFiles: Hashable, Sendable {
   private var logIndex: String { path + "-shm" }
   private var mark: String { path + ".damaged" }
 
-  package var exists: Bool { access(path, F_OK) == 0 }
+  /// Whether there is a database, or the log of one.
+  package var exists: Bool { access(path, F_OK) == 0 || access(log, F_OK) == 0 }
+
+  /// Whether the database itself is there, and holds anything.
+  package var hasContents: Bool {
+    var information = stat()
+    return stat(path, &information) == 0 && information.st_size > 0
+  }
 
   /// Looks at the files before SQLite opens them, and makes them private.
   /// - Precondition: the directory is locked.
@@ -25,7 +32,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
     try LogInspection.check(self)
     // A file that SQLite makes would follow the umask.
-    if !exists, let notice = try PrivateFile.secure(path, creating: true) { notices.append(notice) }
+    if access(path, F_OK) != 0, let notice = try PrivateFile.secure(path, creating: true) { notices.append(notice) }
     return notices
   }
 
@@ -43,12 +50,12 @@ package struct DatabaseFiles: Hashable, Sendable {
   /// - Parameter suffix: such as `damaged` for `….damaged-1`.
   /// - Returns: the new path of the database.
   package func moveAside(_ suffix: String) throws(StoreError) -> String {
+    // The log goes second: alone it is damage for whoever finds it after an interruption, a database without it is not.
+    let companions = ["", "-wal", "-shm"]
     var number = 1
-    while access("\(path).\(suffix)-\(number)", F_OK) == 0 || access("\(path).\(suffix)-\(number)-wal", F_OK) == 0 {
-      number += 1
-    }
+    while companions.contains(where: { access("\(path).\(suffix)-\(number)\($0)", F_OK) == 0 }) { number += 1 }
     let aside = "\(path).\(suffix)-\(number)"
-    for companion in ["-wal", "-shm", ""] where access(path + companion, F_OK) == 0 {
+    for companion in companions where access(path + companion, F_OK) == 0 {
       guard rename(path + companion, aside + companion) == 0 else {
         throw StoreError(
           .notWritable, "\(path + companion) is damaged and cannot be moved aside: \(StoreError.reason(errno)).")
@@ -56,5 +63,14 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
     clearDamage()
     return aside
+  }
+
+  /// Deletes the database with what belongs to it.
+  /// - Precondition: it was closed, so that its log holds nothing.
+  package func remove() throws(StoreError) {
+    for file in [log, logIndex, path] where unlink(file) != 0 && errno != ENOENT {
+      throw StoreError(.notWritable, "\(file) cannot be deleted: \(StoreError.reason(errno)).")
+    }
+    clearDamage()
   }
 }

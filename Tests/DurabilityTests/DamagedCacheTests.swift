@@ -60,6 +60,42 @@ import Testing
   }
 
   @Test(
+    "One changed bit in the log is told to whoever has writes there, and the client goes on",
+    .timeLimit(.minutes(5)), arguments: UInt64(0)..<6)
+  func bitInLog(_ seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let (origin, folder) = (try ClientFolder(), try ClientFolder())
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+    try await UsedClient.fill(origin, backend)
+    // Closing brings everything into the database: the log then has these writes and nothing else.
+    try origin.openCache().close()
+    var store = try origin.openCache()
+    for number in 0..<3 {
+      _ = try store.write([UsedClient.set("rooms/\(number)", 9)], at: Timestamp(seconds: 1_700_000_000))
+    }
+    try origin.copyCache(to: folder)
+    store.close()
+    let log = URL(filePath: folder.cachePath + "-wal")
+    var bytes = try Data(contentsOf: log)
+    bytes[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+    try bytes.write(to: log)
+
+    var outcomes: [(refusal: String?, failures: [RPCStatus])] = []
+    for _ in 0..<2 {
+      let client = UsedClient(folder, backend)
+      outcomes.append(try await client.use())
+      await client.terminate()
+    }
+
+    let refusal = outcomes[0].refusal ?? ""
+    #expect(refusal.contains("has been moved to \(folder.cachePath).corrupt-1; a new one was begun"), "\(seed)")
+    #expect(refusal.contains("have not been sent"))
+    #expect(try Data(contentsOf: URL(filePath: folder.cachePath + ".corrupt-1-wal")) == bytes)
+    #expect(outcomes[1].refusal == nil)
+    #expect(outcomes.allSatisfy { $0.failures == [] })
+  }
+
+  @Test(
     "Damage met while a cache is in use ends everybody who waits with data-loss, and the next start is sound",
     .timeLimit(.minutes(5)))
   func damageInUse() async throws {

@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import Foundation
+import Synchronization
 import Testing
 
 enum Storage: String, CaseIterable, CustomTestStringConvertible {
@@ -89,4 +90,13 @@ func collection(_ path: String, _ filters: [Filter] = []) -> Query { Query(path:
 
 func field(_ name: String, _ op: FieldFilter.Operator, _ value: Value) -> Filter {
   .field(FieldFilter(FieldPath(name), op, value))
+}
+
+/// What a store tells while it is opened.
+final class Notices: Sendable {
+  private let list = Mutex<[String]>([])
+
+  var texts: [String] { list.withLock { $0 } }
+
+  func add(_ text: String) { list.withLock { $0.append(text) } }
 }

@@ -23,11 +23,6 @@ import Testing
     return nil
   }
 
-  private func failureToOpen(_ place: Place) -> LocalStoreError? {
-    do { _ = try place.open() } catch { return error as? LocalStoreError }
-    return nil
-  }
-
   @Test("A pending write that changed on disk is an error that says it was not sent, and nobody else's")
   func batch() throws {
     let store = try filled(Place(.memory))
@@ -116,30 +111,5 @@ import Testing
     #expect(id.clientID.count == 8)
     #expect(laterID.batchID == later && laterID.clientID.count == 16 && laterID.clientID.starts(with: id.clientID))
     #expect(violations == [])
-  }
-
-  @Test("A log without its database is damage: both are kept under one name", arguments: ["missing", "empty"])
-  func logAlone(_ state: String) throws {
-    let place = Place(.durable)
-    var store = try filled(place)
-    // The files as a killed process leaves them.
-    let copy = Place(.durable)
-    try FileManager.default.copyItem(atPath: place.path, toPath: copy.path)
-    store.close()
-    try FileManager.default.removeItem(atPath: copy.databasePath)
-    if state == "empty" { _ = FileManager.default.createFile(atPath: copy.databasePath, contents: nil) }
-    let log = try Data(contentsOf: URL(filePath: copy.databasePath + "-wal"))
-
-    #expect(failureToOpen(copy)?.message.contains("\(state), but its log of \(log.count) bytes") == true)
-    store = LocalStore(openingOrFallingBack: copy.configuration())
-    let pending = try store.pendingBatches().count
-    let message = store.fallback?.message ?? ""
-
-    #expect(store.fallback?.kind == .corrupt)
-    #expect(message.contains("has been moved to \(copy.databasePath).corrupt-1; a new one was begun"))
-    #expect(message.contains("have not been sent"))
-    #expect(pending == 0)
-    #expect(try Data(contentsOf: URL(filePath: copy.databasePath + ".corrupt-1-wal")) == log)
-    store.close()
   }
 }

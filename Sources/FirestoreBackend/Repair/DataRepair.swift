@@ -83,7 +83,7 @@ package struct DataRepair: ~Copyable {
         report = try save()
         if let error = BackendFile.replace(finished, by: unfinished) { throw error }
       }
-      report.kept = files.exists || access(files.log, F_OK) == 0 ? try files.moveAside("damaged") : files.path
+      report.kept = files.exists ? try files.moveAside("damaged") : files.path
       if let error = BackendFile.replace(files.path, by: finished) { throw error }
       files.clearDamage()
       return report

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+import FirestoreSQLite
 
 extension LocalBackend {
   /// Whether a directory has data of a backend, in whatever state.
   package static func exists(in directory: String) -> Bool {
-    ["", "-wal"].contains { access(directory + "/backend.sqlite3" + $0, F_OK) == 0 }
+    DatabaseFiles(path: directory + "/" + BackendFile.name).exists
   }
 }

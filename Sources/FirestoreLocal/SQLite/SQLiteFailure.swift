@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 import GRDB
 import GRDBSQLite
 
@@ -26,10 +27,22 @@ extension LocalStoreError {
   init(_ error: any Error) {
     switch error {
     case let error as LocalStoreError: self = error
+    case let error as StoreError: self.init(error)
     case let error as DatabaseError:
       self.init(sqlite: error.extendedResultCode.rawValue, error.message ?? "no details")
     default: self.init(.sqlite, "The cache failed: \(error)")
     }
+  }
+
+  init(_ error: StoreError) {
+    let kind: Kind =
+      switch error.kind {
+      case .locked: .locked
+      case .notWritable: .notWritable
+      case .notPrivate: .notPrivate
+      case .corrupt: .corrupt
+      }
+    self.init(kind, error.message)
   }
 
   /// Writing, flushing or growing a file failed: what a full disk, a quota or a dying disk looks like.

@@ -53,17 +53,19 @@ package struct LocalStore: ~Copyable {
     let database =
       switch configuration.location {
       case .memory: try CacheDatabase()
-      case .directory(let path): try CacheDatabase.open(in: path, claim: configuration.claim)
+      case .directory(let path):
+        try CacheDatabase.open(in: path, claim: configuration.claim, report: configuration.report)
       }
     self.init(try Opening(database), configuration.policy)
   }
 
   /// Opens what the configuration names. A damaged database is moved aside, never deleted, and a new one begun; one
-  /// that is locked, not writable, newer or another database's is left alone, and the store is in memory. `fallback` says so.
+  /// that is locked, not writable, not private, newer or another database's is left alone, and the store is in memory.
+  /// `fallback` says so.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
     do throws(LocalStoreError) {
-      opening = try Opening(orMovingAside: configuration.location, configuration.claim)
+      opening = try Opening(orMovingAside: configuration)
     } catch let reason {
       do throws(LocalStoreError) {
         opening = try Opening(CacheDatabase(), fallback: reason)
@@ -103,11 +105,12 @@ package struct LocalStore: ~Copyable {
       batchCount = try database.mutations.count(of: user)
     }
 
-    init(orMovingAside location: StorageLocation, _ claim: CacheClaim?) throws(LocalStoreError) {
-      switch location {
+    init(orMovingAside configuration: LocalStoreConfiguration) throws(LocalStoreError) {
+      switch configuration.location {
       case .memory: try self.init(CacheDatabase())
       case .directory(let path):
-        let (database, damage, movedAside) = try CacheDatabase.openRecovering(in: path, claim: claim)
+        let (database, damage, movedAside) = try CacheDatabase.openRecovering(
+          in: path, claim: configuration.claim, report: configuration.report)
         try self.init(database, fallback: damage, movedAside: movedAside)
       }
     }

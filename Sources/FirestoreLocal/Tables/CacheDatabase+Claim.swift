@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 
 extension CacheDatabase {
   /// Beside the numbers in `globals`; no number of theirs.
@@ -39,16 +38,5 @@ extension CacheDatabase {
       .foreign,
       "The cache in \(path) is that of \(owner)\(contents). It is not used for \(identity): use another cache "
         + "directory, or move this one away.")
-  }
-}
-
-extension StoreDirectory {
-  /// Deletes the database with its companions, so that a new one can be begun while the directory stays locked.
-  borrowing func removeDatabase() throws(LocalStoreError) {
-    for suffix in ["-wal", "-shm", ""] where unlink(databasePath + suffix) != 0 && errno != ENOENT {
-      throw LocalStoreError(
-        .notWritable, "The cache in \(path) cannot be replaced: \(String(cString: strerror(errno))).")
-    }
-    clearDamage()
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 
 /// The tables on their connection, and the transaction around them.
 final class CacheDatabase {
@@ -53,8 +54,10 @@ final class CacheDatabase {
   deinit { close() }
 
   /// Opens the database of a directory, which is locked until `close`.
-  static func open(in path: String, claim: CacheClaim?) throws(LocalStoreError) -> CacheDatabase {
-    let directory = try StoreDirectory(path)
+  static func open(
+    in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(LocalStoreError) -> CacheDatabase {
+    let directory = try StoreDirectory(path, report: report)
     let database = try open(directory, claim)
     database.directory = consume directory
     return database
@@ -63,9 +66,9 @@ final class CacheDatabase {
   /// As `open`, but a damaged database is renamed and a new one begun.
   /// - Returns: also what was wrong and where the damaged database is now.
   static func openRecovering(
-    in path: String, claim: CacheClaim?
+    in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void
   ) throws(LocalStoreError) -> (database: CacheDatabase, damage: LocalStoreError?, movedAside: String?) {
-    let directory = try StoreDirectory(path)
+    let directory = try StoreDirectory(path, report: report)
     var damage: LocalStoreError?
     var movedAside: String?
     let database: CacheDatabase
@@ -98,20 +101,18 @@ final class CacheDatabase {
   }
 
   private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {
+    try directory.prepare()
     let database: CacheDatabase
-    do throws(LocalStoreError) {
-      try directory.checkFiles()
-      database = try CacheDatabase(path: directory.databasePath)
-    } catch {
-      throw LocalStoreError(error.kind, "\(error.message) (\(directory.databasePath))")
+    do throws(LocalStoreError) { database = try CacheDatabase(path: directory.files.path) } catch {
+      throw LocalStoreError(error.kind, "\(error.message) (\(directory.files.path))")
     }
     // What every start reads must be readable, or the database is not the one to go on with.
     _ = try database.mutations.count(of: database.signedOutUser)
-    if directory.isMarkedDamaged {
+    if directory.files.isMarkedDamaged {
       try database.verify()
       // Entries have no checksums of their own.
       try database.transaction { () throws(LocalStoreError) in try database.indexes.removeAllEntries() }
-      directory.clearDamage()
+      directory.files.clearDamage()
     }
     return database
   }
@@ -145,7 +146,7 @@ final class CacheDatabase {
   }
 
   private func noting(_ error: LocalStoreError) -> LocalStoreError {
-    if error.kind == .corrupt { directory?.markDamaged() }
+    if error.kind == .corrupt { directory?.files.markDamaged() }
     return error
   }
 }

@@ -37,11 +37,19 @@ final class ClientLog: Sendable {
     var last: EngineStatus?
     for await status in engine.status() {
       guard let sink = Self.sink.withLock({ $0 }) else { return true }
-      let time = Date().formatted(.iso8601)
-      for event in Self.events(from: last, to: status) { sink("\(time) Hearth \(database.name): \(event)") }
+      for event in Self.events(from: last, to: status) { sink(Self.line(event, database)) }
       last = status
     }
     return false
+  }
+
+  private static func line(_ event: String, _ database: DatabaseID) -> String {
+    "\(Date().formatted(.iso8601)) Hearth \(database.name): \(event)"
+  }
+
+  /// Writes what happened before there was a client.
+  static func write(_ event: String, _ database: DatabaseID) {
+    sink.withLock { $0 }?(line(event, database))
   }
 
   /// What happened between two statuses.

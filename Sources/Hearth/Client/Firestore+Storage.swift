@@ -27,7 +27,8 @@ extension Firestore {
     return LocalStoreConfiguration(
       location: (plan.isDurable ? cacheDirectory(for: backend) : nil).map { .directory($0) } ?? .memory,
       policy: plan.policy, database: database,
-      claim: identity.map { CacheClaim($0, replacesOthers: isBesideData) })
+      claim: identity.map { CacheClaim($0, replacesOthers: isBesideData) },
+      report: { [database] in ClientLog.write($0, database) })
   }
 
   /// Why the durable cache is not in use and this session's data is kept in memory, or that it is a new one:

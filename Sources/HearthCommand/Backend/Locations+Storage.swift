@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreSync
+import Logging
 
 extension StorageOptions.Locations {
   /// The cache of a client that may send: it must be that of the database which the connection leads to.
@@ -12,7 +13,8 @@ extension StorageOptions.Locations {
     }
     return LocalStoreConfiguration(
       location: cache, policy: policy, database: database,
-      claim: CacheClaim(identity, replacesOthers: isBesideData))
+      claim: CacheClaim(identity, replacesOthers: isBesideData),
+      report: { Logger(label: "hearth.cache").warning("\($0)") })
   }
 
   /// Whether the cache lies in the folder of the embedded backend's data.
@@ -52,7 +54,7 @@ extension CommandFailure {
       switch kind {
       case .locked: .unavailable
       case .foreign, .newerSchema: .configuration
-      case .notWritable: .permissionDenied
+      case .notWritable, .notPrivate: .permissionDenied
       case .corrupt: .badData
       case .diskFull: .tryAgain
       case .injected, .sqlite: .failure

@@ -15,6 +15,7 @@ struct StorageProblem: Hashable, Sendable {
       switch kind {
       case .locked: "IN MEMORY: cache locked"
       case .notWritable: "IN MEMORY: cache not writable"
+      case .notPrivate: "IN MEMORY: cache folder open to others"
       case .newerSchema: "IN MEMORY: cache of a newer version"
       case .foreign: "IN MEMORY: cache of another database"
       case .corrupt: "NEW CACHE: the old one is damaged"
