@@ -73,27 +73,6 @@ enum Damage: String, CaseIterable {
     }
   }
 
-  /// The documents of each target, as far as they can be read.
-  static func members(_ folder: ClientFolder) throws -> [Int64: Set<Int64>] {
-    // Reading what a killed process left would change it.
-    let copy = try ClientFolder()
-    try folder.copyCache(to: copy)
-    var connection: OpaquePointer?
-    var statement: OpaquePointer?
-    defer {
-      sqlite3_finalize(statement)
-      sqlite3_close(connection)
-    }
-    var members: [Int64: Set<Int64>] = [:]
-    sqlite3_open(copy.cachePath, &connection)
-    sqlite3_prepare_v2(
-      connection, "SELECT target, id FROM target_documents JOIN documents ON id = document", -1, &statement, nil)
-    while sqlite3_step(statement) == SQLITE_ROW {
-      members[sqlite3_column_int64(statement, 0), default: []].insert(sqlite3_column_int64(statement, 1))
-    }
-    return members
-  }
-
   /// Runs a statement on the database.
   static func change(_ file: String, _ statement: String) throws {
     var connection: OpaquePointer?

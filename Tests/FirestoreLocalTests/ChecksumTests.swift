@@ -73,6 +73,77 @@ import Testing
     #expect(failure { try store.targetData(for: collection("rooms").target) }?.kind == .corrupt)
   }
 
+  /// Gives the target of `rooms` another document, in the table and in its index.
+  private static let exchange = "UPDATE target_documents SET document = (SELECT max(id) FROM documents)"
+
+  @Test("A target whose documents were exchanged for as many others is noticed when it is listened to again")
+  func members() throws {
+    for isScan in [true, false] {
+      let place = Place(.durable)
+      var store = try filled(place)
+      _ = try store.apply(event(at: 6, [doc("rooms/b", at: 6)]))
+      store.close()
+      store = try place.open()
+      try store.database.connection.execute(Self.exchange)
+
+      let target = try store.allocateTarget(collection("rooms").target).id
+      let found = failure {
+        if isScan { try _ = store.execute(collection("rooms"), usingPreviousResults: true) }
+        if !isScan { try _ = store.remoteKeys(of: target) }
+      }
+      store.close()
+
+      #expect(found?.kind == .corrupt)
+      #expect(found?.message.contains("other documents than those that were stored") == true)
+      // The next start looks at everything.
+      let next = LocalStore(openingOrFallingBack: place.configuration())
+      #expect(next.movedAside != nil)
+      next.close()
+    }
+  }
+
+  @Test("A query that goes on from the last result is not answered from documents of others")
+  func previousResult() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    let query = collection("rooms", [field("n", .greaterThan, .integer(0))])
+    let target = try store.allocateTarget(query.target).id
+    _ = try store.apply(
+      event(at: 5, [doc("rooms/a", at: 5, ["n": .integer(1)])], addedTo: target, token: token("t5")))
+    try store.notifyLocalViewChanges([LocalViewChanges(targetID: target, isFromCache: false, added: [key("rooms/a")], removed: [])])
+    _ = try store.apply(event(at: 6, [doc("rooms/b", at: 6)]))
+    let plan = try store.execute(query, usingPreviousResults: true).plan
+    try store.database.connection.execute(Self.exchange)
+
+    #expect(plan == .syncedResult)
+    #expect(failure { try store.execute(query, usingPreviousResults: true) }?.kind == .corrupt)
+    store.close()
+  }
+
+  @Test("Whatever a target's documents become, they are known for what was stored")
+  func memberChanges() throws {
+    for policy in [CollectionPolicy.eager, .leastRecentlyUsed(thresholdBytes: 0)] {
+      var store = try Place(.memory).open(policy)
+      let target = try store.allocateTarget(collection("rooms").target).id
+      func check(_ event: RemoteEvent) throws {
+        _ = try store.apply(event)
+        #expect(try store.checkInvariants() == [])
+      }
+      try check(event(at: 5, (0..<20).map { doc("rooms/\($0)", at: 5) }, addedTo: target, token: token("t")))
+      // Some of them again.
+      try check(event(at: 6, (15..<25).map { doc("rooms/\($0)", at: 6) }, addedTo: target, token: token("u")))
+      var removal = event(at: 7)
+      removal.targetChanges[target] = TargetChange(
+        resumeToken: token("v"), isCurrent: true, removed: Set((10..<30).map { key("rooms/\($0)") }))
+      try check(removal)
+      var mismatch = event(at: 8, [doc("rooms/3", at: 8)])
+      mismatch.targetMismatches[target] = .existenceFilterMismatch
+      try check(mismatch)
+      try check(event(at: 9, [doc("rooms/4", at: 9)], addedTo: target, token: token("w")))
+      #expect(try store.remoteKeys(of: target) == [key("rooms/4")])
+    }
+  }
+
   @Test("A cache without checksums, of the version before, is taken over with what waits in it")
   func upgrade() throws {
     let place = Place(.durable)
@@ -89,6 +160,7 @@ import Testing
       ALTER TABLE mutation_batches DROP COLUMN checksum;
       ALTER TABLE rejected_writes DROP COLUMN checksum;
       ALTER TABLE targets DROP COLUMN checksum;
+      ALTER TABLE targets DROP COLUMN members;
       ALTER TABLE pending_documents DROP COLUMN checksum;
       CREATE VIEW overlays AS
         SELECT collection, name, user, largest_batch, mutation, origin FROM pending_documents WHERE batch = 0;

@@ -30,7 +30,7 @@ extension LocalStore {
       let own = try database.targets.allocate(Self.target(ofBundle: bundle.id), database)
       let changes = try application.perform()
       if isFirst { try database.targets.removeMembers(of: own.id) }
-      for entry in slice where entry.document.exists { try database.add(entry.document.key, to: own.id) }
+      try database.add(slice.lazy.filter(\.document.exists).map(\.document.key), to: own.id)
       return changes
     }
   }
@@ -63,11 +63,15 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  fileprivate func add(_ key: DocumentKey, to target: TargetID) throws(LocalStoreError) {
-    guard let collection = try collections.number(of: key.collection),
-      let header = try documents.header(collection, key.documentID)
-    else { return }
-    try targets.add(header.number, to: target)
+  fileprivate func add(_ keys: some Sequence<DocumentKey>, to target: TargetID) throws(LocalStoreError) {
+    var members: [DocumentTable.Number] = []
+    for key in keys {
+      guard let collection = try collections.number(of: key.collection),
+        let header = try documents.header(collection, key.documentID)
+      else { continue }
+      members.append(header.number)
+    }
+    try targets.add(members, to: target)
   }
 
   /// - Parameter active: targets that are listened to; those know better than the bundle.
@@ -82,6 +86,6 @@ extension CacheDatabase {
     data.snapshotVersion = query.readTime
     try targets.set(data)
     try targets.removeMembers(of: data.id)
-    for key in members { try add(key, to: data.id) }
+    try add(members, to: data.id)
   }
 }

@@ -86,7 +86,7 @@ struct QueryEngine {
     var documents: [Document] = []
     var remoteKeys: Set<DocumentKey> = []
     var scanned = 0
-    try database.documents.scan(target: Int64(target.id.rawValue)) { row throws(LocalStoreError) in
+    try database.scanMembers(of: target.id) { row throws(LocalStoreError) in
       let key = row.key(in: try database.collections.path(of: row.collection))
       remoteKeys.insert(key)
       scanned += 1

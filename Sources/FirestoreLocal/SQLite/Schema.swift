@@ -6,7 +6,7 @@
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 6
+  static let version: Int64 = 7
 
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
   static func check(_ found: Int64) throws(LocalStoreError) {
@@ -22,8 +22,10 @@ enum Schema {
     let found = try connection.integer("PRAGMA user_version")
     if found == version { return }
     try connection.transaction { () throws(LocalStoreError) in
-      if found == 5 {
-        try connection.execute(checksums)
+      if found == 5 { try connection.execute(checksums) }
+      if found == 5 || found == 6 {
+        try connection.execute(memberDigests)
+        try TargetCache(connection).establishDigests()
         try connection.execute("PRAGMA user_version = \(version)")
         return
       }
@@ -45,6 +47,9 @@ enum Schema {
     DROP VIEW overlays;
     \(overlays)
     """
+
+  /// From version 6 to 7.
+  private static let memberDigests = "ALTER TABLE targets ADD COLUMN members INTEGER DEFAULT 0"
 
   private static let overlays = """
     CREATE VIEW overlays AS
@@ -117,7 +122,8 @@ enum Schema {
       snapshot_version INTEGER,
       limbo_free_version INTEGER,
       resume_token BLOB,
-      checksum INTEGER            -- of target, versions and token; NULL: stored before there were any
+      checksum INTEGER,           -- of target, versions and token; NULL: stored before there were any
+      members INTEGER DEFAULT 0   -- MemberDigest; NULL: being collected
     ) STRICT;
 
     CREATE TABLE target_documents (

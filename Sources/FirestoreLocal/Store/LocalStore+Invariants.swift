@@ -23,6 +23,7 @@ extension LocalStore {
     }
     let stored = try database.mutations.count(of: user)
     if stored != batchCount { violations.append("\(batchCount) batches are counted, \(stored) stored") }
+    do throws(LocalStoreError) { try database.targets.checkMembers() } catch { violations.append(error.message) }
     violations += try IndexVerification(database: database).violations()
     return violations
   }

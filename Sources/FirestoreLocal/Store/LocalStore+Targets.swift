@@ -66,7 +66,7 @@ extension LocalStore {
   package func remoteKeys(of target: TargetID) throws(LocalStoreError) -> Set<DocumentKey> {
     try database.read { () throws(LocalStoreError) in
       var keys: Set<DocumentKey> = []
-      try database.documents.scan(target: Int64(target.rawValue)) { row throws(LocalStoreError) in
+      try database.scanMembers(of: target) { row throws(LocalStoreError) in
         keys.insert(try database.collections.key(row.collection, row.name))
       }
       return keys

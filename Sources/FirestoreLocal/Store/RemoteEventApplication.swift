@@ -128,7 +128,7 @@ struct RemoteEventApplication {
       try database.targets.removeMembers(of: id)
       try add(change.modified, to: id)
     }
-    for key in change.removed { try removeMember(key, from: id) }
+    try remove(change.removed, from: id)
     // Of what moves up into the limit, the members tell nothing.
     if target.data.target.limit != nil, !change.removed.isEmpty { target.data.lastLimboFreeSnapshotVersion = nil }
     try add(change.added, to: id)
@@ -156,7 +156,7 @@ struct RemoteEventApplication {
     members.reserveCapacity(keys.count)
     for key in keys { members.append(try memberNumber(key)) }
     members.sort()
-    for number in members { try database.targets.add(number, to: id) }
+    try database.targets.add(members, to: id)
   }
 
   private mutating func memberNumber(_ key: DocumentKey) throws(LocalStoreError) -> DocumentTable.Number {
@@ -173,16 +173,20 @@ struct RemoteEventApplication {
     return number
   }
 
-  private mutating func removeMember(_ key: DocumentKey, from id: TargetID) throws(LocalStoreError) {
-    var number = numbers[key]
-    if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
-    guard let number else { return }
-    try database.targets.remove(number, from: id)
-    if collector != nil { unreferenced.append(number) }
-    // Storing a document also renews its read time and its place in the order of collection.
-    if changed[key] == nil, let readTime {
-      try database.documents.renew(number, readTime: readTime, sequenceNumber: sequenceNumber)
+  private mutating func remove(_ keys: Set<DocumentKey>, from id: TargetID) throws(LocalStoreError) {
+    var members: [DocumentTable.Number] = []
+    for key in keys {
+      var number = numbers[key]
+      if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
+      guard let number else { continue }
+      members.append(number)
+      // Storing a document also renews its read time and its place in the order of collection.
+      if changed[key] == nil, let readTime {
+        try database.documents.renew(number, readTime: readTime, sequenceNumber: sequenceNumber)
+      }
     }
+    try database.targets.remove(members, from: id)
+    if collector != nil { unreferenced += members }
   }
 
   private func advanceVersion() throws(LocalStoreError) {

@@ -34,6 +34,7 @@ extension CacheDatabase {
       // A target that is being collected has a name that no other has.
       guard name.hasPrefix("collected:") || target.canonicalID.equalsUTF8(name) else { throw TargetCache.misnamed }
     }
+    try targets.checkMembers()
   }
 
   /// Rows that no table may have, and how to call them.

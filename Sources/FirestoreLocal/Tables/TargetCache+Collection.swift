@@ -48,7 +48,7 @@ extension TargetCache {
     try connection.prepareOnce(
       """
       UPDATE targets SET canonical_id = 'collected:' || id, sequence_number = 0, snapshot_version = NULL,
-        limbo_free_version = NULL, resume_token = NULL, checksum = NULL
+        limbo_free_version = NULL, resume_token = NULL, checksum = NULL, members = NULL
       WHERE id = ?
       """
     ).bind(Int64(id.rawValue), at: 1).run()

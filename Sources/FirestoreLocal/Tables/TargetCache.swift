@@ -14,6 +14,9 @@ struct TargetCache {
   private let removeDocument: Statement
   private let removeAll: Statement
   private let members: Statement
+  let findDigest: Statement
+  private let toggleDigest: Statement
+  private let emptyDigest: Statement
   private let contains: Statement
 
   init(_ connection: Connection) throws(LocalStoreError) {
@@ -38,6 +41,10 @@ struct TargetCache {
     removeDocument = try connection.prepare("DELETE FROM target_documents WHERE target = ? AND document = ?")
     removeAll = try connection.prepare("DELETE FROM target_documents WHERE target = ?")
     members = try connection.prepare("SELECT document FROM target_documents WHERE target = ? ORDER BY document")
+    findDigest = try connection.prepare("SELECT members FROM targets WHERE id = ?")
+    // SQLite has no exclusive or.
+    toggleDigest = try connection.prepare("UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2")
+    emptyDigest = try connection.prepare("UPDATE targets SET members = 0 WHERE id = ?")
     contains = try connection.prepare("SELECT 1 FROM target_documents WHERE document = ? LIMIT 1")
   }
 
@@ -105,22 +112,42 @@ struct TargetCache {
 
   // MARK: Membership
 
-  func add(_ document: DocumentTable.Number, to id: TargetID) throws(LocalStoreError) {
-    try addDocument.bind(Int64(id.rawValue), at: 1).bind(document, at: 2).run()
+  /// - Parameter documents: best ascending; neighbours share pages.
+  func add(_ documents: some Sequence<DocumentTable.Number>, to id: TargetID) throws(LocalStoreError) {
+    try change(documents, of: id, by: addDocument)
   }
 
-  func remove(_ document: DocumentTable.Number, from id: TargetID) throws(LocalStoreError) {
-    try removeDocument.bind(Int64(id.rawValue), at: 1).bind(document, at: 2).run()
+  func remove(_ documents: some Sequence<DocumentTable.Number>, from id: TargetID) throws(LocalStoreError) {
+    try change(documents, of: id, by: removeDocument)
+  }
+
+  private func change(
+    _ documents: some Sequence<DocumentTable.Number>, of id: TargetID, by statement: Statement
+  ) throws(LocalStoreError) {
+    var digest = MemberDigest()
+    for document in documents {
+      try statement.bind(Int64(id.rawValue), at: 1).bind(document, at: 2).run()
+      if connection.rowsChangedLast > 0 { digest.toggle(document) }
+    }
+    guard digest != MemberDigest() else { return }
+    try toggleDigest.bind(digest.value, at: 1).bind(Int64(id.rawValue), at: 2).run()
   }
 
   func removeMembers(of id: TargetID) throws(LocalStoreError) {
     try removeAll.bind(Int64(id.rawValue), at: 1).run()
+    try emptyDigest.bind(Int64(id.rawValue), at: 1).run()
   }
 
   /// Ascending.
+  /// - Throws: `corrupt` if they are others than those that were stored.
   func members(of id: TargetID) throws(LocalStoreError) -> [DocumentTable.Number] {
     var numbers: [DocumentTable.Number] = []
-    try members.bind(Int64(id.rawValue), at: 1).forEachRow { numbers.append($0.integer(0)) }
+    var digest = MemberDigest()
+    try members.bind(Int64(id.rawValue), at: 1).forEachRow { row in
+      numbers.append(row.integer(0))
+      digest.toggle(row.integer(0))
+    }
+    try check(digest, of: id)
     return numbers
   }
 
