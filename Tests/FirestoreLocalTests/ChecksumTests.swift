@@ -110,7 +110,9 @@ import Testing
     let target = try store.allocateTarget(query.target).id
     _ = try store.apply(
       event(at: 5, [doc("rooms/a", at: 5, ["n": .integer(1)])], addedTo: target, token: token("t5")))
-    try store.notifyLocalViewChanges([LocalViewChanges(targetID: target, isFromCache: false, added: [key("rooms/a")], removed: [])])
+    try store.notifyLocalViewChanges([
+      LocalViewChanges(targetID: target, isFromCache: false, added: [key("rooms/a")], removed: [])
+    ])
     _ = try store.apply(event(at: 6, [doc("rooms/b", at: 6)]))
     let plan = try store.execute(query, usingPreviousResults: true).plan
     try store.database.connection.execute(Self.exchange)

@@ -41,7 +41,18 @@ import Testing
     #expect(old.patched(with: [:], at: mask) == ["m": .map([:]), "z": .integer(1)])
   }
 
-  @Test("A patch gives what setting its paths one after the other gives")
+  @Test("Deep paths that share most of their segments cost as much as they are long")
+  func deepPaths() {
+    let shared = Array(repeating: "a", count: 150)
+    let mask = FieldMask((0..<20_000).map { FieldPath(segments: shared + ["f\($0)"]) })
+    func nested(_ fields: Fields) -> Fields { shared.reversed().reduce(fields) { [$1: .map($0)] } }
+    let old = nested(["f7": .integer(1), "g": .integer(1)])
+
+    #expect(old.patched(with: nested(["f8": .integer(2)]), at: mask) == nested(["f8": .integer(2), "g": .integer(1)]))
+    #expect(old.projected(to: mask) == nested(["f7": .integer(1)]))
+  }
+
+  @Test("A patch gives what setting its paths one after the other gives, a projection what copying them gives")
   func patchOracle() {
     let values: [Value?] = [nil, .integer(1), .map(["a": .integer(2)]), .map(["a": .map(["b": .integer(3)])])]
     let paths = [["a"], ["a", "a"], ["a", "a", "b"], ["a", "c"], ["b"], ["b", "a"]].map { FieldPath(segments: $0) }
@@ -54,6 +65,11 @@ import Testing
           var expected = before
           for path in chosen.sorted() { expected[path] = source[path] }
           #expect(before.patched(with: source, at: FieldMask(chosen)) == expected, "\(before) \(source) \(chosen)")
+          var part = Fields()
+          for path in chosen.sorted() {
+            if let value = before[path] { part[path] = value }
+          }
+          #expect(before.projected(to: FieldMask(chosen)) == part, "\(before) \(chosen)")
         }
       }
     }

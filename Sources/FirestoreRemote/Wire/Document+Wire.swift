@@ -41,14 +41,3 @@ extension WireWriter {
     if let version = document.version { field(4, timestamp: version.timestamp) }
   }
 }
-
-extension Fields {
-  /// The fields at the mask's paths, with the maps on the way to them; paths that name nothing add nothing.
-  fileprivate func projected(to mask: FieldMask) -> Fields {
-    var result = Fields()
-    for path in mask.paths.sorted() {
-      if let value = self[path] { result[path] = value }
-    }
-    return result
-  }
-}
