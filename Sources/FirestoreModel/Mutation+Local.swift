@@ -71,9 +71,10 @@ extension Mutation {
 
   /// The patch that holds the values which non-idempotent transforms (increments) saw, so that the local view does not
   /// shift when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
-  /// - Returns: `nil` if repeating every transform gives the same; so for a set, whose transforms see only itself.
+  /// - Returns: `nil` if repeating every transform gives the same; so for a set, whose transforms see only itself. Also for
+  ///   a patch that may do nothing to a document that is there, which the patch made here would change all the same.
   package func baseMutation(for document: Document) -> Mutation? {
-    guard case .patch = operation else { return nil }
+    guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
     var paths: [FieldPath] = []
     for transform in transforms {

@@ -115,6 +115,34 @@ import Testing
     #expect(failure == nil)
   }
 
+  @Test("Each document of an old bundle is found however a query starts")
+  func oldBundle() async throws {
+    let failure = try await fails(
+      [recent],
+      [
+        .backendWrite([set("rooms/r0", ["a": .integer(2)]), set("rooms/r1", ["a": .integer(3)])]),
+        .backendWrite([Mutation(key: key("rooms/r0"), operation: .delete)]),
+        .backendWrite([Mutation(key: key("rooms/r1"), operation: .delete)]), .listen(0, query: 2, metadata),
+        .comeToRest, .loadBundle(0, BundleChoice(name: 0, query: 2, age: 2, namesMissing: false)),
+      ])
+
+    #expect(failure == nil)
+  }
+
+  // MARK: Overlays
+
+  @Test("A write whose precondition does not hold shows nothing of its increments (S9)")
+  func incrementWithoutEffect() async throws {
+    var increment = Mutation(
+      key: key("rooms/r0"), operation: .patch([:], FieldMask([])),
+      precondition: .updateTime(SnapshotVersion(microseconds: 1)))
+    increment.transforms = [FieldTransform(path: FieldPath("n"), operation: .increment(.integer(1)))]
+
+    let failure = try await fails([eager], [.write(0, [set("rooms/r0", ["a": .integer(1)])]), .write(0, [increment])])
+
+    #expect(failure == nil)
+  }
+
   // MARK: Views
 
   @Test("A cancelled write is undone at once, also over one that was only acknowledged (S1)")

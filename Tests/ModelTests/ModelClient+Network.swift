@@ -10,11 +10,11 @@ import FirestoreRemote
 /// The two streams, one message at a time. Every function returns whether it did anything.
 extension ModelClient {
   @discardableResult
-  func open(_ kind: StreamKind, _ database: DatabaseID, _ backend: isolated LocalBackend) throws -> Bool {
+  func open(_ kind: StreamKind, _ backend: isolated LocalBackend) throws -> Bool {
     guard let epoch = opening.removeValue(forKey: kind) else { return false }
     switch kind {
     case .watch:
-      session = backend.openWatch(in: database).session
+      session = backend.openWatch(in: server.database).session
       try transition { core, effects in core.watchStreamOpened(in: epoch, &effects) }
     case .write:
       isWriteStreamOpen = true
@@ -56,7 +56,7 @@ extension ModelClient {
   }
 
   @discardableResult
-  func serve(_ database: DatabaseID, _ backend: isolated LocalBackend) throws -> Bool {
+  func serve(_ backend: isolated LocalBackend) throws -> Bool {
     guard !isWriteStreamBroken, !wire.isEmpty else { return false }
     let (id, request) = wire.removeFirst()
     if committed[id] == nil, let code = nextRejection {
@@ -65,7 +65,7 @@ extension ModelClient {
       return true
     }
     do {
-      let response = try backend.commit(request.mutations, in: database, request: request.requestID)
+      let response = try server.commit(request.mutations, request: request.requestID, on: backend)
       if let earlier = committed[id] {
         try require(earlier == response.commitTime, "batch \(id) of client \(index) was committed twice")
       }
@@ -97,7 +97,7 @@ extension ModelClient {
       let epoch = core!.writeStream.epoch
       switch answers.removeFirst() {
       case .committed(let response):
-        try transition { core, effects in core.receive(response, token: [1], in: epoch, &effects) }
+        try answering { core, effects in core.receive(response, token: [1], in: epoch, &effects) }
       case .refused(let status):
         loseWriteStream()
         try transition { core, effects in core.streamEnded(.write, status, in: epoch, &effects) }
@@ -124,14 +124,14 @@ extension ModelClient {
 
   /// The backend ends a target. Look-ups are only refused when there is nothing to read, since the same rules hold for
   /// all queries of a client.
-  func refuseTarget(at position: Int, _ database: DatabaseID, _ backend: isolated LocalBackend) throws {
+  func refuseTarget(at position: Int, _ backend: isolated LocalBackend) throws {
     guard let session else { return }
     let ids = core!.plan.targets.keys.sorted()
     guard !ids.isEmpty else { return }
     let id = ids[position % ids.count]
     guard core!.plan.watched(id) != nil, !refusedTargets.contains(id) else { return }
     if let key = core!.limbo.key(of: id) {
-      guard try !backend.lookup([key], in: database)[0].exists else { return }
+      guard try !backend.lookup([key], in: server.database)[0].exists else { return }
     }
     try fetch(session, backend)
     do throws(RPCStatus) { try backend.request(.remove(id), on: session) } catch {
@@ -147,10 +147,21 @@ extension ModelClient {
     refusedTargets.insert(id)
   }
 
+  // MARK: Timers
+
+  @discardableResult
+  func fire(_ timer: SyncTimer) throws -> Bool {
+    guard timers.remove(timer) != nil else { return false }
+    try answering { core, effects in core.fire(timer, &effects) }
+    return true
+  }
+
+  func retryNow() throws { try answering { core, effects in core.retryNow(&effects) } }
+
   // MARK: Rest
 
   /// Does one round of what there is to do, without faults.
-  func settle(_ database: DatabaseID, _ backend: isolated LocalBackend) throws -> Bool {
+  func settle(_ backend: isolated LocalBackend) throws -> Bool {
     core!.store.faults = []
     nextRejection = nil
     var didSomething = false
@@ -158,15 +169,13 @@ extension ModelClient {
       try transition { core, effects in core.enableNetwork(&effects) }
       didSomething = true
     }
-    if timers.remove(.storeRetry) != nil {
-      try transition { core, effects in core.fire(.storeRetry, &effects) }
-      didSomething = true
-    }
+    if try fire(.storeRetry) { didSomething = true }
+    while try fire(.indexBackfill) { didSomething = true }
     for kind in StreamKind.allCases {
-      if try open(kind, database, backend) { didSomething = true }
+      if try open(kind, backend) { didSomething = true }
       while try send(kind, backend) { didSomething = true }
     }
-    while try serve(database, backend) { didSomething = true }
+    while try serve(backend) { didSomething = true }
     for kind in StreamKind.allCases {
       while try deliver(kind, backend) { didSomething = true }
     }
@@ -175,9 +184,11 @@ extension ModelClient {
   }
 
   /// Everything is as the backend has it.
-  func checkAtRest(_ database: DatabaseID, _ backend: isolated LocalBackend) throws {
+  func checkAtRest() throws {
     try require(pending.isEmpty, "at rest, \(pending) are pending")
     try require(waits.isEmpty, "at rest, something still waits for writes")
+    let indexes = try core!.store.indexes()
+    try require(indexes.allSatisfy { $0.backfill == nil }, "at rest, indexes are incomplete: \(indexes)")
     let retries = core!.retries
     try require(retries.isEmpty, "at rest, the store is still being retried")
     let limbo = core!.limbo
@@ -190,14 +201,14 @@ extension ModelClient {
       guard let view = views.id(of: query).flatMap({ views[$0] })?.view else {
         throw Violation(description: "\(name) has no view")
       }
-      var expected = try backend.runQuery(query.target, in: database)
-      if query.limitType == .last { expected.reverse() }
+      let expected = server.result(of: query)
       let shown = view.documents.documents
       try require(
         shown.map(\.key) == expected.map(\.key),
         "\(name) shows \(shown.map(\.key)), the backend has \(expected.map(\.key)) (\(query))")
       for (left, right) in zip(shown, expected) {
-        try require(left.data == right.data, "\(name) shows \(left), the backend has \(right)")
+        try require(
+          left.data == right.data && left.version == right.version, "\(name) shows \(left), the backend has \(right)")
       }
       guard let last = listener.last else { throw Violation(description: "\(name) never got a snapshot") }
       try require(view.isSynced, "\(name) is from cache")

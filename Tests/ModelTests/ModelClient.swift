@@ -27,15 +27,6 @@ final class ModelClient {
     var maximumLimboLookups: Int
   }
 
-  /// One listener and what it was told.
-  struct Listener {
-    let query: Query
-    let options: ListenerOptions
-    var last: ViewSnapshot?
-    /// What follows from the changes alone.
-    var accumulated: [DocumentKey: Document] = [:]
-  }
-
   /// What arrives on the write stream.
   enum Answer {
     case committed(CommitResponse)
@@ -44,7 +35,7 @@ final class ModelClient {
 
   let index: Int
   let setup: Setup
-  private let database: DatabaseID
+  let server: ObservedBackend
   private var directory: String?
   private let seed: UInt64
   private var starts = 0
@@ -66,23 +57,48 @@ final class ModelClient {
   var nextRejection: StatusCode?
 
   // The books.
-  var pending: [BatchID] = []
+  /// Who may sign in; the first is nobody.
+  static let users: [String?] = [nil, "ada", "bob"]
+
+  /// What one user has written.
+  struct UserBooks {
+    var pending: [BatchID] = []
+    /// What the backend refused; nothing is sent again or dropped.
+    var rejected: [BatchID] = []
+  }
+
+  private(set) var user: String?
+  private var othersBooks: [String?: UserBooks] = [:]
+  private var books = UserBooks()
+  var pending: [BatchID] {
+    get { books.pending }
+    set { books.pending = newValue }
+  }
+  var rejected: [BatchID] {
+    get { books.rejected }
+    set { books.rejected = newValue }
+  }
+  /// What was written, of all users.
+  var batches: [BatchID: ModelBatch] = [:]
   var cancelling: BatchID?
-  /// What the backend refused; nothing is sent again or dropped.
-  var rejected: [BatchID] = []
+  /// The write that the backend's answer ended in this transition.
+  var acknowledged: (id: BatchID, response: CommitResponse)?
+  private var createsIndexes = false
+  /// When the bundles were made that this cache has loaded.
+  var bundles: [String: SnapshotVersion] = [:]
   /// When the backend committed a batch; of this cache's batches, also those it has forgotten.
   var committed: [BatchID: SnapshotVersion] = [:]
   var waits: [PendingWritesWait: Set<BatchID>] = [:]
   var waitCount = 0
-  var listeners: [ListenerID: Listener] = [:]
+  var listeners: [ListenerID: ListenerBook] = [:]
   var listenerOrder: [ListenerID] = []
   private var listenerCount = 0
   var lastSnapshotVersion: SnapshotVersion?
   var versions: [DocumentKey: SnapshotVersion] = [:]
   var deliveries = 0
 
-  init(_ index: Int, _ setup: Setup, database: DatabaseID, seed: UInt64) throws {
-    (self.index, self.setup, self.database, self.seed) = (index, setup, database, seed)
+  init(_ index: Int, _ setup: Setup, _ server: ObservedBackend, seed: UInt64) throws {
+    (self.index, self.setup, self.server, self.seed) = (index, setup, server, seed)
     if setup.isDurable { directory = Self.newDirectory() }
     try start()
   }
@@ -98,19 +114,19 @@ final class ModelClient {
   }
 
   private func start() throws {
-    var configuration = SyncCore.Configuration(database: database)
+    var configuration = SyncCore.Configuration(database: server.database)
     configuration.maximumLimboLookups = setup.maximumLimboLookups
     if case .leastRecentlyUsed = setup.policy { configuration.collectionThreshold = 0 }
     // A run is repeated from its seed.
     configuration.slicePacer = .pieces(1)
     let storage = LocalStoreConfiguration(
-      location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: database)
+      location: directory.map { .directory($0) } ?? .memory, policy: setup.policy, database: server.database)
     starts += 1
     let random = SeededGenerator(seed: seed, for: .client(index, start: starts))
     core = SyncCore(try LocalStore(storage), configuration: configuration, random: random)
-    var effects: [SyncEffect] = []
-    try core!.start(user: nil, &effects)
-    try perform(effects)
+    core!.store.minimumScanForIndexes = 4
+    core!.store.createsIndexesAutomatically = createsIndexes
+    try transition { [user] core, effects in try core.start(user: user, &effects) }
     let stored = try core!.store.pendingBatches().map(\.id)
     try require(stored == pending, "S10: after a start \(stored) are pending instead of \(pending)")
   }
@@ -135,7 +151,10 @@ final class ModelClient {
     (opening, timers, session, watchInbox, refusedTargets, stale) = ([:], [], nil, [], [], [])
     (isWriteStreamOpen, isWriteStreamBroken, wire, answers) = (false, false, [], [])
     (waits, listeners, listenerOrder) = ([:], [:], [])
-    if directory == nil { (pending, rejected, committed, lastSnapshotVersion, versions) = ([], [], [:], nil, [:]) }
+    if directory == nil {
+      (books, othersBooks, batches, committed, bundles) = (UserBooks(), [:], [:], [:], [:])
+      (lastSnapshotVersion, versions) = (nil, [:])
+    }
     try start()
   }
 
@@ -148,7 +167,10 @@ final class ModelClient {
     try perform(effects)
   }
 
-  func perform(_ effects: [SyncEffect]) throws {
+  private func perform(_ transitionEffects: [SyncEffect]) throws {
+    var effects = transitionEffects
+    core!.scheduleIndexBackfill(&effects)
+    let interrupted = try turnToUser()
     for effect in effects {
       switch effect {
       case .complete(let id, let result): try complete(id, result)
@@ -161,10 +183,14 @@ final class ModelClient {
           forget(id)
         }
       case .finishWait(let wait, let status):
-        try require(status == nil, "a wait ended with \(status.debugDescription)")
         guard let awaited = waits.removeValue(forKey: wait) else {
           throw Violation(description: "\(wait) ended twice")
         }
+        if interrupted.contains(wait) {
+          try require(status?.code == .cancelled, "the user changed, but a wait ended with \(status.debugDescription)")
+          continue
+        }
+        try require(status == nil, "a wait ended with \(status.debugDescription)")
         let missing = awaited.intersection(pending)
         try require(missing.isEmpty, "a wait for pending writes ended before \(missing)")
       case .open(let kind, let epoch, _):
@@ -175,6 +201,21 @@ final class ModelClient {
       case .cancel(let timer): timers.remove(timer)
       }
     }
+    let left = interrupted.intersection(waits.keys)
+    try require(left.isEmpty, "the user changed, but \(left) go on")
+  }
+
+  /// Takes up the books of the core's user, if that is another now.
+  /// - Returns: the waits that this ends.
+  private func turnToUser() throws -> Set<PendingWritesWait> {
+    let current = core!.user
+    guard current != user else { return [] }
+    othersBooks[user] = books
+    books = othersBooks.removeValue(forKey: current) ?? UserBooks()
+    user = current
+    let stored = try core!.store.pendingBatches().map(\.id)
+    try require(stored == pending, "user \(current ?? "nobody") has \(stored) stored instead of \(pending)")
+    return Set(waits.keys)
   }
 
   private var abandonedSessions: [WatchSessionID] = []
@@ -208,9 +249,13 @@ final class ModelClient {
     let before = pending
     var effects: [SyncEffect] = []
     do {
+      var views: [DocumentKey: LocalModel] = [:]
+      for mutation in mutations where views[mutation.key] == nil { views[mutation.key] = try localModel(mutation.key) }
+      let batch = ModelBatch(mutations, at: now) { views[$0] ?? LocalModel(nil) }
       let id = try core!.write(mutations, at: now, &effects)
       if let last = before.last { try require(last < id, "S4: batch \(id) follows \(last)") }
       pending.append(id)
+      batches[id] = batch
     } catch let error as LocalStoreError {
       try require(error.kind == .injected, "writing failed: \(error)")
       try require(effects.isEmpty, "a write that was not kept had effects")
@@ -234,6 +279,50 @@ final class ModelClient {
     try perform(effects)
   }
 
+  func changeUser(to user: String?) throws {
+    try transition { core, effects in core.changeUser(to: user, &effects) }
+  }
+
+  // MARK: Indexes and bundles
+
+  /// - Parameter definitions: `nil` to drop them all, automatic ones too.
+  func setIndexes(_ definitions: [FieldIndex]?) throws {
+    try transition { core, _ in
+      if let definitions { try core.store.setIndexes(definitions) } else { try core.store.deleteAllIndexes() }
+    }
+    let indexes = try core!.store.indexes()
+    let configured = indexes.filter { !$0.isAutomatic }.map(\.definition)
+    let expected = definitions ?? []
+    try require(
+      configured.allSatisfy { index in expected.contains { $0.isEquivalent(to: index) } }
+        && expected.allSatisfy { index in configured.contains { $0.isEquivalent(to: index) } },
+      "the indexes are \(configured), not \(expected)")
+    if definitions == nil { try require(indexes.isEmpty, "\(indexes) are left of the indexes") }
+  }
+
+  func createIndexesAutomatically(_ isOn: Bool) {
+    createsIndexes = isOn
+    core!.store.createsIndexesAutomatically = isOn
+  }
+
+  func load(_ bundle: FirestoreLocal.Bundle) throws {
+    let isNew = bundles[bundle.id].map { $0 < bundle.createTime } ?? true
+    // What was forgotten may come back as it was before (S6 is about what is there).
+    for entry in bundle.entries where try core!.store.remoteDocument(entry.document.key)?.version == nil {
+      versions[entry.document.key] = nil
+    }
+    var wasLoaded = false
+    try transition { core, effects in wasLoaded = try core.load(bundle, &effects) }
+    try require(wasLoaded == isNew, "\(bundle.id) of \(bundle.createTime) was \(isNew ? "not " : "")loaded")
+    guard isNew else { return }
+    bundles[bundle.id] = bundle.createTime
+    for query in bundle.queries {
+      let named = try core!.store.namedQuery(query.name)
+      try require(
+        named?.query == query.query && named?.readTime == query.readTime, "\(query.name) is kept as \(named as Any)")
+    }
+  }
+
   func waitForPendingWrites() throws {
     waitCount += 1
     let wait = PendingWritesWait(waitCount)
@@ -244,7 +333,7 @@ final class ModelClient {
   func listen(to query: Query, _ options: ListenerOptions) throws {
     listenerCount += 1
     let id = ListenerID(listenerCount)
-    listeners[id] = Listener(query: query, options: options)
+    listeners[id] = ListenerBook(query: query, options: options)
     listenerOrder.append(id)
     try transition { core, effects in core.listen(id, to: query, options: options, &effects) }
   }

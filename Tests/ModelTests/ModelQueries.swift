@@ -1,16 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 
 /// The documents and queries that random runs are about: few, so that they meet.
 ///
 /// The backend compares numbers by value where the client is strict (`in`, `array-contains`); `a` and `tags` therefore
-/// hold integers only, and doubles are in `n`, which is only ordered and compared.
+/// hold integers only, and doubles are in `n`, which is only ordered and compared, and in `list`, which no query names.
 enum ModelQueries {
   static let keys: [DocumentKey] = [
     "rooms/r0", "rooms/r1", "rooms/r2", "rooms/r3", "rooms/r4", "rooms/r5", "rooms/r1/msgs/m0", "rooms/r1/msgs/m1",
     "rooms/r2/msgs/m0", "rooms/r2/msgs/m1", "msgs/m0", "msgs/m1",
   ].map { DocumentKey(unchecked: ResourcePath($0)) }
+
+  /// Stands for the version that the document has when its turn comes.
+  static let asItIs = Precondition.updateTime(SnapshotVersion(microseconds: -1))
+
+  /// What may be indexed; each answers one or more of the queries.
+  static let indexes: [FieldIndex] = [
+    index("rooms", [FieldIndex.Field(a)]), index("rooms", [FieldIndex.Field(a, .descending)]),
+    index("rooms", [FieldIndex.Field(FieldPath("tags"), .contains)]),
+    index("rooms", [FieldIndex.Field(n, .descending), FieldIndex.Field(FieldPath("b"))]),
+    index("rooms", [FieldIndex.Field(n)]), index("rooms", [FieldIndex.Field(FieldPath("t"), .descending)]),
+    index("rooms", [FieldIndex.Field(x)]), index("rooms", [FieldIndex.Field(FieldPath("b")), FieldIndex.Field(x)]),
+    index("msgs", [FieldIndex.Field(a)]),
+  ]
+
+  private static func index(_ group: String, _ fields: [FieldIndex.Field]) -> FieldIndex {
+    do { return try FieldIndex(collectionGroup: group, fields: fields) } catch {
+      preconditionFailure("no index: \(error)")
+    }
+  }
 
   private static let rooms = ResourcePath("rooms")
   private static let a = FieldPath("a")

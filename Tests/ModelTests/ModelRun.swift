@@ -19,7 +19,7 @@ struct ModelRun: Sendable {
   }
 
   /// The run of a seed: two or three clients with different caches.
-  init(seed: UInt64, steps: Int) {
+  init(seed: UInt64, steps: Int, _ vocabulary: OperationGenerator.Vocabulary = .full) {
     self.seed = seed
     var random = SeededGenerator(seed: seed, for: .setups)
     let policies: [CollectionPolicy] = [.leastRecentlyUsed(thresholdBytes: 0), .eager, .never]
@@ -28,7 +28,7 @@ struct ModelRun: Sendable {
         isDurable: .random(using: &random), policy: policies[Int.random(in: 0..<3, using: &random)],
         maximumLimboLookups: [1, 2, 100][Int.random(in: 0..<3, using: &random)])
     }
-    trace = OperationGenerator.trace(seed: seed, clients: setups.count, count: steps)
+    trace = OperationGenerator.trace(seed: seed, clients: setups.count, count: steps, vocabulary)
   }
 
   /// A trace that was found.

@@ -4,6 +4,16 @@ import FirestoreModel
 import FirestoreRemote
 import FirestoreSync
 
+/// What befalls a network as a whole.
+enum NetworkFault: Sendable, CaseIterable {
+  /// Nothing can be opened, and what was open ends.
+  case cut
+  /// Nothing gets through, and nobody notices.
+  case mute
+  case loseRequest, loseAnswer
+  case heal
+}
+
 /// One step of a random run. An operation that does not apply when its turn comes does nothing, so that any part of a
 /// trace is a trace again.
 enum Operation: Sendable {
@@ -20,6 +30,14 @@ enum Operation: Sendable {
   case retryNow(Int)
   /// Ends the client and begins it anew on its storage. A killed one leaves its files as they are at that moment.
   case restart(Int, isKilled: Bool)
+  /// Signs the n-th of `ModelClient.users` in.
+  case changeUser(Int, Int)
+
+  /// Configures these of `ModelQueries.indexes`.
+  case setIndexes(Int, [Int])
+  case deleteAllIndexes(Int)
+  case createIndexesAutomatically(Int, Bool)
+  case loadBundle(Int, BundleChoice)
 
   /// The stream that is to be opened opens.
   case open(Int, StreamKind)
@@ -48,6 +66,11 @@ enum Operation: Sendable {
   case clearBackend
   case heartbeat
   case advanceClock(milliseconds: Int)
+
+  /// Something befalls the network of an engine.
+  case network(Int, NetworkFault)
+  /// The timers of an engine that wait long run out.
+  case passTime(Int)
 
   /// All faults end and everything runs until nothing is left to do; then all is compared with the backend.
   case comeToRest

@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreRemote
 import Synchronization
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import FirestoreBackend
 @testable import FirestoreSync
 
@@ -26,16 +26,16 @@ final class VirtualClock: Sendable {
 ///
 /// Runs inside of the backend's isolation, so that every step of it is synchronous too.
 final class World {
-  private let database = DatabaseID(project: "model")
+  private let server = ObservedBackend(DatabaseID(project: "model"))
   private let clock: VirtualClock
   private let clients: [ModelClient]
   private(set) var stepsDone = 0
 
   init(_ setups: [ModelClient.Setup], seed: UInt64, clock: VirtualClock) throws {
     self.clock = clock
-    let database = database
+    let server = server
     clients = try setups.enumerated().map { index, setup in
-      try ModelClient(index, setup, database: database, seed: seed)
+      try ModelClient(index, setup, server, seed: seed)
     }
   }
 
@@ -68,21 +68,26 @@ final class World {
     case .stopListening(let client, let position): try clients[client].stopListening(at: position)
     case .enableNetwork(let client): try clients[client].transition { core, effects in core.enableNetwork(&effects) }
     case .disableNetwork(let client): try clients[client].transition { core, effects in core.disableNetwork(&effects) }
-    case .retryNow(let client): try clients[client].transition { core, effects in core.retryNow(&effects) }
+    case .retryNow(let client): try clients[client].retryNow()
     case .restart(let client, let isKilled): try clients[client].restart(isKilled: isKilled, backend)
-    case .open(let client, let kind): try clients[client].open(kind, database, backend)
+    case .changeUser(let client, let user): try clients[client].changeUser(to: ModelClient.users[user])
+    case .setIndexes(let client, let positions):
+      try clients[client].setIndexes(positions.map { ModelQueries.indexes[$0] })
+    case .deleteAllIndexes(let client): try clients[client].setIndexes(nil)
+    case .createIndexesAutomatically(let client, let isOn): clients[client].createIndexesAutomatically(isOn)
+    case .loadBundle(let client, let choice):
+      if let bundle = server.bundle(choice) { try clients[client].load(bundle) }
+    case .open(let client, let kind): try clients[client].open(kind, backend)
     case .breakStream(let client, let kind, let code): try clients[client].breakStream(kind, code)
     case .send(let client, let kind, let count): for _ in 0..<count { try clients[client].send(kind, backend) }
-    case .serve(let client): try clients[client].serve(database, backend)
+    case .serve(let client): try clients[client].serve(backend)
     case .deliver(let client, let kind, let count):
       for _ in 0..<count { guard try clients[client].deliver(kind, backend) else { break } }
     case .deliverStale(let client): try clients[client].deliverStale()
     case .rejectNextWrite(let client, let code): clients[client].nextRejection = code
-    case .refuseTarget(let client, let position): try clients[client].refuseTarget(at: position, database, backend)
+    case .refuseTarget(let client, let position): try clients[client].refuseTarget(at: position, backend)
     case .fire(let client, let timer):
-      if clients[client].timers.remove(timer) != nil {
-        try clients[client].transition { core, effects in core.fire(timer, &effects) }
-      }
+      try clients[client].fire(timer)
     case .failStore(let client, let action): clients[client].core!.store.faults.insert(action)
     case .healStore(let client): clients[client].core!.store.faults = []
     case .collectGarbage(let client, let percentile):
@@ -90,10 +95,11 @@ final class World {
         thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: 1000)
     case .backendWrite(let mutations):
       // One that the backend refuses changes nothing.
-      _ = try? backend.commit(mutations, in: database)
-    case .clearBackend: try backend.deleteAllDocuments(in: database)
+      do { try server.commit(server.resolved(mutations), on: backend) } catch is RPCStatus {}
+    case .clearBackend: try server.clear(backend)
     case .heartbeat: backend.heartbeat()
     case .advanceClock(let milliseconds): clock.advance(milliseconds: milliseconds)
+    case .network, .passTime: break  // Of engines only.
     case .comeToRest: try comeToRest(backend)
     }
   }
@@ -103,9 +109,9 @@ final class World {
     // What a client learned in another order than it happened is cleared up with the next position.
     backend.heartbeat()
     try settle(backend)
-    try checkBackend(backend)
+    try server.check(backend)
     for client in clients {
-      try client.checkAtRest(database, backend)
+      try client.checkAtRest()
       try client.checkStore()
     }
   }
@@ -114,21 +120,8 @@ final class World {
     for round in 0... {
       try require(round < 100, "the clients do not come to rest")
       var didSomething = false
-      for client in clients where try client.settle(database, backend) { didSomething = true }
+      for client in clients where try client.settle(backend) { didSomething = true }
       if !didSomething { break }
-    }
-  }
-
-  /// The backend answers queries as somebody does who looks at every document.
-  private func checkBackend(_ backend: isolated LocalBackend) throws {
-    let documents = try backend.lookup(ModelQueries.keys, in: database)
-    for (index, query) in ModelQueries.all.enumerated() {
-      var found = try backend.runQuery(query.target, in: database)
-      if query.limitType == .last { found.reverse() }
-      let expected = ModelQueries.select(query, from: documents)
-      try require(
-        found.map(\.key) == expected.map(\.key),
-        "the backend answers query \(index) with \(found.map(\.key)), not \(expected.map(\.key))")
     }
   }
 }

@@ -15,7 +15,7 @@ extension LocalStore {
       }
       if createsIndexesAutomatically {
         // The query is answered; an index that cannot be stored now is proposed again by the next scan.
-        try? AutomaticIndexes(database: database).consider(query, result)
+        try? AutomaticIndexes(database: database, minimumScan: minimumScanForIndexes).consider(query, result)
       }
       return result
     }

@@ -30,6 +30,8 @@ package struct LocalStore: ~Copyable {
   package var faults: Set<StoreAction> = []
   /// Whether scans that cost more than an index would make one. Not stored (SDK: off until it is switched on).
   package var createsIndexesAutomatically = false
+  /// How many documents such a scan reads at least.
+  package var minimumScanForIndexes = AutomaticIndexes.minimumScan
   /// Keeps the slices of an index backfill short.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()

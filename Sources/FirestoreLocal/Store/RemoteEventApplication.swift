@@ -63,7 +63,7 @@ struct RemoteEventApplication {
     let name = key.documentID
     if expectsNewDocuments, document.version != nil {
       let inserted = try database.documents.insertIfAbsent(
-        document, name, in: collection, readTime: event.version ?? document.version, sequenceNumber: sequenceNumber)
+        document, name, in: collection, readTime: readTime, sequenceNumber: sequenceNumber)
       if let inserted {
         numbers[key] = inserted
         return try view(of: document, over: document, from: nil, key, collection, name)
