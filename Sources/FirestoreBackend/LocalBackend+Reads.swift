@@ -15,7 +15,7 @@ package enum ReadConsistency: Sendable {
 /// slices read at one version, so the result is consistent.
 extension LocalBackend {
   /// Rows read in one step on the backend's actor: two or three milliseconds.
-  private static let slice = 1_000
+  static let slice = 1_000
 
   /// The documents in the order asked; one that does not exist is `missing` at the read time.
   package func documents(
@@ -43,7 +43,7 @@ extension LocalBackend {
   ) async throws(RPCStatus) -> (documents: [Document], skipped: Int, readTime: SnapshotVersion) {
     let version = try readVersion(consistency, in: database)
     record(consistency) { $0.queries.append(query) }
-    var documents = try await ordered(query, at: version, in: database)
+    var documents = try await ordered(query, at: version, in: database).documents
     let skipped = min(query.offset, documents.count)
     documents.removeFirst(skipped)
     if let nearest = query.nearest { documents = nearest.choose(from: documents) }
@@ -74,7 +74,8 @@ extension LocalBackend {
       if query.target.start == nil, query.target.end == nil {
         ordered.target = query.target.implyingOrder(of: aggregations)
       }
-      for document in try await self.ordered(ordered, at: version, in: database).dropFirst(query.offset) {
+      let documents = try await self.ordered(ordered, at: version, in: database).documents
+      for document in documents.dropFirst(query.offset) {
         figures.add(document)
       }
     } else {
@@ -127,17 +128,22 @@ extension LocalBackend {
     }
   }
 
-  private func ordered(
-    _ query: ServedQuery, at version: Int64, in database: DatabaseID
-  ) async throws(RPCStatus) -> [Document] {
-    if query.needed == 0 { return [] }
+  /// The matches in the query's order, offset included.
+  /// - Parameter bytes: of documents that hold more, only the fields are returned by which they are sorted.
+  func ordered(
+    _ query: ServedQuery, at version: Int64, in database: DatabaseID, holding bytes: Int = .max
+  ) async throws(RPCStatus) -> (documents: [Document], isThin: Bool) {
+    var top = TopDocuments(query.target, limit: query.needed, holding: bytes)
+    if query.needed == 0 { return top.finish() }
     // Read backwards, a limit is reached early; this path does not slice.
     if query.scope == .target, let needed = query.needed, query.target.orderBy.count == 1,
       query.target.orderBy[0] == OrderBy(.documentID, .descending)
     {
-      return try read(at: version, in: database) { reader throws(BackendError) in
-        try reader.run(query.target, limit: needed)
-      }
+      return (
+        try read(at: version, in: database) { reader throws(BackendError) in
+          try reader.run(query.target, limit: needed)
+        }, false
+      )
     }
     let isInOrder = try read(at: version, in: database) { reader throws(BackendError) in
       try reader.isScannedInOrder(query)
@@ -148,9 +154,8 @@ extension LocalBackend {
         found.append(document)
         return found.count < needed
       }
-      return found
+      return (found, false)
     }
-    var top = TopDocuments(query.target, limit: query.needed)
     try await forEachMatch(of: query, at: version, in: database) { document in
       top.add(document)
       return true
@@ -162,24 +167,27 @@ extension LocalBackend {
   private func forEachMatch(
     of query: ServedQuery, at version: Int64, in database: DatabaseID, _ visit: (Document) -> Bool
   ) async throws(RPCStatus) {
-    var position: DocumentPosition?
+    var (position, goesOn) = (DocumentPosition?.none, true)
     while true {
       position = try read(at: version, in: database) { reader throws(BackendError) in
-        try reader.scanMatches(of: query, after: position, rows: Self.slice, visit)
+        try reader.scanMatches(of: query, after: position, rows: Self.slice) { document in
+          goesOn = visit(document)
+          return goesOn
+        }
       }
-      if position == nil { return }
+      if position == nil || !goesOn { return }
       await pause()
       if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
     }
   }
 
-  private func read<Result>(
+  func read<Result>(
     at version: Int64, in database: DatabaseID, _ body: (DocumentReader) throws(BackendError) -> Result
   ) throws(RPCStatus) -> Result {
     do throws(BackendError) { return try log.read(database, at: version, body) } catch { throw error.status }
   }
 
-  private func readVersion(_ consistency: ReadConsistency, in database: DatabaseID) throws(RPCStatus) -> Int64 {
+  func readVersion(_ consistency: ReadConsistency, in database: DatabaseID) throws(RPCStatus) -> Int64 {
     do throws(BackendError) { return try version(of: consistency, in: database) } catch { throw error.status }
   }
 
@@ -219,7 +227,7 @@ extension LocalBackend {
     return version
   }
 
-  private func record(_ consistency: ReadConsistency, _ change: (inout OpenTransaction) -> Void) {
+  func record(_ consistency: ReadConsistency, _ change: (inout OpenTransaction) -> Void) {
     guard case .transaction(let bytes) = consistency, let id = TransactionID(bytes),
       var transaction = transactions[id], !transaction.isReadOnly
     else { return }

@@ -25,11 +25,28 @@ package struct FirestoreServer: Sendable {
     /// 0 lets the system choose.
     package var port: Int
     package var tls: TLS?
+    /// Connections that there may be at a time; fewer where the process may not open so many files.
+    package var maximumConnections: Int
 
-    package init(host: String = "127.0.0.1", port: Int, tls: TLS? = nil) {
+    package init(
+      host: String = "127.0.0.1", port: Int, tls: TLS? = nil, maximumConnections: Int = usualMaximumConnections
+    ) {
       self.host = host
       self.port = port
       self.tls = tls
+      self.maximumConnections = maximumConnections
+    }
+
+    package static let usualMaximumConnections = 10_000
+
+    /// Files that are kept for other things than connections.
+    private static let reservedFiles = 64
+
+    /// A server without files to open can do nothing, and asks for the next connection all the time.
+    fileprivate var connections: Int {
+      var files = rlimit()
+      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
+      return max(1, min(maximumConnections, Int(clamping: files.rlim_cur) - Self.reservedFiles))
     }
   }
 
@@ -52,7 +69,7 @@ package struct FirestoreServer: Sendable {
 
   private let configuration: Configuration
   private let backend: LocalBackend
-  private let connections = ServedConnections(on: loops.next())
+  private let connections: ServedConnections
   private let stops: AsyncStream<Void>
   private let stop: AsyncStream<Void>.Continuation
 
@@ -61,6 +78,7 @@ package struct FirestoreServer: Sendable {
     precondition(backend.executor === Self.executor, "The backend does not run on the server's executor.")
     self.configuration = configuration
     self.backend = backend
+    connections = ServedConnections(on: Self.loops.next(), limit: configuration.connections)
     (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
   }
 
@@ -128,8 +146,7 @@ package struct FirestoreServer: Sendable {
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelInitializer { channel in
           channel.eventLoop.makeCompletedFuture {
-            try pipeline.configure(channel)
-            connections.add(channel)
+            if connections.add(channel) { try pipeline.configure(channel) } else { try pipeline.refuse(channel) }
           }
         }
         .bind(host: configuration.host, port: configuration.port).get()

@@ -44,6 +44,18 @@ struct QueryTests {
     #expect(none.count == 1 && none[0][1] == nil && none[0].integer(6) == 1)
   }
 
+  @Test("Of a result of many pieces only the first message tells what was left out, and only the last says done")
+  func pieces() async throws {
+    let service = try makeService()
+    for index in 0..<40 {
+      try await service.set("c/\(10 + index)", ["t": .string(String(repeating: "x", count: 20_000))])
+    }
+    let all = try await run(service) { $0.field(6, integer: 3) }
+    #expect(all.compactMap { $0[1]?.path } == (13..<50).map { "c/\($0)" })
+    #expect(all.map { $0.integer(4) } == [3] + Array(repeating: nil, count: 36))
+    #expect(all.map { $0.integer(6) } == Array(repeating: nil, count: 36) + [1])
+  }
+
   @Test("A filter that nothing satisfies beside NOT_IN gives an empty result; NOT_IN in an OR of one is refused")
   func notIn() async throws {
     let service = try await service()

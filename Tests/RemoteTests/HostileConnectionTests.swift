@@ -98,6 +98,39 @@ struct HostileConnectionTests {
     #expect(await backend.watchCount == 0, "seed \(seed)")
   }
 
+  @Test("A connection that is one too many is told so and ended, and those that there are go on")
+  func tooMany() async throws {
+    try await Server.run(try LocalBackend.inMemory(), connections: 2) { server in
+      let datastore = GRPCDatastore(server, database: DatabaseID(project: "p"), credentials: .emulatorOwner)
+      let key = DocumentKey(unchecked: ResourcePath("c/none"))
+      _ = try await datastore.lookup([key])
+      let second = try await RawConnection(to: server)
+      for await _ in second.frames { break }
+
+      let third = try await RawConnection(to: server)
+      var frames: [RawConnection.Frame] = []
+      for await frame in third.frames { frames.append(frame) }
+
+      #expect(frames.map(\.type) == [4, RawConnection.Frame.goAway])
+      #expect(frames.last?.payload.prefix(8) == [0, 0, 0, 0, 0, 0, 0, 11])
+      #expect(frames.last.map { String(decoding: $0.payload.dropFirst(8), as: UTF8.self) } == "too_many_connections")
+      #expect(try await datastore.lookup([key]).map(\.exists) == [false])
+      try await second.close()
+      // Its place is free when the server has seen its end.
+      var isServed = false
+      while !isServed {
+        let fourth = try await RawConnection(to: server)
+        try? await fourth.send(RawRequest.frame(6, [UInt8](repeating: 1, count: 8)))
+        for await frame in fourth.frames where frame.type == RawConnection.Frame.ping {
+          isServed = true
+          break
+        }
+        try? await fourth.close()
+      }
+      await datastore.close()
+    }
+  }
+
   @Test("A message that is too large is refused as such, and its connection goes on")
   func oversized() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in

@@ -27,7 +27,7 @@ extension DocumentReader {
         return true
       }
     }
-    return top.finish()
+    return top.finish().documents
   }
 
   private func pick(_ keys: [DocumentKey], _ target: Target, _ limit: Int?) throws(BackendError) -> [Document] {
@@ -36,7 +36,7 @@ extension DocumentReader {
       let document = try document(key)
       if target.holds(document) { top.add(document) }
     }
-    return top.finish()
+    return top.finish().documents
   }
 
   private func runInKeyOrder(_ target: Target, _ range: KeyRange, _ limit: Int?) throws(BackendError) -> [Document] {
@@ -76,28 +76,39 @@ extension DocumentReader {
   }
 }
 
-/// Keeps the first documents in a target's order out of any number.
+/// Keeps the first documents in a target's order out of any number: whole, or if that is too much to hold, with the
+/// fields by which they are sorted.
 struct TopDocuments {
   private let target: Target
   private let limit: Int?
+  private let maximumBytes: Int
   private var documents: [Document] = []
+  private var bytes = 0
+  private var isThin = false
   /// The last of `limit` documents seen so far: what comes after it need not be kept.
   private var threshold: Document?
 
-  init(_ target: Target, limit: Int?) {
+  /// - Parameter maximumBytes: what whole documents may hold.
+  init(_ target: Target, limit: Int?, holding maximumBytes: Int = .max) {
     self.target = target
     self.limit = limit
+    self.maximumBytes = maximumBytes
   }
 
   mutating func add(_ document: Document) {
     if let threshold, target.compare(document, threshold) != .ascending { return }
-    documents.append(document)
+    documents.append(isThin ? document.thinned(for: target) : document)
+    if !isThin { bytes += document.storedSize }
     if let limit, documents.count >= 2 * limit + 64 { compact(limit) }
+    if !isThin, bytes > maximumBytes {
+      isThin = true
+      documents = documents.map { $0.thinned(for: target) }
+    }
   }
 
-  mutating func finish() -> [Document] {
+  mutating func finish() -> (documents: [Document], isThin: Bool) {
     compact(limit ?? documents.count)
-    return documents
+    return (documents, isThin)
   }
 
   private mutating func compact(_ limit: Int) {
@@ -105,5 +116,6 @@ struct TopDocuments {
     guard documents.count > limit else { return }
     documents.removeLast(documents.count - limit)
     threshold = documents.last
+    if !isThin { bytes = documents.reduce(0) { $0 + $1.storedSize } }
   }
 }

@@ -94,7 +94,7 @@ extension DocumentReader {
 
   /// Visits the documents of several collections, ordered by id, in storage order, at most `rows` of them after a
   /// position, or until `visit` returns false.
-  /// - Returns: where to go on; `nil` when everything has been visited or `visit` has had enough.
+  /// - Returns: where to go on; `nil` when everything has been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
     _ visit: (Document) -> Bool
@@ -114,8 +114,7 @@ extension DocumentReader {
         isEnough = !visit(document)
         return remaining > 0 && !isEnough
       }
-      if isEnough { return nil }
-      if remaining == 0 { return reached }
+      if isEnough || remaining == 0 { return reached }
     }
     return nil
   }

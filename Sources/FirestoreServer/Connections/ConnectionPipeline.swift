@@ -31,6 +31,13 @@ struct ConnectionPipeline: Sendable {
     origins = ControlOrigins(isLoopback: isLoopback)
   }
 
+  /// For a connection that is one too many.
+  func refuse(_ channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    try pipeline.addHandler(ConnectionRefusalHandler())
+  }
+
   func configure(_ channel: any Channel) throws {
     let (turn, limits, service) = (turn, limits, service.serving(ClientID()))
     let held = ConnectionBudget(limits, budget, on: channel.eventLoop)

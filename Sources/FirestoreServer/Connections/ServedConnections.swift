@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 
-/// The connections that are open, and the channel that accepts them.
+/// The connections that are open, how many there may be, and the channel that accepts them.
 final class ServedConnections: Sendable {
   private struct State {
     var listener: (any Channel)?
@@ -10,20 +10,27 @@ final class ServedConnections: Sendable {
   }
 
   private let loop: any EventLoop
+  private let limit: Int
   private let state: NIOLoopBoundBox<State>
 
-  /// - Parameter loop: the thread of all connections.
-  init(on loop: any EventLoop) {
+  /// - Parameters:
+  ///   - loop: the thread of all connections.
+  ///   - limit: how many there may be.
+  init(on loop: any EventLoop, limit: Int) {
     self.loop = loop
+    self.limit = limit
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
   /// To be called on the connections' thread.
-  func add(_ channel: any Channel) {
+  /// - Returns: false if there are as many as there may be; then this one is not among them.
+  func add(_ channel: any Channel) -> Bool {
+    if state.value.channels.count >= limit { return false }
     let id = ObjectIdentifier(channel)
     state.value.channels[id] = channel
     channel.closeFuture.assumeIsolated().whenComplete { _ in self.state.value.channels[id] = nil }
     if state.value.isQuiescing { channel.close(promise: nil) }
+    return true
   }
 
   func accept(from listener: any Channel) async {

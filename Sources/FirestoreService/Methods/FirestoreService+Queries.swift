@@ -28,33 +28,50 @@ extension FirestoreService {
     let start = ContinuousClock.now
     let (read, new) = try await begin(consistency, in: database)
     if let new { try await send([message { $0.field(2, bytes: new) }]) }
-    let (documents, skipped, readTime) = try await backend.run(served, read, in: database)
-    let mask = served.projection.map { projection in
+    let cursor = try await backend.open(served, read, in: database)
+    let (count, skipped) = try await sendResult(at: cursor, of: served, in: database, to: send)
+    if isRun != nil {
+      let metrics = ExplainMetrics(served, results: count, skipped: skipped, duration: start.duration(to: .now))
+      try await send([message { metrics.write(11, to: &$0) }])
+    }
+  }
+
+  /// Sends a result piece by piece: the next one is read when the client has room for it.
+  /// - Returns: how many documents there were, and how many the offset left out.
+  private func sendResult(
+    at cursor: QueryCursor, of query: ServedQuery, in database: DatabaseID, to send: Send
+  ) async throws -> (count: Int, skipped: Int) {
+    let mask = query.projection.map { projection in
       // The distance is part of the result whatever is selected.
-      FieldMask(projection.paths.union(served.nearest?.resultField.map { [$0] } ?? []))
+      FieldMask(projection.paths.union(query.nearest?.resultField.map { [$0] } ?? []))
     }
-    let responses = documents.enumerated().lazy.map { index, document in
-      message { writer in
-        writer.field(1) { $0.document(document, in: database, mask: mask) }
-        writer.field(3, timestamp: readTime.timestamp)
-        if index == 0, skipped > 0 { writer.field(4, integer: Int64(skipped)) }
-        if index == documents.count - 1 { writer.field(6, boolean: true) }
+    let readTime = cursor.readTime.timestamp
+    var (count, skipped, next) = (0, 0, QueryCursor?.some(cursor))
+    while let cursor = next {
+      let (piece, rest) = try await backend.read(cursor)
+      skipped += piece.skipped
+      let (before, left) = (count, skipped)
+      let responses = piece.documents.enumerated().lazy.map { index, document in
+        message { writer in
+          writer.field(1) { $0.document(document, in: database, mask: mask) }
+          writer.field(3, timestamp: readTime)
+          if before + index == 0, left > 0 { writer.field(4, integer: Int64(left)) }
+          if rest == nil, index == piece.documents.count - 1 { writer.field(6, boolean: true) }
+        }
       }
+      for batch in responses.inBatches { try await send(batch) }
+      count += piece.documents.count
+      next = rest
     }
-    for batch in responses.inBatches { try await send(batch) }
-    if documents.isEmpty {
+    if count == 0 {
       let end = message { writer in
-        writer.field(3, timestamp: readTime.timestamp)
+        writer.field(3, timestamp: readTime)
         if skipped > 0 { writer.field(4, integer: Int64(skipped)) }
         writer.field(6, boolean: true)
       }
       try await send([end])
     }
-    if isRun != nil {
-      let metrics = ExplainMetrics(
-        served, results: documents.count, skipped: skipped, duration: start.duration(to: .now))
-      try await send([message { metrics.write(11, to: &$0) }])
-    }
+    return (count, skipped)
   }
 
   func runAggregationQuery(_ bytes: [UInt8], to send: Send) async throws {

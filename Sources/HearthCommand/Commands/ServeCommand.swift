@@ -43,7 +43,14 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("A PEM file with the certificate's private key.", valueName: "file"))
   var tlsKey: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more is "
+        + "told so and ended.", valueName: "number"))
+  var maxConnections = FirestoreServer.Configuration.usualMaximumConnections
+
   func validate() throws {
+    if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
     if !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
     if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key go together.") }
     if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
@@ -61,7 +68,8 @@ struct ServeCommand: AsyncParsableCommand {
       let tls = tlsCert.flatMap { certificate in
         tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
       }
-      let configuration = FirestoreServer.Configuration(host: host, port: port, tls: tls)
+      let configuration = FirestoreServer.Configuration(
+        host: host, port: port, tls: tls, maximumConnections: maxConnections)
       // A host that is not known is told of when it is listened on.
       if let isLoopback = try? configuration.isLoopback, !isLoopback {
         StandardError.write(

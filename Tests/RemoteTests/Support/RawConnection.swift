@@ -38,7 +38,8 @@ struct RawConnection: Sendable {
       }
       .connect(host: endpoint.host, port: endpoint.port).get()
     let initialWindowSize: [UInt8] = [0, 4] + Self.bytes(window)
-    try await send(RawRequest.preface + RawRequest.frame(4, initialWindowSize))
+    // A server that refuses the connection may have ended it already.
+    try? await send(RawRequest.preface + RawRequest.frame(4, initialWindowSize))
   }
 
   func send(_ bytes: [UInt8]) async throws { try await channel.writeAndFlush(ByteBuffer(bytes: bytes)) }

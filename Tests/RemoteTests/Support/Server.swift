@@ -27,13 +27,16 @@ enum Server {
   }
 
   /// Serves a backend while `body` runs; no call is left when this returns.
-  /// - Parameter clock: paces the server's heartbeats, and what it waits for when it shuts down.
+  /// - Parameters:
+  ///   - connections: how many there may be.
+  ///   - clock: paces the server's heartbeats, and what it waits for when it shuts down.
   static func run(
-    _ backend: LocalBackend, port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil,
+    _ backend: LocalBackend, port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil, connections: Int = 10_000,
     clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
-    let server = FirestoreServer(FirestoreServer.Configuration(port: port, tls: tls), backend: backend)
+    let configuration = FirestoreServer.Configuration(port: port, tls: tls, maximumConnections: connections)
+    let server = FirestoreServer(configuration, backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

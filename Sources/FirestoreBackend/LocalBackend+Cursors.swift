@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import FirestoreQuery
+
+/// Results in pieces, so that a client that reads slowly holds neither the backend nor its memory.
+extension LocalBackend {
+  /// Whole documents of a result that is sorted: beyond that they are looked up again.
+  private static let sortedBytes = 4 << 20
+
+  /// Begins to read a query's result.
+  package func open(
+    _ query: ServedQuery, _ consistency: ReadConsistency, in database: DatabaseID
+  ) async throws(RPCStatus) -> QueryCursor {
+    let version = try readVersion(consistency, in: database)
+    record(consistency) { $0.queries.append(query) }
+    let isScanned = try read(at: version, in: database) { reader throws(BackendError) in
+      try reader.isScannedInPieces(query)
+    }
+    var state = QueryCursor.State.scan(after: nil, skipping: query.offset, needed: query.target.limit, next: nil)
+    if !isScanned { state = try await sorted(query, at: version, in: database) }
+    return QueryCursor(query: query, database: database, consistency: consistency, version: version, state: state)
+  }
+
+  private func sorted(
+    _ query: ServedQuery, at version: Int64, in database: DatabaseID
+  ) async throws(RPCStatus) -> QueryCursor.State {
+    let bytes = query.nearest == nil ? Self.sortedBytes : .max
+    var (documents, isThin) = try await ordered(query, at: version, in: database, holding: bytes)
+    let skipped = min(query.offset, documents.count)
+    documents.removeFirst(skipped)
+    if let nearest = query.nearest { documents = nearest.choose(from: documents) }
+    return .sorted(documents[...], isThin: isThin, skipped: skipped)
+  }
+
+  /// The next documents of a result.
+  /// - Returns: also the cursor behind them; `nil` if these are the last.
+  /// - Throws: `unavailable`, or `aborted` in a transaction, when the history no longer reaches back to its version.
+  package func read(_ cursor: QueryCursor) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
+    switch cursor.state {
+    case .scan(let position, let skipping, let needed, let next):
+      try await scan(cursor, after: position, skipping: skipping, needed: needed, next)
+    case .sorted(let documents, let isThin, let skipped):
+      try lookUp(documents, isThin: isThin, skipped: skipped, cursor)
+    }
+  }
+
+  private func scan(
+    _ cursor: QueryCursor, after start: DocumentPosition?, skipping: Int, needed: Int?, _ next: Document?
+  ) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
+    var (position, skipping, piece) = (start, skipping, QueryPiece())
+    if let next { piece.append(next) }
+    while piece.documents.count != needed {
+      position = try read(cursor) { reader throws(BackendError) in
+        try reader.scanMatches(of: cursor.query, after: position, rows: Self.slice) { document in
+          if skipping > 0 {
+            skipping -= 1
+            piece.skipped += 1
+            return true
+          }
+          piece.append(document)
+          return !piece.isFull && piece.documents.count != needed
+        }
+      }
+      if position == nil || piece.documents.count == needed { break }
+      if piece.isFull, let next = piece.popLast() {
+        var rest = cursor
+        let left = needed.map { $0 - piece.documents.count }
+        rest.state = .scan(after: position, skipping: 0, needed: left, next: next)
+        return (piece, rest)
+      }
+      await pause()
+      if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+    }
+    return (piece, nil)
+  }
+
+  private func lookUp(
+    _ documents: ArraySlice<Document>, isThin: Bool, skipped: Int, _ cursor: QueryCursor
+  ) throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
+    var (piece, left) = (QueryPiece(), documents)
+    piece.skipped = skipped
+    func isEnough() -> Bool { piece.isFull || piece.documents.count == Self.slice }
+    if isThin {
+      try read(cursor) { reader throws(BackendError) in
+        while !isEnough(), let document = left.popFirst() { piece.append(try reader.document(document.key)) }
+      }
+    } else {
+      while !isEnough(), let document = left.popFirst() { piece.append(document) }
+    }
+    if left.isEmpty { return (piece, nil) }
+    var rest = cursor
+    rest.state = .sorted(left, isThin: isThin, skipped: 0)
+    return (piece, rest)
+  }
+
+  private func read<Result>(
+    _ cursor: QueryCursor, _ body: (DocumentReader) throws(BackendError) -> Result
+  ) throws(RPCStatus) -> Result {
+    do throws(RPCStatus) { return try read(at: cursor.version, in: cursor.database, body) } catch {
+      throw error.code == .failedPrecondition ? cursor.expiry ?? error : error
+    }
+  }
+}
