@@ -40,6 +40,29 @@ extension EndToEndTests {
       #expect(try surroundings.text("out.jsonl") == lines.sorted().joined())
     }
 
+    @Test("A write that is given up is not said to have failed: it may have been applied")
+    func givenUp() async throws {
+      // Takes connections and never says a word.
+      let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(listener) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr("127.0.0.1")
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let isListening = withUnsafeMutablePointer(to: &address) { address in
+        address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(listener, $0, size) == 0 && listen(listener, 8) == 0 && getsockname(listener, $0, &size) == 0
+        }
+      }
+      #expect(isListening)
+      let place = "127.0.0.1:\(UInt16(bigEndian: address.sin_port))"
+      let run = try await HeadlessRun(
+        ["update", "c/a", "n={\"$increment\": 1}", "--timeout", "300ms", "--emulator", place], surroundings)
+      #expect(run.status == 75)
+      #expect(run.errors.contains("c/a: no answer within"), "\(run.errors)")
+      #expect(run.errors.contains("may have been applied"), "\(run.errors)")
+    }
+
     @Test("A watch on a query prints one line for each change that another process makes")
     func watch() async throws {
       let server = try await ServeProcess(surroundings)

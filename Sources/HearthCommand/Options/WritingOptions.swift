@@ -35,6 +35,9 @@ struct WritingOptions: ParsableArguments {
       response = try await timeLimit.limit { try await connection.datastore.commit([mutation]) }
     } catch let status as RPCStatus {
       throw CommandFailure(status, mutation.key.path.text)
+    } catch let failure as CommandFailure where failure.status == .tryAgain {
+      throw CommandFailure(
+        .tryAgain, "\(mutation.key.path.text): \(failure.message) The write may have been applied all the same.")
     }
     guard json else { return }
     let output = OutputFile.standard()
