@@ -143,6 +143,28 @@ import Testing
     #expect(failure == nil)
   }
 
+  @Test("A server timestamp does not show the value of a patch that has no document any more (S9)")
+  func timestampOverPatchWithoutDocument() async throws {
+    var (patch, timestamp) = (set("msgs/m0", [:]), set("msgs/m0", ["a": .integer(3)]))
+    patch.operation = .patch(["t": .integer(2)], FieldMask([FieldPath("t")]))
+    patch.precondition = .exists(true)
+    timestamp.transforms = [FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)]
+    let writes: [Operation] = [.write(0, [patch]), .write(0, [timestamp])]
+
+    // The document was a write that is taken back, or is deleted by somebody else.
+    let cancelled = try await fails([recent], [.write(0, [set("msgs/m0", [:])])] + writes + [.cancelWrite(0, 0)])
+    let deleted = try await fails(
+      [recent],
+      [.backendWrite([set("msgs/m0", [:])]), .listen(0, query: 19, metadata), .comeToRest, .disableNetwork(0)] + writes
+        + [
+          .backendWrite([Mutation(key: key("msgs/m0"), operation: .delete)]), .enableNetwork(0), .open(0, .watch),
+          .send(0, .watch, count: 4), .deliver(0, .watch, count: 50),
+        ])
+
+    #expect(cancelled == nil)
+    #expect(deleted == nil)
+  }
+
   // MARK: Views
 
   @Test("A cancelled write is undone at once, also over one that was only acknowledged (S1)")

@@ -236,7 +236,8 @@ struct OperationGenerator {
     var transforms: [FieldTransform] = []
     if chance(40) { transforms.append(FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)) }
     if chance(50) {
-      let value = number()
+      var value = number()
+      if vocabulary != .first, chance(15) { value = .integer(pick([.max, .min])) }
       transforms.append(
         FieldTransform(path: FieldPath("n"), operation: pick([.increment(value), .minimum(value), .maximum(value)])))
     }

@@ -199,7 +199,7 @@ struct LocalDocuments {
       return Self.view(of: key, over: remote, nil)
     }
     guard var entry = pending.entry, let rest = entry.origin?.removing(oldest.id, from: entry.mutation),
-      rest.origin.base != nil || remote?.exists == true
+      rest.origin.stands(over: remote)
     else { return nil }
     if !rest.origin.dependent.isEmpty, rest.origin.base == nil {
       // What depends on the fields below holds if these are now what the batch made of them here.

@@ -44,7 +44,15 @@ struct OverlayOrigin: Equatable {
   }
 
   /// Whether the overlay holds over this remote document, once server timestamps show its values (`showing`).
-  func holds(over remote: Document?) -> Bool { dependent.isEmpty && (base != nil || remote?.exists == true) }
+  func holds(over remote: Document?) -> Bool { dependent.isEmpty && stands(over: remote) }
+
+  /// Whether all the batches change this remote document as they did the one they were applied to. A patch may need one
+  /// that exists, and what it wrote below `base` is still what a server timestamp shows.
+  func stands(over remote: Document?) -> Bool {
+    if remote?.exists == true { return true }
+    guard let base else { return false }
+    return !timestamps.values.contains { if case .batch(let batch) = $0 { batch < base } else { false } }
+  }
 
   /// The overlay whose server timestamps show this remote document's values.
   func showing(_ remote: Document?, in overlay: Mutation) -> Mutation {

@@ -34,7 +34,7 @@ struct BackendModel {
     let response: CommitResponse? = if case .success(let response) = answer { response } else { nil }
     var evaluation = Evaluation(
       documents, serverTime: try serverTime(of: mutations, response),
-      commitTime: response?.commitTime ?? SnapshotVersion(microseconds: (commitTimes.last?.microseconds ?? 0) + 1))
+      commitTime: response?.commitTime ?? SnapshotVersion(microseconds: (commitTimes.last?.microseconds ?? 1_000) + 1))
     var refusal: StatusCode?
     for mutation in mutations where refusal == nil { refusal = evaluation.apply(mutation) }
     switch (refusal, answer) {
