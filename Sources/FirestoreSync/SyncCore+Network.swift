@@ -145,7 +145,7 @@ extension SyncCore {
       retries.removeFirst()
       // That the store can be read does not say that there is room to write: the next thing stored does.
       if case .probe = operation {} else { retryBackoff.reset() }
-      if retries.isEmpty { storeFailure = nil }
+      if retries.isEmpty { storeRecovered(&effects) }
     } catch {
       if error.kind == .corrupt { return storeFailed(error, retrying: operation, &effects) }
       // The operation stays at the head of the queue and is tried again.
@@ -161,9 +161,15 @@ extension SyncCore {
     case .reject(let batch, let status): try reject(batch, status, &effects)
     case .refill(let views): try refill(views, &effects)
     case .start(let user): try startLate(user: user, &effects)
-    case .changeUser(let user): return try performUserChange(to: user, &effects)
+    case .changeUser(let user): try performUserChange(to: user, &effects)
     }
-    guard damage == nil, offlineCauses.remove(.storageFailed) != nil else { return }
+  }
+
+  /// Everything that waited is stored: only now may the backend answer again, or an answer to one user's write would wait
+  /// behind a change to another, and be sought in the wrong queue.
+  private mutating func storeRecovered(_ effects: inout [SyncEffect]) {
+    storeFailure = nil
+    guard offlineCauses.remove(.storageFailed) != nil else { return }
     statusRevision += 1
     restartStreams(&effects)
   }

@@ -240,4 +240,20 @@ import Testing
 
     #expect(failure == nil)
   }
+
+  @Test("While a change of user waits for the store, no answer comes that would be sought in the other queue")
+  func answerBehindUserChange() async throws {
+    let failure = try await fails(
+      [eager],
+      [
+        .write(0, [set("rooms/r0", ["a": .integer(1)])]), .write(0, [set("rooms/r1", ["a": .integer(1)])]),
+        .open(0, .write), .send(0, .write, count: 1), .serve(0), .failStore(0, .acknowledgeBatch),
+        .deliver(0, .write, count: 1), .changeUser(0, 1), .healStore(0), .fire(0, .storeRetry),
+        .open(0, .write), .send(0, .write, count: 1), .serve(0), .failStore(0, .acknowledgeBatch),
+        .deliver(0, .write, count: 1), .healStore(0), .fire(0, .storeRetry), .fire(0, .storeRetry),
+        .fire(0, .storeRetry), .comeToRest,
+      ])
+
+    #expect(failure == nil)
+  }
 }
