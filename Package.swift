@@ -29,7 +29,8 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "WireOracle", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting", "FirestoreWireTests",
+  "WireOracle", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting",
+  "FirestoreProtocolTests",
   "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests",
   "EndToEndTests",
 ]
@@ -66,22 +67,23 @@ let package = Package(
     module("FirestoreJSON", ["FirestoreModel"]),
     .target(name: "CPageChecksums", linkerSettings: [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["CPageChecksums"]),
-    module("FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", grdb, sqlite]),
-    module("FirestoreRemote", ["FirestoreModel", "FirestoreQuery"]),
+    module(
+      "FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreSQLite", grdb, sqlite]),
+    module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
     module(
       "FirestoreGRPC",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreRemote", grpc, http2,
+        "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", grpc, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"),
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),
     module(
-      "FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote"]),
+      "FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol"]),
     module(
-      "FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", grdb, sqlite]),
-    module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+      "FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreSQLite", grdb, sqlite]),
+    module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
     .systemLibrary(name: "CAllocator"),
     module(
       "FirestoreServer",
@@ -93,7 +95,7 @@ let package = Package(
     module(
       "Hearth",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
         "FirestoreBackend", "FirestoreGRPC",
       ]),
 
@@ -117,7 +119,7 @@ let package = Package(
     .executableTarget(
       name: "HearthCommand",
       dependencies: [
-        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend",
         "FirestoreGRPC", "FirestoreServer", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -126,7 +128,7 @@ let package = Package(
       swiftSettings: swift),
     module(
       "FirestoreSpec",
-      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote", "FirestoreSync"]),
+      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync"]),
     .executableTarget(
       name: "SpecRunner",
       dependencies: [
@@ -137,7 +139,7 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
         sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
@@ -148,7 +150,7 @@ let package = Package(
       swiftSettings: swift),
     module("SpecData", path: "Tests/SpecData"),
     .target(
-      name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreRemote", protobuf],
+      name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", protobuf],
       path: "Tests/WireOracle", exclude: ["Protos"], swiftSettings: swift),
     .target(
       name: "ClientTesting",
@@ -162,36 +164,37 @@ let package = Package(
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
     tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite", sqlite]),
     tests(
-      "FirestoreLocalTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote"]),
+      "FirestoreLocalTests",
+      ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol"]),
     tests(
       "FirestoreSyncTests",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreSpec",
+        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreSpec",
         "FirestoreJSON", "FirestoreBackend", "SpecData",
       ]),
     tests(
       "ModelTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync",
         "FirestoreBackend",
       ]),
     tests(
       "FirestoreBackendTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreSQLite", "FirestoreBackend",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreSQLite", "FirestoreBackend",
         sqlite,
       ]),
     tests(
-      "FirestoreWireTests",
+      "FirestoreProtocolTests",
       [
-        "SeededRandom", "RandomValues", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreRemote",
+        "SeededRandom", "RandomValues", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         "FirestoreBackend", "FirestoreService", protobuf,
       ]),
     tests(
       "FirestoreGRPCTests",
       [
-        "ClientTesting", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreGRPC", grpc,
+        "ClientTesting", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreGRPC", grpc,
         protobuf, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
@@ -199,7 +202,7 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal", "FirestoreRemote",
+        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -216,11 +219,12 @@ let package = Package(
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(
       "HearthTests",
-      ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreRemote", "FirestoreBackend"]),
+      ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
     tests(
       "ConformanceTests",
       [
-        "SpecData", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "SpecData", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal",
+        "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend",
       ]),
     tests(
@@ -236,7 +240,7 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreRemote",
+        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "Dashboard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -244,14 +248,14 @@ let package = Package(
     .executableTarget(
       name: "CrashClient",
       dependencies: [
-        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreRemote", "FirestoreSync", "FirestoreBackend",
+        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ],
       path: "Tests/CrashClient", swiftSettings: swift),
     tests(
       "DurabilityTests",
       [
         "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal",
-        "FirestoreRemote", "FirestoreSync",
+        "FirestoreProtocol", "FirestoreSync",
         "FirestoreBackend", sqlite,
       ]),
     tests(

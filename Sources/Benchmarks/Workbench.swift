@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Foundation
 
 /// The caches and the plain SQLite tables that the cases of one size share; made when first asked for, removed with it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 
 /// One database of the embedded backend, as a client sees it.
 package struct InProcessDatastore: Datastore {

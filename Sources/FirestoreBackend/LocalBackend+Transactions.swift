@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 extension LocalBackend {
   /// - Parameter client: whom the transaction belongs to. When there are too many, the client with most of them loses

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 /// How whoever delivers a watch stream learns of it. Called on the backend's executor.
 package struct WatchSignal: Sendable {

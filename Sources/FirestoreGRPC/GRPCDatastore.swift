@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 import GRPCCore
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.

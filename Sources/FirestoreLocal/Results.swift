@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 /// A stored batch and the local views of the documents it names.
 package struct LocalWriteResult: Sendable {

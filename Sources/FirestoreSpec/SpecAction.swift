@@ -2,8 +2,8 @@
 import FirestoreJSON
 package import FirestoreLocal
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 
 /// What a step does (SPEC-FORMAT §6).
 package enum SpecAction: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 /// The backend that the spec scripts: it remembers what it was asked and says nothing by itself (SPEC-FORMAT §8).
 struct SpecBackend: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 
 /// What a listener was told, or should have been (SPEC-FORMAT §7).
 package struct SpecEvent: Hashable, Sendable {

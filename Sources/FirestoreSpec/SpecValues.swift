@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 package import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Foundation
 
 /// The database that bloom filters and bundles in the spec data name.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-import FirestoreRemote
 
 /// Why the client is not online.
 package enum ConnectionReason: Hashable, Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreRemote
 import Synchronization
 
 /// The streams and timers that the core has asked for: between the engine, which orders them synchronously, and

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
 
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 /// Looks documents up that a view shows although the backend did not list them ("limbo"): first in, first out, no
 /// document twice, at most `maximum` at a time. Look-ups have odd target ids that are never used again.

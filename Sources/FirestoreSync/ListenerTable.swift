@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
-import FirestoreRemote
 
 /// Who listens to which view, and which snapshots each of them is shown (SEMANTICS §3).
 struct ListenerTable: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 
 /// The current user's pending batches in order, with what happened to each so far. Mirrors the store's queue, so that
 /// neither the pipeline nor the queue's display reads the store.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// What the status needs beyond the core's state: times and the recent past.
 struct StatusRecord: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 package import FirestoreQuery
-import FirestoreRemote
 
 extension SyncCore {
   /// Adds a listener. Its first snapshot comes at once if SEMANTICS §3 says so; a query that cannot be opened fails it.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
-import FirestoreRemote
 
 extension SyncCore {
   /// Uses the network again, without waiting for a backoff.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 package import FirestoreModel
+package import FirestoreProtocol
 import FirestoreQuery
-package import FirestoreRemote
 
 extension SyncCore {
   /// SDK stream: IDLE_TIMEOUT_MS.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.

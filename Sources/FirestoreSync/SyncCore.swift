@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
+import FirestoreProtocol
 
 /// The whole client state. Synchronous and deterministic, without clock, task or network: every transition takes an
 /// event and appends the effects that somebody outside has to perform, in order.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 /// What a transition of `SyncCore` wants done outside. Effects are performed in order (S1, S3, S7).
 package enum SyncEffect: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 
 // Calls that go past the cache, straight to the backend.
 extension SyncEngine {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// A watch stream that says nothing may be alive for the transport and dead all the same: a proxy answers in place of a
 /// server that is stuck, or a message was cut short and its rest is waited for. Backends send a sign of life each half

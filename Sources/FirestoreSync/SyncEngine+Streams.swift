@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 extension SyncEngine {
   /// Runs streams and timers until cancelled or terminated; returns when all of them have stopped. Called once, by the

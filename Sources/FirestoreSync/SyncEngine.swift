@@ -2,8 +2,8 @@
 import Dispatch
 import FirestoreLocal
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 import Synchronization
 
 /// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 /// The incrementally maintained result of one query: a change costs what changed, not what is shown.
 struct View: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 /// Names a view; later views have higher ids, which is the order in which snapshots are made.
 struct ViewID: Hashable, Comparable, Sendable {

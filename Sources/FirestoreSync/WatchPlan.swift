@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreLocal
 import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 
 /// What is to be watched, and what of it has not been said on the open stream yet.
 ///

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreJSON
-import FirestoreRemote
+import FirestoreProtocol
+import FirestoreSync
 import Foundation
 import SpecData
 import Testing

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreRemote
+import FirestoreProtocol
 import Testing
 
 @testable import FirestoreBackend

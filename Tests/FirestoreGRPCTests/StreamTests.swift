@@ -2,8 +2,8 @@
 import ClientTesting
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Foundation
 import GRPCCore
 import SwiftProtobuf

@@ -1,6 +1,6 @@
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Testing
 
 // SPDX-License-Identifier: Apache-2.0

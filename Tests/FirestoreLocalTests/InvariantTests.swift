@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import SeededRandom
 import Testing
 

@@ -198,11 +198,7 @@ struct OverlayTests {
     let overlay = Mutation.overlay(of: view, changing: mask)
 
     var overlaid = remote
-    if let overlay {
-      let stored = try Mutation(decoding: overlay.encoded())
-      _ = stored.applyLocally(to: &overlaid, previousMask: .none, at: now)
-      #expect(stored == overlay)
-    }
+    if let overlay { _ = overlay.applyLocally(to: &overlaid, previousMask: .none, at: now) }
     #expect(overlaid == view, "seed \(seed): \(mutations)")
     #expect((overlay != nil) == view.hasLocalMutations)
   }
@@ -262,55 +258,6 @@ struct AcknowledgedMutationTests {
 
     Mutation(key: testedKey, operation: .delete).applyAcknowledged(result, to: &existing)
     #expect(existing.state == .missing && existing.createTime == nil && existing.version == result.version)
-  }
-}
-
-@Suite("Stored writes")
-struct MutationEncodingTests {
-  @Test("Every mutation and batch reads back as it was", arguments: 0..<200 as Range<UInt64>)
-  func roundTrip(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
-    let batch = MutationBatch(
-      id: BatchID(random.pick([1, .max])), localWriteTime: random.timestamp(),
-      baseMutations: random.list(upTo: 2) { $0.mutation() }, mutations: random.list(upTo: 3) { $0.mutation() })
-
-    let read = try MutationBatch(decoding: batch.encoded())
-
-    #expect(read.id == batch.id && read.localWriteTime == batch.localWriteTime)
-    #expect(read.baseMutations == batch.baseMutations && read.mutations == batch.mutations, "seed \(seed)")
-    for mutation in batch.mutations { #expect(try Mutation(decoding: mutation.encoded()) == mutation) }
-  }
-
-  @Test("Names that cannot be field paths of users read back from storage nevertheless")
-  func oddNames() throws {
-    let mutation = patch(["__type__": .null], FieldMask([FieldPath("__type__"), FieldPath(segments: ["a.b", "c-d"])]))
-
-    #expect(try Mutation(decoding: mutation.encoded()) == mutation)
-  }
-
-  @Test("A set and a patch with an empty mask stay apart")
-  func emptyMask() throws {
-    for mutation in [patch([:], .init([])), Mutation(key: testedKey, operation: .set([:]))] {
-      #expect(try Mutation(decoding: mutation.encoded()) == mutation)
-    }
-  }
-
-  @Test("Bytes that are no write are data loss, and never a trap")
-  func garbage() throws {
-    for bytes in [[], [0x0a], [0x12, 1, 0x63], [0xff, 0xff], [0x3a, 0]] as [[UInt8]] {
-      let error = try #require(throws: ModelError.self) { try Mutation(decoding: bytes) }
-      #expect(error.code == .dataLoss)
-    }
-    var random = SeededGenerator(seed: 1)
-    for _ in 0..<2000 {
-      var bytes = random.mutation().encoded()
-      for _ in 0..<3 {
-        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
-      }
-      // Some damage still makes a write; that reading returns is the point.
-      _ = try? Mutation(decoding: bytes)
-      _ = try? MutationBatch(decoding: bytes)
-    }
   }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
-import SeededRandom
 import Testing
 
 @Suite("Orderings, targets and identity of queries")
@@ -75,50 +74,6 @@ struct QueryOrderTests {
         #expect((left.target.canonicalID == right.target.canonicalID) == (left.target == right.target))
         #expect((left.canonicalID == right.canonicalID) == (left == right))
       }
-    }
-  }
-
-  @Test(
-    "Stored queries and targets read back as they were",
-    arguments: [
-      Query.c(), .c(.field("a.b", .in, .array([.integer(1), .double(.nan), .null])), order: order("-a.b"), limit: 5),
-      .c(.field("a", .equal, .null), .field("b", .notEqual, .null), .field("c", .equal, .double(.nan))),
-      .c(.field("a", .notEqual, .double(.nan))),
-      .c(.or([.field("a", .lessThan, .vector([1])), .and([.field("b", .arrayContainsAny, .array([.map([:])]))])])),
-      .c(.and([.field("a", .equal, .null), .field("b", .equal, .null)])),
-      .c(.and([]), .or([])),
-      .c(
-        order: order("a"), limit: 2, limitType: .last, start: Bound(values: [.null], isInclusive: false),
-        end: Bound(values: [.string("é"), reference("c/__id7__")], isInclusive: true)),
-      Query(path: .root, collectionGroup: "c"), Query(path: ResourcePath("c/d"), collectionGroup: ""),
-      Query(path: ResourcePath("c/d")), Query(path: ResourcePath("c"), explicitOrderBy: [OrderBy(FieldPath("a.`b"))]),
-    ])
-  func roundTrip(query: Query) throws {
-    let read = try Query(decoding: query.encoded())
-
-    #expect(read == query)
-    #expect(read.explicitOrderBy == query.explicitOrderBy && read.filters == query.filters)
-    #expect(try Target(decoding: query.target.encoded()) == query.target)
-  }
-
-  @Test("Bytes that are no query are data loss, and never a trap")
-  func garbage() throws {
-    let query = Query.c(
-      .or([.field("a", .lessThan, .integer(1)), .field("b", .equal, .null)]), order: order("a"), limit: 3,
-      start: Bound(values: [.string("x")], isInclusive: true))
-    let bytes = query.encoded()
-    for count in 1..<bytes.count {
-      // A cut between two fields of the outer message leaves a message.
-      guard let read = try? Query(decoding: Array(bytes[..<count])) else { continue }
-      #expect(read != query)
-    }
-    var random = SeededGenerator(seed: 1)
-    for _ in 0..<2000 {
-      var damaged = bytes
-      for _ in 0..<3 {
-        damaged[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
-      }
-      do { _ = try Query(decoding: damaged) } catch { #expect(error.code == .dataLoss) }
     }
   }
 }

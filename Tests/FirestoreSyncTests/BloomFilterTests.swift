@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreSync
 import SpecData
 import Testing
 
-@testable import FirestoreRemote
+@testable import FirestoreProtocol
 
 @Suite struct BloomFilterTests {
   @Test(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
+import FirestoreSync
 import Testing
 
 @Suite struct StreamValueTests {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
+import FirestoreSync
 import Testing
 
 @Suite struct WatchChangeAggregatorTests {

@@ -2,8 +2,8 @@
 import FirestoreBackend
 import FirestoreJSON
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Foundation
 import Testing
 

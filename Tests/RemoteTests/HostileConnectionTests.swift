@@ -3,8 +3,8 @@ import ClientTesting
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Foundation
 import SeededRandom
 import Testing

@@ -4,7 +4,7 @@ import FirestoreBackend
 import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import FirestoreSync
 import Foundation
 import Testing

@@ -3,7 +3,7 @@ import ClientTesting
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Testing
 
 /// How calls look on the line.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// The answers to recent batches, so that a batch sent again because its answer was lost is answered, not applied
 /// twice.

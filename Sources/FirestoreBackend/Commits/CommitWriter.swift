@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// Writes one commit inside its transaction. What it remembers is valid only once that has ended well.
 struct CommitWriter {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 import Synchronization
 
 /// Any datastore behind a network that can be broken.

@@ -1,4 +1,4 @@
-package import FirestoreRemote
+package import FirestoreProtocol
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// What a stream's client has not been told yet: the newest state of each document and how it stands to each target,
 /// compared with what the client knows. A slow client thus costs memory per document, not per commit.

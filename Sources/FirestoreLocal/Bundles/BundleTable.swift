@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
 
 /// Which bundles were loaded, and the queries that they named.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 extension LocalStore {
   // A bundle is stored in slices, each in a transaction of its own. Only the end records it as loaded: a bundle whose

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// One run of the least-recently-used collection (SDK: LruGarbageCollector), in slices between which the cache may be
 /// used and changed.

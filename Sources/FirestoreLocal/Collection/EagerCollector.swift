@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// Forgets documents as soon as nothing refers to them: no target, no view, no look-up and nobody's pending write.
 struct EagerCollector {

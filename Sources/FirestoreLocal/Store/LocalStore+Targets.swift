@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 
 extension LocalStore {
   /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
 
 extension LocalStore {
   /// The version of the last remote event; never goes back.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// What the answer to a batch does to one of its documents, after the batch has left the queue.
 struct Settlement {

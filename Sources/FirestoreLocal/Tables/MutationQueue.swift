@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 
 /// The batches that wait to be sent, per user. Numbers grow across users and restarts and are never used twice (S4).
 struct MutationQueue {

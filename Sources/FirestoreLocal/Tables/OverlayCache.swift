@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 
 /// For each document with pending writes of a user the one mutation that makes the local view out of the remote
 /// document (S9).

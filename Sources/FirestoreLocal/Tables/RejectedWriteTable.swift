@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 
 /// The dead-letter queue: the batches that the backend refused, per user, until they are sent again or dropped.
 ///

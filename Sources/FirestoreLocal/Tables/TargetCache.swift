@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 /// The targets the cache knows, and which documents belong to each according to the backend.
 struct TargetCache {

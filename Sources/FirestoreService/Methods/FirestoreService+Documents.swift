@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 extension FirestoreService {
   func getDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 extension FirestoreService {
   /// The page size when none is given, and the largest.

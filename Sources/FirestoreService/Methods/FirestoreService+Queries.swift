@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 extension FirestoreService {
   func runQuery(_ bytes: [UInt8], to send: Send) async throws {

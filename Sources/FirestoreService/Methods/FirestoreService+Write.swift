@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 extension FirestoreService {
   /// Serves one Write stream (PROTOCOL §3.1): handshake, then one response per request, in order. The first failing

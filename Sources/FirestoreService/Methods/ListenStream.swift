@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 package import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// One Listen stream (PROTOCOL §2), for a transport that runs where the backend runs: everything here is called on the
 /// backend's executor and is one step of it, so that what a commit sets off reaches a stream without a task.

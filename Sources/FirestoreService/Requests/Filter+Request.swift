@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
 
 /// Filters as they come; deeper nesting is refused, so that hostile bytes cannot exhaust the stack.

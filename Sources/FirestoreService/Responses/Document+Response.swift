@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.Document`, with all fields or those that a mask picks.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-import FirestoreRemote
 
 /// How often and how soon a transaction is tried again.
 package struct TransactionRetries: Sendable {

@@ -2,7 +2,7 @@
 import FirestoreBackend
 import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 import Synchronization
 
 /// A backend that a client uses.

@@ -2,7 +2,7 @@
 import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Foundation
 
 extension Backend {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 import Foundation
 
 /// The server side of an app.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 package import FirestoreSync
 
 /// One open client: an engine with its cache and its way to a backend, and the tasks that it keeps running.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import FirestoreSync
 
 /// Whether the client is connected, since when, and if not, why and what it does about it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
-package import FirestoreRemote
 
 /// A backend that could not be opened. The client behaves as if it could not be reached: reads come from the cache,
 /// writes wait, and the reason stands in its online state.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Foundation
 import Glibc
 

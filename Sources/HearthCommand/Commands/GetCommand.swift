@@ -2,8 +2,8 @@
 import ArgumentParser
 import FirestoreJSON
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Foundation
 
 /// `hearth get`: one document, or the documents of a collection.

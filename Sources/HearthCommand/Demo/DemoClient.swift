@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Logging
 
 /// A second, independent client of the backend: what it commits reaches the dashboard's client as server changes, and

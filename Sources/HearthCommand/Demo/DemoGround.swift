@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Foundation
 
 /// Where the demo may write: a database that it has filled itself, or one that is empty. Which it has filled is noted

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Foundation
 
 /// What `set`, `update` and `delete` share: where to write, and how long to wait.

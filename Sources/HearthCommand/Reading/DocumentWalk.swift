@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 
 /// Visits documents at the server in a stable order, page by page: a collection in the order of its ids, below each
 /// document its subcollections in the order of theirs.

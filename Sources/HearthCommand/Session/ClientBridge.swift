@@ -2,8 +2,8 @@
 import Dashboard
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 
 /// Between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns what the engine

@@ -3,8 +3,8 @@ import Dashboard
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 
 // The engine's types as the dashboard's. The dashboard has its own so that it does not depend on the engine.

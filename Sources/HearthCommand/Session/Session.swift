@@ -5,8 +5,8 @@ import FirestoreBackend
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 import Foundation
 import Glibc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// What the documents of an input file become.
 struct ImportRules: Sendable {

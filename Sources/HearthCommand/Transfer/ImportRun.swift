@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Foundation
 
 /// One import: batches are read in order, turned into writes side by side, and committed in order with a few in flight.

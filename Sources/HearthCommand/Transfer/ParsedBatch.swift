@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
+import FirestoreSync
 
 /// A document of an input file that was not imported.
 struct Rejection: Sendable {

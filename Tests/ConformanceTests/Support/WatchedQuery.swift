@@ -2,8 +2,8 @@
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 import Testing
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreRemote
+import FirestoreProtocol
 
 /// Requests that a test sends one by one, and events that it waits for.
 struct Channel<Element: Sendable>: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 
 /// A core on a cache in memory whose streams open as soon as it asks, with the effects of each event.

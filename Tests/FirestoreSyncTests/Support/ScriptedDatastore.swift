@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Synchronization
 
 /// A backend that a test plays: it takes the streams that the client opens, reads requests and sends answers.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Hearth
 
 /// A backend whose watch stream a test plays; writes go to an embedded backend.

@@ -3,7 +3,7 @@ import ClientTesting
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import FirestoreServer
 import Foundation
 import Hearth

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 import Foundation
 import SwiftProtobuf
 
@@ -63,7 +63,7 @@ extension MutationResult {
   }
 }
 
-extension FirestoreRemote.CommitResponse {
+extension FirestoreProtocol.CommitResponse {
   package func message(to mutations: [Mutation]) -> Wire.CommitResponse {
     .with { message in
       message.commitTime = commitTime.message
@@ -72,7 +72,7 @@ extension FirestoreRemote.CommitResponse {
   }
 }
 
-extension FirestoreRemote.WriteResponse {
+extension FirestoreProtocol.WriteResponse {
   package func message(to mutations: [Mutation]) -> Wire.WriteResponse {
     .with { message in
       (message.streamID, message.streamToken) = (streamID, Data(streamToken))
@@ -82,7 +82,7 @@ extension FirestoreRemote.WriteResponse {
   }
 }
 
-extension FirestoreRemote.WriteRequest {
+extension FirestoreProtocol.WriteRequest {
   package func message(in database: DatabaseID) -> Wire.WriteRequest {
     .with { message in
       message.database = database.name

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreRemote
+package import FirestoreProtocol
 import Foundation
 import SwiftProtobuf
 
@@ -56,7 +56,7 @@ extension Wire.TargetChange {
   }
 }
 
-extension FirestoreRemote.ExistenceFilter {
+extension FirestoreProtocol.ExistenceFilter {
   fileprivate func message(for id: TargetID) -> Wire.ExistenceFilter {
     .with { message in
       (message.targetID, message.count) = (id.rawValue, Int32(clamping: count))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 import FirestoreQuery
-package import FirestoreRemote
 import Foundation
 import SwiftProtobuf
 

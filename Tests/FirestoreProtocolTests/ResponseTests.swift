@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 import Foundation
 import RandomValues
 import SeededRandom
@@ -120,7 +120,7 @@ struct ResponseTests {
         message.nextPageToken = page.nextPageToken
       }
       try expectSame(bytes { $0.listDocumentsResponse(page, names) }, list, "seed \(seed)")
-      let received = try FirestoreWireTests.read(list) { reader throws(WireError) in
+      let received = try FirestoreProtocolTests.read(list) { reader throws(WireError) in
         try reader.listDocumentsResponse(names)
       }
       #expect(received.documents == documents && received.nextPageToken == page.nextPageToken, "seed \(seed)")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 
 /// Everything that changed between two consistent snapshots of the watch stream, for all targets.
 package struct RemoteEvent: Sendable {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 
 /// The batches that are on their way to the backend, in batch-id order; the k-th response answers the k-th batch (S4).
 package struct WriteOutbox: Sendable {

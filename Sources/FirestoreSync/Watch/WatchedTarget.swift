@@ -1,5 +1,7 @@
+import FirestoreLocal
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 package import FirestoreQuery
 
 /// What the aggregator has to know about a target that is on the stream.

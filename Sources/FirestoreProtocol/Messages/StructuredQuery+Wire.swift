@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreQuery
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.StructuredQuery`, which names the collection but not where it lies.
@@ -29,7 +30,7 @@ extension WireWriter {
   }
 
   /// A field with a `google.firestore.v1.StructuredQuery.FieldReference`.
-  package mutating func fieldReference(_ number: Int, _ path: FieldPath) {
+  mutating func fieldReference(_ number: Int, _ path: FieldPath) {
     field(number) { $0.field(2, string: path.canonicalText) }
   }
 

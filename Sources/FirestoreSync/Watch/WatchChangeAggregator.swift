@@ -1,5 +1,7 @@
+package import FirestoreLocal
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreProtocol
 
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
