@@ -88,12 +88,39 @@ struct RequestTests {
       }
 
       try expectSame(bytes { $0.runQueryRequest(target, in: database) }, message, "seed \(seed)")
-      var query = try read(message.structuredQuery) { reader throws(WireError) in try reader.structuredQuery() }
-      query.path = target.path
+      let content: [UInt8] = try message.structuredQuery.serializedBytes()
+      let query = try Query(
+        decoding: bytes { writer in
+          writer.field(1, string: target.path.text)
+          writer.field(2, bytes: content)
+        })
       #expect(query.filters == target.filters && query.explicitOrderBy == target.orderBy, "seed \(seed)")
       #expect(query.collectionGroup == target.collectionGroup && query.limit == target.limit, "seed \(seed)")
       #expect(query.start == target.start && query.end == target.end, "seed \(seed)")
     }
+  }
+
+  @Test("What only other clients send of a query is read too")
+  func foreignParts() throws {
+    let message = Wire.StructuredQuery.with { query in
+      query.select.fields = [.with { $0.fieldPath = "a" }, .with { $0.fieldPath = "`b c`" }]
+      query.offset = 7
+      query.where.unaryFilter = .with { ($0.op, $0.field.fieldPath) = (.isNotNull, "a") }
+      query.findNearest = .with { nearest in
+        (nearest.vectorField.fieldPath, nearest.distanceMeasure) = ("v", .dotProduct)
+        nearest.queryVector = Value.vector([1, 2]).message
+        (nearest.limit, nearest.distanceResultField) = (Google_Protobuf_Int32Value(5), "d")
+        nearest.distanceThreshold = Google_Protobuf_DoubleValue(0.5)
+      }
+    }
+    let query = try read(message) { reader throws(WireError) in try reader.structuredQuery() }
+    #expect(query.projection == ["a", "`b c`"] && query.offset == 7 && query.limit == nil)
+    guard case .unary("a", 5)? = query.filter, let nearest = query.nearest else {
+      Issue.record("not read: \(query)")
+      return
+    }
+    #expect(nearest.path == "v" && nearest.measure == 3 && nearest.vector == .vector([1, 2]))
+    #expect(nearest.limit == 5 && nearest.resultField == "d" && nearest.threshold == 0.5)
   }
 
   @Test("A limit beyond what the protocol has is the most that it has")

@@ -88,10 +88,7 @@ extension WireReader {
     return Mutation(key: key, operation: operation, precondition: precondition, transforms: transforms)
   }
 
-  package mutating func fieldPath() throws(WireError) -> FieldPath {
-    let text = try string()
-    do throws(ModelError) { return try FieldPath(canonicalText: text) } catch { throw WireError(error.message) }
-  }
+  private mutating func fieldPath() throws(WireError) -> FieldPath { try FieldPath(stored: try string()) }
 
   private mutating func fieldPaths(_ number: Int) throws(WireError) -> [FieldPath] {
     var paths: [FieldPath] = []
@@ -150,5 +147,12 @@ extension WireReader {
       }
     }
     return values
+  }
+}
+
+extension FieldPath {
+  /// - Parameter text: what `canonicalText` wrote.
+  init(stored text: String) throws(WireError) {
+    do throws(ModelError) { try self.init(canonicalText: text) } catch { throw WireError(error.message) }
   }
 }

@@ -16,7 +16,7 @@ extension Query {
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "query") { reader throws(WireError) in
-      var query = Query(path: .root)
+      var message = QueryMessage()
       var limitType = LimitType.first
       var path = ResourcePath.root
       while let tag = try reader.tag() {
@@ -24,15 +24,26 @@ extension Query {
         case (1, .lengthDelimited): path = ResourcePath(try reader.string())
         case (2, .lengthDelimited):
           var inner = try reader.message()
-          query = try inner.structuredQuery()
+          message = try inner.structuredQuery()
         case (3, .varint): limitType = try reader.boolean() ? .last : .first
         default: try reader.skip(tag.type)
         }
       }
-      query.path = path
-      query.limitType = limitType
-      return query
+      return try Query(message, path: path, limitType: limitType)
     }
+  }
+
+  private init(_ message: QueryMessage, path: ResourcePath, limitType: LimitType) throws(WireError) {
+    let group = message.selectors.last.flatMap { $0.allDescendants ? $0.collectionID : nil }
+    let filter = try message.filter.map { filter throws(WireError) in try Filter(stored: filter) }
+    let orderBy = try message.orderBy.map { order throws(WireError) in
+      OrderBy(try FieldPath(stored: order.path), order.direction == 2 ? .descending : .ascending)
+    }
+    self.init(
+      path: path, collectionGroup: group, filters: filter?.conjuncts ?? [], explicitOrderBy: orderBy,
+      limit: message.limit.map { Int($0) }, limitType: limitType,
+      start: message.start.map { Bound(values: $0.values, isInclusive: $0.before) },
+      end: message.end.map { Bound(values: $0.values, isInclusive: !$0.before) })
   }
 }
 
@@ -41,4 +52,31 @@ extension Target {
 
   /// - Throws: `data-loss` for bytes that `encoded()` did not write.
   package init(decoding bytes: [UInt8]) throws(ModelError) { self = try Query(decoding: bytes).target }
+}
+
+extension Filter {
+  fileprivate init(stored condition: QueryMessage.Condition) throws(WireError) {
+    switch condition {
+    case .composite(let op, let conditions):
+      let filters = try conditions.map { condition throws(WireError) in try Filter(stored: condition) }
+      self = op == 2 ? .or(filters) : .and(filters)
+    case .field(let path, let op, let value):
+      guard let op = FieldFilter.Operator(wireNumber: Int(op)), let value else {
+        throw WireError("a field filter lacks its operator or value")
+      }
+      self = .field(FieldFilter(try FieldPath(stored: path), op, value))
+    case .unary(let path, let op):
+      guard let filter = FieldFilter(try FieldPath(stored: path), unaryNumber: op) else {
+        throw WireError("a unary filter lacks its operator")
+      }
+      self = .field(filter)
+    case .none: throw WireError("a filter has no type")
+    case .tooDeep: throw WireError("filters are nested too deep")
+    }
+  }
+
+  /// The conditions of an outermost AND.
+  fileprivate var conjuncts: [Filter] {
+    if case .and(let filters) = self { filters } else { [self] }
+  }
 }

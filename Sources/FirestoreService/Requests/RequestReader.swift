@@ -56,8 +56,13 @@ struct RequestReader {
   /// The content of a `Value`.
   mutating func value() throws(RPCStatus) -> Value {
     let value = try get { wire throws(WireError) in try wire.value() }
-    if let time = value.invalidTimestamp { try Self.check(time) }
+    try Self.check(value)
     return value
+  }
+
+  /// - Throws: `invalid-argument` for a value that holds a time that Firestore does not know.
+  static func check(_ value: Value) throws(RPCStatus) {
+    if let time = value.invalidTimestamp { try check(time) }
   }
 
   /// - Throws: `invalid-argument` for a time that Firestore does not know.
@@ -98,10 +103,6 @@ struct RequestField {
     try take(.varint) { wire throws(WireError) in try wire.boolean() }
   }
 
-  mutating func double() throws(RPCStatus) -> Double? {
-    try take(.fixed64) { wire throws(WireError) in try wire.double() }
-  }
-
   mutating func timestamp() throws(RPCStatus) -> Timestamp? {
     let time = try take(.lengthDelimited) { wire throws(WireError) in try wire.timestamp() }
     if let time { try RequestReader.check(time) }
@@ -119,6 +120,16 @@ struct RequestField {
 
   mutating func value() throws(RPCStatus) -> Value? {
     try message { inner throws(RPCStatus) in try inner.value() }
+  }
+
+  /// The content of a message that both ends read alike.
+  mutating func content<Result>(
+    _ read: (inout WireReader) throws(WireError) -> Result
+  ) throws(RPCStatus) -> Result? {
+    try take(.lengthDelimited) { wire throws(WireError) in
+      var inner = try wire.message()
+      return try read(&inner)
+    }
   }
 
   /// A `pb.Int32Value` or `pb.Int64Value`; without content it is 0.

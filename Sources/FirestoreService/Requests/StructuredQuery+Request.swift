@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
 
-/// A `StructuredQuery` as it came, before it is checked as a whole.
+/// A `StructuredQuery` whose parts are in order, before it is checked as a whole.
 struct RequestedQuery {
-  struct Selector {
-    var collectionID = ""
-    var allDescendants = false
-  }
+  typealias Selector = QueryMessage.Selector
 
   var projection: FieldMask?
   var selectors: [Selector] = []
@@ -22,120 +20,52 @@ struct RequestedQuery {
 }
 
 extension RequestField {
+  /// - Throws: `invalid-argument` for what is wrong with a part, in the words of the real service.
   mutating func structuredQuery() throws(RPCStatus) -> RequestedQuery? {
-    try message { inner throws(RPCStatus) in
-      var query = RequestedQuery()
-      try inner.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: query.projection = try field.projection() ?? query.projection
-        case 2: if let selector = try field.collectionSelector() { query.selectors.append(selector) }
-        case 3: query.filter = try field.filter(depth: 0) ?? query.filter
-        case 4: if let order = try field.order() { query.orderBy.append(order) }
-        case 5: query.limit = try field.wrappedInteger().map { Int(Int32(truncatingIfNeeded: $0)) } ?? query.limit
-        case 6: query.offset = try field.integer().map { Int(Int32(truncatingIfNeeded: $0)) } ?? query.offset
-        case 7:
-          if let (values, before) = try field.cursor() { query.start = Bound(values: values, isInclusive: before) }
-        case 8:
-          if let (values, before) = try field.cursor() { query.end = Bound(values: values, isInclusive: !before) }
-        case 9: query.nearest = try field.nearest() ?? query.nearest
-        default: break
-        }
-      }
-      return query
+    guard let message = try content({ wire throws(WireError) in try wire.structuredQuery() }) else { return nil }
+    return try RequestedQuery(message)
+  }
+}
+
+extension RequestedQuery {
+  fileprivate init(_ message: QueryMessage) throws(RPCStatus) {
+    if let paths = message.projection {
+      let named = try paths.map { path throws(RPCStatus) in try FieldPath(request: path) }
+      projection = FieldMask(named.filter { !$0.isDocumentID })
     }
+    selectors = message.selectors
+    filter = try message.filter.map { filter throws(RPCStatus) in try Filter(request: filter) }
+    orderBy = try message.orderBy.map { order throws(RPCStatus) in
+      OrderBy(try FieldPath(request: order.path), order.direction == 2 ? .descending : .ascending)
+    }
+    // Both are `int32`.
+    limit = message.limit.map { Int(Int32(truncatingIfNeeded: $0)) }
+    offset = Int(Int32(truncatingIfNeeded: message.offset))
+    if let cursor = message.start { start = Bound(values: try Self.checked(cursor.values), isInclusive: cursor.before) }
+    if let cursor = message.end { end = Bound(values: try Self.checked(cursor.values), isInclusive: !cursor.before) }
+    nearest = try message.nearest.map { nearest throws(RPCStatus) in try NearestNeighbors(nearest) }
   }
 
-  private mutating func projection() throws(RPCStatus) -> FieldMask? {
-    try message { inner throws(RPCStatus) in
-      var paths: [FieldPath] = []
-      try inner.fields { number, field throws(RPCStatus) in
-        if number == 2, let path = try field.fieldReference(), !path.isDocumentID { paths.append(path) }
-      }
-      return FieldMask(paths)
-    }
+  private static func checked(_ values: [Value]) throws(RPCStatus) -> [Value] {
+    for value in values { try RequestReader.check(value) }
+    return values
   }
+}
 
-  private mutating func collectionSelector() throws(RPCStatus) -> RequestedQuery.Selector? {
-    try message { inner throws(RPCStatus) in
-      var selector = RequestedQuery.Selector()
-      try inner.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 2: selector.collectionID = try field.string() ?? selector.collectionID
-        case 3: selector.allDescendants = try field.boolean() ?? selector.allDescendants
-        default: break
-        }
-      }
-      return selector
+extension NearestNeighbors {
+  fileprivate init(_ message: QueryMessage.Nearest) throws(RPCStatus) {
+    guard let measure = ([1: .euclidean, 2: .cosine, 3: .dotProduct] as [Int64: Measure])[message.measure] else {
+      throw RPCStatus(.invalidArgument, "FindNearest.distance_measure must be specified.")
     }
-  }
-
-  private mutating func order() throws(RPCStatus) -> OrderBy? {
-    try message { inner throws(RPCStatus) in
-      var path: FieldPath?
-      var direction = OrderBy.Direction.ascending
-      try inner.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: path = try field.fieldReference() ?? path
-        case 2: if try field.integer() == 2 { direction = .descending }
-        default: break
-        }
-      }
-      return OrderBy(try FieldPath(required: path), direction)
+    guard case .vector(let elements)? = message.vector, !elements.isEmpty else {
+      throw RPCStatus(.invalidArgument, "FindNearest.query_vector must be a vector.")
     }
-  }
-
-  private mutating func cursor() throws(RPCStatus) -> (values: [Value], before: Bool)? {
-    try message { inner throws(RPCStatus) in
-      var values: [Value] = []
-      var before = false
-      try inner.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: if let value = try field.value() { values.append(value) }
-        case 2: before = try field.boolean() ?? before
-        default: break
-        }
-      }
-      return (values, before)
+    guard (1...1000).contains(message.limit) else {
+      throw RPCStatus(.invalidArgument, "FindNearest.limit must be a positive integer of no more than 1000")
     }
-  }
-
-  private mutating func nearest() throws(RPCStatus) -> NearestNeighbors? {
-    try message { inner throws(RPCStatus) in
-      var path: FieldPath?
-      var vector: Value?
-      var measure: NearestNeighbors.Measure?
-      var limit: Int64 = 0
-      var resultField: FieldPath?
-      var threshold: Double?
-      try inner.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: path = try field.fieldReference() ?? path
-        case 2: vector = try field.value() ?? vector
-        case 3: measure = try field.integer().flatMap { [1: .euclidean, 2: .cosine, 3: .dotProduct][$0] } ?? measure
-        case 4: limit = try field.wrappedInteger() ?? limit
-        case 5: if let text = try field.string(), !text.isEmpty { resultField = try FieldPath(request: text) }
-        case 6:
-          threshold =
-            try field.message { inner throws(RPCStatus) in
-              var value = 0.0
-              try inner.fields { number, field throws(RPCStatus) in
-                if number == 1 { value = try field.double() ?? value }
-              }
-              return value
-            } ?? threshold
-        default: break
-        }
-      }
-      guard let measure else { throw RPCStatus(.invalidArgument, "FindNearest.distance_measure must be specified.") }
-      guard case .vector(let elements)? = vector, !elements.isEmpty else {
-        throw RPCStatus(.invalidArgument, "FindNearest.query_vector must be a vector.")
-      }
-      guard (1...1000).contains(limit) else {
-        throw RPCStatus(.invalidArgument, "FindNearest.limit must be a positive integer of no more than 1000")
-      }
-      return NearestNeighbors(
-        path: try FieldPath(required: path), vector: elements, measure: measure, limit: Int(limit),
-        resultField: resultField, threshold: threshold)
-    }
+    self.init(
+      path: try FieldPath(request: message.path), vector: elements, measure: measure, limit: Int(message.limit),
+      resultField: message.resultField.isEmpty ? nil : try FieldPath(request: message.resultField),
+      threshold: message.threshold)
   }
 }
