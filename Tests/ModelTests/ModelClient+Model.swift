@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 @testable import FirestoreSync
 

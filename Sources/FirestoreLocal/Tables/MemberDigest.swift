@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreRemote
+import FirestoreProtocol
 
 /// What tells whether the documents of a target are still those that were stored, in whatever order: the exclusive or
 /// of a hash of each, so that a change costs the same however many there are.

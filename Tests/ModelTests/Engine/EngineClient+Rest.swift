@@ -2,8 +2,8 @@
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 
 /// Where everything ends that was begun, and all is compared.

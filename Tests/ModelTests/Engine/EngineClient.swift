@@ -2,8 +2,8 @@
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import FirestoreSync
 import Foundation
 import SeededRandom

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreRemote
+import FirestoreProtocol
 
 /// What a backend holds after the commits it was asked for, and held after each of them before (PROTOCOL §3.2).
 /// Versions are the backend's to choose; the model says which rules they follow.

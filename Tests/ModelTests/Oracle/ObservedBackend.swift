@@ -2,8 +2,8 @@
 import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
-import FirestoreRemote
 import Synchronization
 
 /// A backend beside the model of what it must hold: every commit is made at both and compared.
