@@ -102,6 +102,18 @@ extension EndToEndTests {
       #expect(try await hearth("export", "c").output == lines(3))
     }
 
+    @Test("Documents of one path, and a file that has changed since it was begun, are told")
+    func surprises() async throws {
+      try surroundings.write("in.jsonl", lines(2) + lines(3) + "{")
+      let stopped = try await hearth("import", path("in.jsonl"))
+      #expect(stopped.status == 65 && !stopped.errors.contains("beginning anew"), "\(stopped.errors)")
+      try surroundings.write("in.jsonl", lines(2) + lines(3))
+      let run = try await hearth("import", path("in.jsonl"))
+      #expect(run.status == 0 && run.errors.contains("beginning anew: "), "\(run.errors)")
+      #expect(run.errors.contains("2 documents came after another of the same path"), "\(run.errors)")
+      #expect(try await hearth("export", "c").output == lines(3))
+    }
+
     @Test("A file that is not there is 66, one that cannot be made 73, and no half file is left")
     func files() async throws {
       let missing = try await hearth("import", path("missing"))

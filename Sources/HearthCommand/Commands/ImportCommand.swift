@@ -69,7 +69,10 @@ struct ImportCommand: AsyncParsableCommand {
       size: input.size, modified: input.modified)
     let statePath = try dryRun ? nil : Self.statePath(resume ?? (input.size == nil ? nil : file + ".hearth-import"))
     var done = ImportProgressPoint()
-    if let statePath, let state = ImportState.read(statePath), state.identity == identity {
+    if let statePath, let state = ImportState.read(statePath), state.identity != identity {
+      headless.note(
+        "beginning anew: \(statePath) is of another import, or of \(inputName) as it was before it changed.")
+    } else if let statePath, let state = ImportState.read(statePath) {
       done = ImportProgressPoint(position: state.position, documents: state.documents, rejected: state.rejected)
       try input.skip(to: done.position, format)
       headless.note(
@@ -100,6 +103,9 @@ struct ImportCommand: AsyncParsableCommand {
     }
     progress.end()
     checkpoint.remove()
+    if run.repeated > 0 {
+      headless.note("\(run.repeated.documents) came after another of the same path: the last one stands.")
+    }
     try report(run.done, since: first.documents, progress.elapsed)
   }
 

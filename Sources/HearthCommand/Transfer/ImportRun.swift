@@ -25,6 +25,10 @@ struct ImportRun {
   let record: (ImportProgressPoint) throws -> Void
 
   private(set) var done: ImportProgressPoint
+  /// Documents whose path came before in this run.
+  private(set) var repeated = 0
+  /// Hashes of the paths so far: eight bytes for each, where the paths may be a gigabyte.
+  private var seen: Set<Int> = []
   private var parsed: [Int: ParsedBatch] = [:]
   private var committed: [Int: ParsedBatch] = [:]
   private var busyKeys: [Int: Set<DocumentKey>] = [:]
@@ -116,6 +120,7 @@ struct ImportRun {
     while busyKeys[nextToRecord] == nil, let batch = committed.removeValue(forKey: nextToRecord) {
       nextToRecord += 1
       try rejects?.add(batch.rejections)
+      for mutation in batch.mutations where !seen.insert(mutation.key.hashValue).inserted { repeated += 1 }
       done.rejected += batch.rejections.count
       done.documents += batch.recordCount - batch.rejections.count
       done.position = batch.end
