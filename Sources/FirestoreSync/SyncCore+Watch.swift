@@ -60,7 +60,7 @@ extension SyncCore {
     watchStream.succeeded()
     if online.state != .online { changeOnlineState(&effects) { $0.set(.online) } }
     if case .removed(let ids, let cause?) = change {
-      for id in ids where plan.wants(id) { targetRefused(id, cause, &effects) }
+      for id in ids { targetEnded(id, cause, &effects) }
       return
     }
     do throws(RPCStatus) {
@@ -104,6 +104,18 @@ extension SyncCore {
     if plan.hasUnsaid { effects.append(.wake(.watch)) }
     statusRevision += 1
     emit(changes, event: event, causes: causes, &effects)
+  }
+
+  /// The backend ended a target by itself. That may have crossed a removal of ours, after which the same target may be
+  /// wanted anew: then only the one before has ended, and nobody confirms its removal any more.
+  private mutating func targetEnded(_ id: TargetID, _ cause: RPCStatus, _ effects: inout [SyncEffect]) {
+    if plan.forgetUnsaidRemoval(of: id) {
+      aggregator.forget(id)
+    } else if plan.watched(id) != nil, aggregator.responsesOwed(id) <= 1 {
+      targetRefused(id, cause, &effects)
+    } else {
+      aggregator.confirmRemoval(of: id)
+    }
   }
 
   /// The backend ended a target for good.

@@ -69,6 +69,18 @@ package struct WatchPlan: Sendable {
     }
   }
 
+  /// The backend ended the target before it was told to.
+  /// - Returns: whether a removal had yet to be said.
+  mutating func forgetUnsaidRemoval(of id: TargetID) -> Bool {
+    guard unsaid[id]?.removes == true else { return false }
+    unsaid[id]?.removes = false
+    if unsaid[id]?.adds == nil {
+      unsaid[id] = nil
+      order.removeAll { $0 == id }
+    }
+    return true
+  }
+
   /// The documents of a target did not add up: say it again, without a position. The old position is forgotten, so
   /// that a stream that breaks before the new one is known does not resume from a wrong state.
   mutating func sayAgain(_ id: TargetID, for purpose: TargetPurpose) {

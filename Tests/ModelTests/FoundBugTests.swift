@@ -256,4 +256,24 @@ import Testing
 
     #expect(failure == nil)
   }
+
+  @Test("A target that the backend ended while it was being taken back is watched when it is wanted again", arguments: 0...3)
+  func endedWhileTakenBack(_ order: Int) async throws {
+    let (listen, stop) = (Operation.listen(0, query: 16, metadata), Operation.stopListening(0, 0))
+    let (end, say) = (Operation.refuseTarget(0, 0), Operation.send(0, .watch, count: 1))
+    let hear = Operation.deliver(0, .watch, count: 50)
+    let crossing: [Operation] =
+      switch order {
+      case 0: [hear, end, stop, hear, listen]
+      case 1: [hear, end, stop, listen, hear]
+      case 2: [end, stop, say, hear, listen]
+      default: [end, stop, say, listen, say, hear]
+      }
+
+    // A collected target would get another number.
+    let setup = ModelClient.Setup(isDurable: false, policy: .never, maximumLimboLookups: 100)
+    let failure = try await fails([setup], [listen, .open(0, .watch), say] + crossing + [.comeToRest])
+
+    #expect(failure == nil)
+  }
 }

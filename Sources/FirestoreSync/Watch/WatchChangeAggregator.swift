@@ -88,7 +88,8 @@ package struct WatchChangeAggregator: Sendable {
     for key in target.syncedKeys.joined() { remove(key, from: id, targets, as: nil) }
   }
 
-  private mutating func confirmRemoval(of id: TargetID) {
+  /// A removal that was handed out is done.
+  mutating func confirmRemoval(of id: TargetID) {
     guard let state = states[id] else { return }
     if state.responsesOwed > 1 {
       states[id]?.responsesOwed -= 1
