@@ -61,6 +61,35 @@ import Testing
     #expect(failure { try store.execute(collection("rooms"), usingPreviousResults: false) }?.kind == .corrupt)
   }
 
+  @Test(
+    "A document whose name, times or state changed on disk is not shown as another one, or as none",
+    arguments: [
+      "name = 'e'", "version = version + 1", "create_time = 7", "state = 2", "state = 0",
+      "checksum = checksum + 4294967296",
+    ])
+  func document(change: String) throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    _ = try store.apply(event(at: 5, [doc("rooms/d", at: 5, ["n": .string("as it was")])]))
+
+    try store.database.connection.execute("UPDATE documents SET \(change)")
+
+    #expect(failure { try store.execute(collection("rooms"), usingPreviousResults: false) }?.kind == .corrupt)
+    if !change.hasPrefix("name") { #expect(failure { try store.document(key("rooms/d")) }?.kind == .corrupt) }
+    #expect(failure { try store.database.verify() }?.kind == .corrupt)
+  }
+
+  @Test("Documents without a checksum of their names and times, as an earlier version stored them, are read")
+  func formerDocuments() throws {
+    var store = try Place(.durable).open()
+    _ = try store.apply(event(at: 5, [doc("rooms/d", at: 5, ["n": .string("as it was")])]))
+
+    try store.database.connection.execute("UPDATE documents SET checksum = checksum & 4294967295")
+
+    #expect(try store.document(key("rooms/d"))?.exists == true)
+    try store.database.verify()
+  }
+
   @Test("A target is not resumed with a token that changed on disk")
   func target() throws {
     let place = Place(.durable)

@@ -121,7 +121,7 @@ final class IndexTails {
       row throws(LocalStoreError) in
       let bytes = row.blobBytes(2)
       // Whoever reads a damaged document is told so; an index has nothing to say about it.
-      guard try DocumentTable.state(row.integer(1)).isFound, StoredFields.checksum(bytes) == row.integer(3) else {
+      guard try DocumentTable.state(row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes) else {
         return
       }
       for index in indexes {

@@ -55,7 +55,9 @@ struct QueryEngine {
       let filter = hits.filter
       if filter == nil { hits.expect(try database.documents.extent(of: collection)) }
       try database.documents.scan(collection, where: filter) { row throws(LocalStoreError) in
-        guard row.isFound, !overlaid.contains(row.number) else { return }
+        // One that is said to be missing may be one of which a bit has changed.
+        guard row.isFound else { return try row.check() }
+        if overlaid.contains(row.number) { return }
         try hits.consider(row, in: path, isAdmitted: filter != nil)
       }
     }
@@ -104,7 +106,8 @@ struct QueryEngine {
       let overlaid = try considerOverlaid(collection, hits)
       let path = try database.collections.path(of: collection)
       try database.documents.scan(collection, changedSince: limboFree) { row throws(LocalStoreError) in
-        guard row.isFound, !overlaid.contains(row.number) else { return }
+        guard row.isFound else { return try row.check() }
+        if overlaid.contains(row.number) { return }
         try hits.consider(row, in: path, isAdmitted: false)
       }
       scanned += hits.scanned

@@ -86,7 +86,7 @@ enum Schema {
       sequence_number INTEGER NOT NULL,
       state INTEGER NOT NULL,     -- DocumentTable.State
       fields BLOB,                -- canonical protobuf entries
-      checksum INTEGER            -- of `fields`
+      checksum INTEGER            -- DocumentChecksum; NULL: placeholder
     ) STRICT;
     CREATE UNIQUE INDEX documents_by_key ON documents (collection, name);
     -- The sequence number spares the collector the table.

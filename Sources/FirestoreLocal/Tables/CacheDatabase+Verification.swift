@@ -15,9 +15,11 @@ extension CacheDatabase {
     for (problem, rows) in Self.forbidden where try connection.integer("SELECT count(*) FROM \(rows)") > 0 {
       throw LocalStoreError(.corrupt, "The cache is damaged: it has \(problem).")
     }
-    try connection.prepareOnce("SELECT fields, checksum FROM documents WHERE state IN (1, 5)")
+    try connection.prepareOnce("SELECT \(DocumentTable.columns) FROM documents")
       .forEachRow { row throws(LocalStoreError) in
-        _ = try StoredFields.read(row.blobBytes(0), checksum: row.integer(1))
+        let row = DocumentTable.Row(row)
+        try row.check()
+        if row.isFound, row.intactFields == nil { throw StoredFields.changedOnDisk }
       }
     try connection.prepareOnce("SELECT batch, id, checksum, user FROM mutation_batches").forEachRow {
       row throws(LocalStoreError) in

@@ -72,8 +72,20 @@ extension DocumentTable {
       return state == State.found.rawValue || state == State.foundCommitted.rawValue
     }
 
+    /// - Throws: `corrupt` if the row, besides its fields, is not the one that was stored.
+    func check() throws(LocalStoreError) {
+      let header = DocumentChecksum.Header(
+        number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
+        state: row.integer(5))
+      let isIntact = DocumentChecksum.holds(
+        row.integer(7), for: header, named: UnsafeRawBufferPointer(row.textBytes(2)))
+      guard isIntact else { throw StoredFields.changedOnDisk }
+    }
+
     /// - Returns: `nil` for a placeholder.
+    /// - Throws: `corrupt` if it is not the document that was stored.
     func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+      try check()
       let state = try DocumentTable.state(row.integer(5))
       let content: Document.State
       switch state {

@@ -39,7 +39,7 @@ final class DocumentTable {
   private let changedSince: Statement
   private let inTarget: Statement
 
-  private static let columns = "id, collection, name, version, create_time, state, fields, checksum"
+  static let columns = "id, collection, name, version, create_time, state, fields, checksum"
 
   init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(LocalStoreError) {
     self.connection = connection
@@ -205,10 +205,10 @@ final class DocumentTable {
     }
     let statement = header == nil ? insert : update
     let encoded = document.data?.encoded
-    bind(document, encoded?.bytes, readTime, sequenceNumber, to: statement)
     let number = if let header { header.number } else { try takeNumber(collection) }
-    statement.bind(number, at: 8)
-    if header == nil { statement.bind(collection, at: 9).bind(document.key.documentID, at: 10) }
+    let name = document.key.documentID
+    bind(document, name, encoded?.bytes, as: number, in: collection, readTime, sequenceNumber, to: statement)
+    if header == nil { statement.bind(collection, at: 9).bind(name, at: 10) }
     try statement.run()
     note(number, document, encoded)
     if header == nil {
@@ -227,8 +227,8 @@ final class DocumentTable {
   ) throws(LocalStoreError) -> Number? {
     let number = try takeNumber(collection)
     let encoded = document.data?.encoded
-    bind(document, encoded?.bytes, readTime, sequenceNumber, to: insertAbsent)
-    try insertAbsent.bind(number, at: 8).bind(collection, at: 9).bind(name, at: 10).run()
+    bind(document, name, encoded?.bytes, as: number, in: collection, readTime, sequenceNumber, to: insertAbsent)
+    try insertAbsent.bind(collection, at: 9).bind(name, at: 10).run()
     guard connection.rowsChangedLast == 1 else {
       nextNumbers[collection] = number
       return nil
@@ -239,13 +239,16 @@ final class DocumentTable {
   }
 
   private func bind(
-    _ document: Document, _ fields: [UInt8]?, _ readTime: SnapshotVersion?, _ sequenceNumber: Int64,
+    _ document: Document, _ name: String, _ fields: [UInt8]?, as number: Number,
+    in collection: CollectionTable.Number, _ readTime: SnapshotVersion?, _ sequenceNumber: Int64,
     to statement: Statement
   ) {
-    statement.bind(document.version?.microseconds, at: 1).bind(document.createTime?.microseconds, at: 2)
-      .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4)
-      .bind(State(of: document).rawValue, at: 5)
-    statement.bind(fields, at: 6).bind(fields?.withUnsafeBytes(StoredFields.checksum), at: 7)
+    let header = DocumentChecksum.Header(
+      number: number, collection: collection, version: document.version?.microseconds,
+      createTime: document.createTime?.microseconds, state: State(of: document).rawValue)
+    statement.bind(header.version, at: 1).bind(header.createTime, at: 2)
+      .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4).bind(header.state, at: 5)
+    statement.bind(fields, at: 6).bind(DocumentChecksum.of(fields, header, named: name), at: 7).bind(number, at: 8)
   }
 
   /// Gives a key a number without knowing anything about its document.

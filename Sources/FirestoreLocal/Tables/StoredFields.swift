@@ -6,10 +6,15 @@ import FirestoreModel
 enum StoredFields {
   /// - Throws: `corrupt` if the bytes are not those that were stored.
   static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(LocalStoreError) -> EncodedFields {
-    guard self.checksum(bytes) == checksum else {
-      throw LocalStoreError(.corrupt, "The cache is damaged: a document has changed on disk.")
-    }
+    guard holds(checksum, for: bytes) else { throw changedOnDisk }
     return EncodedFields(trusted: [UInt8](bytes))
+  }
+
+  static let changedOnDisk = LocalStoreError(.corrupt, "The cache is damaged: a document has changed on disk.")
+
+  /// - Parameter checksum: of the document (`DocumentChecksum`).
+  static func holds(_ checksum: Int64, for bytes: UnsafeRawBufferPointer) -> Bool {
+    self.checksum(bytes) == checksum & 0xffff_ffff
   }
 
   /// 32 bits, from multiplying and folding eight bytes at a time: about 0.1 ns per byte. It guards against accidents,
