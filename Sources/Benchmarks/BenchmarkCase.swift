@@ -7,7 +7,7 @@ struct BenchmarkCase: Sendable {
   let run: @Sendable (Workbench) throws -> [Reading]
 
   static let all =
-    queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + collectionCases
+    queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + garbageCollectionCases
     + memoryCases + scalingCases
 
   /// The name that takes the fewest edits to get from this one.

@@ -31,7 +31,7 @@ final class Workbench {
 
   // MARK: Caches
 
-  static func configuration(_ path: String?, _ policy: CollectionPolicy? = nil) -> LocalStoreConfiguration {
+  static func configuration(_ path: String?, _ policy: GarbageCollectionPolicy? = nil) -> LocalStoreConfiguration {
     LocalStoreConfiguration(
       location: path.map { .directory($0) } ?? .memory,
       policy: policy ?? .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024),

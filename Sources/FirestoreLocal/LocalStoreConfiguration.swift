@@ -7,7 +7,7 @@ package enum StorageLocation: Hashable, Sendable {
   case directory(String)
 }
 
-package enum CollectionPolicy: Hashable, Sendable {
+package enum GarbageCollectionPolicy: Hashable, Sendable {
   /// Forget a document as soon as no target, view or pending write refers to it.
   case eager
   /// Keep until the cache exceeds this many bytes, then collect the least recently used tenth.
@@ -32,7 +32,7 @@ package enum StoreAction: String, Hashable, Sendable, CaseIterable {
 
 package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
-  package var policy: CollectionPolicy
+  package var policy: GarbageCollectionPolicy
   package var database: DatabaseID
   /// Whose a durable cache must be; `nil` takes whatever is there, for whoever only reads it.
   package var claim: CacheClaim?
@@ -40,7 +40,7 @@ package struct LocalStoreConfiguration: Sendable {
   package var report: @Sendable (String) -> Void
 
   package init(
-    location: StorageLocation, policy: CollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil,
+    location: StorageLocation, policy: GarbageCollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.location = location

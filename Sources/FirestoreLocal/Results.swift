@@ -65,8 +65,8 @@ package struct UserChangeResult: Sendable {
   package var addedBatches: [BatchID]
 }
 
-/// What one run of the collector did.
-package struct CollectionResult: Hashable, Sendable {
+/// What one run of the garbage collector did.
+package struct GarbageCollectionResult: Hashable, Sendable {
   package var didRun: Bool
   package var sequenceNumbersCollected: Int
   package var targetsRemoved: Int
@@ -79,6 +79,6 @@ package struct CollectionResult: Hashable, Sendable {
     self.documentsRemoved = documentsRemoved
   }
 
-  package static let skipped = CollectionResult(
+  package static let skipped = GarbageCollectionResult(
     didRun: false, sequenceNumbersCollected: 0, targetsRemoved: 0, documentsRemoved: 0)
 }

@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Names a target on a watch stream and in the cache. User targets are even, limbo look-ups odd.
+/// Names a target on a watch stream and in the cache. User targets are even, limbo resolutions odd.
 package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }

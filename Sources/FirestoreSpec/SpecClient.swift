@@ -45,9 +45,9 @@ struct SpecClient: ~Copyable {
   private(set) var snapshotsInSyncCalls = 0
   private(set) var pendingWritesCalls = 0
 
-  init(storage: LocalStoreConfiguration, maximumLimboLookups: Int?) throws(LocalStoreError) {
+  init(storage: LocalStoreConfiguration, maximumLimboResolutions: Int?) throws(LocalStoreError) {
     var configuration = SyncCore.Configuration(database: storage.database)
-    configuration.maximumLimboLookups = maximumLimboLookups ?? .max
+    configuration.maximumLimboResolutions = maximumLimboResolutions ?? .max
     var effects: [SyncEffect] = []
     let core = try Self.started(configuration, storage, &effects)
     self.init(configuration, storage, core)
@@ -76,9 +76,9 @@ struct SpecClient: ~Copyable {
 
   /// The next client on the same storage, with the same user.
   consuming func restarted() throws(LocalStoreError) -> SpecClient {
-    let (storage, maximum, user) = (storage, configuration.maximumLimboLookups, user)
+    let (storage, maximum, user) = (storage, configuration.maximumLimboResolutions, user)
     core.close()
-    var next = try SpecClient(storage: storage, maximumLimboLookups: maximum)
+    var next = try SpecClient(storage: storage, maximumLimboResolutions: maximum)
     if let user { next.transition { core, effects in core.changeUser(to: user, &effects) } }
     next.user = user
     return next

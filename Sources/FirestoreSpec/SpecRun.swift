@@ -53,7 +53,7 @@ package struct SpecRun {
   private mutating func perform() throws(SpecMismatch) {
     var client: SpecClient
     do throws(LocalStoreError) {
-      client = try SpecClient(storage: storage, maximumLimboLookups: test.maximumLimboLookups)
+      client = try SpecClient(storage: storage, maximumLimboResolutions: test.maximumLimboResolutions)
     } catch {
       throw SpecMismatch(step: 0, action: "start", subject: "store", expected: "it opens", got: error.message)
     }

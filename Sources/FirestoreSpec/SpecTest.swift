@@ -37,7 +37,7 @@ package struct SpecTest: Sendable {
   package var name: String
   package var tags: Set<String>
   package var usesEagerCollection: Bool
-  package var maximumLimboLookups: Int?
+  package var maximumLimboResolutions: Int?
   package var steps: [SpecStep]
 
   /// - Throws: an error that names the file, the test and, if the fault is in one, the step.
@@ -62,7 +62,7 @@ package struct SpecTest: Sendable {
       "useEagerGCForMemory", "numClients", "maxConcurrentLimboResolutions", "allowUnlistedTargetRemoval",
     ])
     usesEagerCollection = try config.member("useEagerGCForMemory").boolean()
-    maximumLimboLookups = try config["maxConcurrentLimboResolutions"]?.integer()
+    maximumLimboResolutions = try config["maxConcurrentLimboResolutions"]?.integer()
     let clients = try config.member("numClients").integer()
     let needsSeveral = tags.contains("multi-client")
     guard clients == 1 || needsSeveral else {

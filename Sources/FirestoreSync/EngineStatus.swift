@@ -70,7 +70,7 @@ package struct EngineStatus: Sendable {
   package var watch: StreamStatus
   package var write: StreamStatus
   package var activeTargets: Int
-  package var activeLimboLookups: Int
+  package var activeLimboResolutions: Int
   package var inFlightWrites: Int
   /// All that waits, oldest first, or its first and its last as was asked for.
   package var pendingWrites: [PendingWrite]

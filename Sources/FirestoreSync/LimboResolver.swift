@@ -4,9 +4,9 @@ package import FirestoreModel
 package import FirestoreProtocol
 
 /// Looks documents up that a view shows although the backend did not list them ("limbo"): first in, first out, no
-/// document twice, at most `maximum` at a time. Look-ups have odd target ids that are never used again.
+/// document twice, at most `maximum` at a time. Resolutions have odd target ids that are never used again.
 package struct LimboResolver: Sendable {
-  private struct Lookup: Sendable {
+  private struct Resolution: Sendable {
     var key: DocumentKey
     /// The backend said that the document exists.
     var hasReceivedDocument = false
@@ -20,7 +20,7 @@ package struct LimboResolver: Sendable {
   private var interest: [DocumentKey: Set<ViewID>] = [:]
   private var keysOfView: [ViewID: Set<DocumentKey>] = [:]
   private var waiting = WaitingList()
-  private var lookups: [TargetID: Lookup] = [:]
+  private var resolutions: [TargetID: Resolution] = [:]
   private var targetOfKey: [DocumentKey: TargetID] = [:]
 
   package init(maximum: Int = LimboResolver.defaultMaximum) { self.maximum = maximum }
@@ -28,12 +28,12 @@ package struct LimboResolver: Sendable {
   package var active: [DocumentKey: TargetID] { targetOfKey }
   package var enqueued: [DocumentKey] { waiting.keys }
 
-  /// The key that a look-up is about.
-  package func key(of lookup: TargetID) -> DocumentKey? { lookups[lookup]?.key }
+  /// The key that a resolution is about.
+  package func key(of resolution: TargetID) -> DocumentKey? { resolutions[resolution]?.key }
 
-  /// The keys that the backend confirmed for a look-up (S2).
-  package func syncedKeys(of lookup: TargetID) -> Set<DocumentKey>? {
-    lookups[lookup].map { $0.hasReceivedDocument ? [$0.key] : [] }
+  /// The keys that the backend confirmed for a resolution (S2).
+  package func syncedKeys(of resolution: TargetID) -> Set<DocumentKey>? {
+    resolutions[resolution].map { $0.hasReceivedDocument ? [$0.key] : [] }
   }
 
   /// The view has the document in limbo.
@@ -44,47 +44,47 @@ package struct LimboResolver: Sendable {
   }
 
   /// The view no longer has the document in limbo.
-  /// - Returns: the look-up that nobody needs any more.
+  /// - Returns: the resolution that nobody needs any more.
   mutating func remove(_ key: DocumentKey, for view: ViewID) -> TargetID? {
     keysOfView[view]?.remove(key)
     interest[key]?.remove(view)
     guard interest[key]?.isEmpty ?? true else { return nil }
     interest[key] = nil
     waiting.remove(key)
-    guard let lookup = targetOfKey.removeValue(forKey: key) else { return nil }
-    lookups[lookup] = nil
-    return lookup
+    guard let resolution = targetOfKey.removeValue(forKey: key) else { return nil }
+    resolutions[resolution] = nil
+    return resolution
   }
 
   /// The view is gone, or no longer has anything in limbo.
-  /// - Returns: the look-ups that nobody needs any more.
+  /// - Returns: the resolutions that nobody needs any more.
   mutating func removeAll(for view: ViewID) -> [TargetID] {
     let keys = keysOfView.removeValue(forKey: view) ?? []
     return keys.sorted().compactMap { remove($0, for: view) }
   }
 
-  /// The backend refused the look-up; it is over, interest in the document stays.
-  mutating func refused(_ lookup: TargetID) {
-    guard let key = lookups.removeValue(forKey: lookup)?.key else { return }
+  /// The backend refused the resolution; it is over, interest in the document stays.
+  mutating func refused(_ resolution: TargetID) {
+    guard let key = resolutions.removeValue(forKey: resolution)?.key else { return }
     targetOfKey[key] = nil
   }
 
   /// Notes whether the backend has the document.
-  mutating func receive(_ change: TargetChange, for lookup: TargetID) {
+  mutating func receive(_ change: TargetChange, for resolution: TargetID) {
     if !change.added.isEmpty || !change.modified.isEmpty {
-      lookups[lookup]?.hasReceivedDocument = true
+      resolutions[resolution]?.hasReceivedDocument = true
     } else if !change.removed.isEmpty {
-      lookups[lookup]?.hasReceivedDocument = false
+      resolutions[resolution]?.hasReceivedDocument = false
     }
   }
 
-  /// Starts waiting look-ups as far as there is room.
+  /// Starts waiting resolutions as far as there is room.
   mutating func start() -> [(id: TargetID, key: DocumentKey)] {
     var started: [(TargetID, DocumentKey)] = []
     while targetOfKey.count < maximum, let key = waiting.popFirst() {
       let id = TargetID(nextID)
       nextID += 2
-      lookups[id] = Lookup(key: key)
+      resolutions[id] = Resolution(key: key)
       targetOfKey[key] = id
       started.append((id, key))
     }

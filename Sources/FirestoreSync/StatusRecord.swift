@@ -76,11 +76,11 @@ struct StatusRecord: Sendable {
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
       activeTargets: core.plan.count,
-      activeLimboLookups: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
+      activeLimboResolutions: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
       queue: QueueSize(count: core.log.count, total: core.log.total, byteCount: core.log.byteCount()),
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: roundTrips, recentOutcomes: outcomes,
-      cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.collectionThreshold,
+      cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.garbageCollectionThreshold,
       storageFallback: storageFallback, storageFailure: core.store.fallback?.kind,
       isDurable: isDurable, storeFailure: core.storeFailure.map { RPCStatus($0.code, $0.message) })
   }

@@ -16,10 +16,10 @@ extension SyncCore {
     for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
     waits = []
     for view in views.ids {
-      if let target = views[view]?.target { plan.unwant(target) }
+      if let target = views[view]?.target { plan.drop(target) }
       views.remove(view)
       effects.append(.fail(listeners.removeAll(of: view), status))
-      for lookup in limbo.removeAll(for: view) { plan.unwant(lookup) }
+      for lookup in limbo.removeAll(for: view) { plan.drop(lookup) }
     }
   }
 }

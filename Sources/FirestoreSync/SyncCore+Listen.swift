@@ -46,7 +46,7 @@ extension SyncCore {
       pin(view, for: data.id)
       if isMirrorSynced, let outcome = views.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
         track(outcome, for: id, &effects)
-        startLookups(&effects)
+        startLimboResolutions(&effects)
       }
       return id
     } catch {
@@ -72,8 +72,8 @@ extension SyncCore {
     statusRevision += 1
     if removal.wasLast {
       views.remove(removal.view)
-      stopLookups(limbo.removeAll(for: removal.view), &effects)
-      startLookups(&effects)
+      stopLimboResolutions(limbo.removeAll(for: removal.view), &effects)
+      startLimboResolutions(&effects)
     }
     let others = views.ids(of: target)
     if others.isEmpty {
@@ -89,8 +89,8 @@ extension SyncCore {
   /// Nobody wants the backend's answer any more: what the views show is what the cache has from now on, and nothing of
   /// it is looked up.
   private mutating func letAge(_ ids: [ViewID], _ effects: inout [SyncEffect]) {
-    for id in ids { stopLookups(limbo.removeAll(for: id), &effects) }
-    startLookups(&effects)
+    for id in ids { stopLimboResolutions(limbo.removeAll(for: id), &effects) }
+    startLimboResolutions(&effects)
     var raised: [SnapshotDelivery] = []
     for id in ids {
       guard let snapshot = views.update(id, { $0.becomeUnwatched() }) ?? nil else { continue }
@@ -108,28 +108,28 @@ extension SyncCore {
     for view in ended {
       views.remove(view)
       effects.append(.fail(listeners.removeAll(of: view), status))
-      stopLookups(limbo.removeAll(for: view), &effects)
+      stopLimboResolutions(limbo.removeAll(for: view), &effects)
     }
-    startLookups(&effects)
+    startLimboResolutions(&effects)
   }
 
   // MARK: Limbo
 
   mutating func track(_ outcome: View.Outcome, for view: ViewID, _ effects: inout [SyncEffect]) {
     for key in outcome.noLongerInLimbo {
-      if let lookup = limbo.remove(key, for: view) { stopLookups([lookup], &effects) }
+      if let lookup = limbo.remove(key, for: view) { stopLimboResolutions([lookup], &effects) }
     }
     for key in outcome.newlyInLimbo { limbo.add(key, for: view) }
   }
 
-  mutating func stopLookups(_ lookups: [TargetID], _ effects: inout [SyncEffect]) {
+  mutating func stopLimboResolutions(_ lookups: [TargetID], _ effects: inout [SyncEffect]) {
     for id in lookups {
       store.removeLimboReferences(id)
       unwatch(id, &effects)
     }
   }
 
-  mutating func startLookups(_ effects: inout [SyncEffect]) {
+  mutating func startLimboResolutions(_ effects: inout [SyncEffect]) {
     for (id, key) in limbo.start() {
       store.addLimboReference(key, id)
       let target = Query(path: key.path).target
@@ -143,7 +143,7 @@ extension SyncCore {
     guard !plan.wants(data.id) else { return }
     plan.want(data)
     if watchStream.isOpen {
-      plan.sayAdd(data.id)
+      plan.requestAdd(data.id)
       effects.append(.cancel(.watchIdle))
       effects.append(.wake(.watch))
     } else {
@@ -153,10 +153,10 @@ extension SyncCore {
 
   private mutating func unwatch(_ id: TargetID, _ effects: inout [SyncEffect]) {
     guard plan.wants(id) else { return }
-    plan.unwant(id)
+    plan.drop(id)
     if watchStream.isOpen {
-      plan.sayRemove(id)
-      if plan.hasUnsaid { effects.append(.wake(.watch)) }
+      plan.requestRemove(id)
+      if plan.hasRequests { effects.append(.wake(.watch)) }
       if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
     } else if plan.isEmpty, canUseNetwork {
       // Without a stream or anything to watch, nothing can tell whether the backend is there.

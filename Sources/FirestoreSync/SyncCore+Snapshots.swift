@@ -28,7 +28,7 @@ extension SyncCore {
       if step.needsRefill { refill(id, &step, &withoutRefill) }
       if let snapshot = take(step, in: id, target, event, causes, &effects) { snapshots.append((id, target, snapshot)) }
     }
-    startLookups(&effects)
+    startLimboResolutions(&effects)
     deliver(snapshots, &effects)
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views), &effects) }
   }
@@ -58,7 +58,7 @@ extension SyncCore {
         snapshots.append((id, entry.target, snapshot))
       }
     }
-    startLookups(&effects)
+    startLimboResolutions(&effects)
     deliver(snapshots, &effects)
   }
 

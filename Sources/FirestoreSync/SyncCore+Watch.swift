@@ -27,7 +27,7 @@ extension SyncCore {
     guard watchStream.opened(epoch) else { return }
     statusRevision += 1
     plan.streamOpened()
-    if plan.hasUnsaid {
+    if plan.hasRequests {
       effects.append(.wake(.watch))
     } else {
       effects.append(.schedule(.watchIdle, after: Self.idleTimeout))
@@ -100,8 +100,8 @@ extension SyncCore {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
       limbo.receive(change, for: id)
     }
-    for (id, purpose) in event.targetMismatches.sorted(by: { $0.key < $1.key }) { plan.sayAgain(id, for: purpose) }
-    if plan.hasUnsaid { effects.append(.wake(.watch)) }
+    for (id, purpose) in event.targetMismatches.sorted(by: { $0.key < $1.key }) { plan.requestAgain(id, for: purpose) }
+    if plan.hasRequests { effects.append(.wake(.watch)) }
     statusRevision += 1
     emit(changes, event: event, causes: causes, &effects)
   }
@@ -109,7 +109,7 @@ extension SyncCore {
   /// The backend ended a target by itself. That may have crossed a removal of ours, after which the same target may be
   /// wanted anew: then only the one before has ended, and nobody confirms its removal any more.
   private mutating func targetEnded(_ id: TargetID, _ cause: RPCStatus, _ effects: inout [SyncEffect]) {
-    if plan.forgetUnsaidRemoval(of: id) {
+    if plan.forgetRemovalRequest(of: id) {
       aggregator.forget(id)
     } else if plan.watched(id) != nil, aggregator.responsesOwed(id) <= 1 {
       targetRefused(id, cause, &effects)
@@ -133,7 +133,7 @@ extension SyncCore {
       store.removeLimboReferences(id)
       forgetWatched(id, &effects)
       emit(changes, event: event, causes: [], &effects)
-      startLookups(&effects)
+      startLimboResolutions(&effects)
     } catch {
       storeFailed(error, retrying: .probe, &effects)
     }
@@ -141,7 +141,7 @@ extension SyncCore {
 
   /// There is nothing to take back of a target that the backend ended.
   private mutating func forgetWatched(_ id: TargetID, _ effects: inout [SyncEffect]) {
-    plan.unwant(id)
+    plan.drop(id)
     aggregator.forget(id)
     if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
   }

@@ -21,10 +21,10 @@ import FirestoreProtocol
 package struct SyncCore: ~Copyable {
   package struct Configuration: Sendable {
     package var database: DatabaseID
-    package var maximumLimboLookups = LimboResolver.defaultMaximum
+    package var maximumLimboResolutions = LimboResolver.defaultMaximum
     package var isNetworkEnabled = true
     /// Above how many bytes the cache is collected in the background; `nil` for never.
-    package var collectionThreshold: Int64?
+    package var garbageCollectionThreshold: Int64?
     /// Keeps the slices of that short.
     package var slicePacer = SlicePacer.continuous
 
@@ -66,8 +66,8 @@ package struct SyncCore: ~Copyable {
   var retries: [Retry] = []
   /// Somebody who makes room on the disk waits for it to be noticed, and looking costs one transaction: 15 s at most.
   var retryBackoff = Backoff(longest: .seconds(10))
-  /// The collection under way, of which each turn of its timer does a slice.
-  var collection: CollectionRun?
+  /// The garbage collection under way, of which each turn of its timer does a slice.
+  var garbageCollection: GarbageCollectionRun?
   /// Why the store does not work at present.
   var storeFailure: LocalStoreError?
   /// Set for good when what the cache holds turns out not to be what was stored.
@@ -99,7 +99,7 @@ package struct SyncCore: ~Copyable {
     self.store.backfillPacer = configuration.slicePacer
     self.configuration = configuration
     self.random = random
-    limbo = LimboResolver(maximum: configuration.maximumLimboLookups)
+    limbo = LimboResolver(maximum: configuration.maximumLimboResolutions)
     aggregator = WatchChangeAggregator(database: configuration.database)
     if !configuration.isNetworkEnabled { offlineCauses.insert(.disabledByUser) }
   }
@@ -112,7 +112,7 @@ package struct SyncCore: ~Copyable {
     isStarted = true
     if !canUseNetwork { _ = online.set(.offline) }
     fillPipeline(&effects)
-    if configuration.collectionThreshold != nil {
+    if configuration.garbageCollectionThreshold != nil {
       effects.append(.schedule(.garbageCollection, after: .seconds(60)))  // SDK: first run after a minute
     }
     statusRevision += 1

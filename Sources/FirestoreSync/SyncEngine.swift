@@ -52,7 +52,9 @@ package actor SyncEngine {
     jobs = EngineJobs()
     var settings = SyncCore.Configuration(database: configuration.store.database)
     settings.isNetworkEnabled = configuration.isNetworkEnabled
-    if case .leastRecentlyUsed(let threshold) = configuration.store.policy { settings.collectionThreshold = threshold }
+    if case .leastRecentlyUsed(let threshold) = configuration.store.policy {
+      settings.garbageCollectionThreshold = threshold
+    }
     let store = LocalStore(openingOrFallingBack: configuration.store)
     storageFallback = store.fallback.map { error in
       store.movedAside == nil ? "In memory only. \(error.message)" : error.message

@@ -25,13 +25,15 @@ final class Place {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  func configuration(_ policy: CollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0)) -> LocalStoreConfiguration {
+  func configuration(_ policy: GarbageCollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0))
+    -> LocalStoreConfiguration
+  {
     LocalStoreConfiguration(
       location: storage == .memory ? .memory : .directory(path), policy: policy,
       database: DatabaseID(project: "test-project"))
   }
 
-  func open(_ policy: CollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0)) throws -> LocalStore {
+  func open(_ policy: GarbageCollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0)) throws -> LocalStore {
     try LocalStore(configuration(policy))
   }
 }

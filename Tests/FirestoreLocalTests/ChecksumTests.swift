@@ -153,7 +153,7 @@ import Testing
 
   @Test("Whatever a target's documents become, they are known for what was stored")
   func memberChanges() throws {
-    for policy in [CollectionPolicy.eager, .leastRecentlyUsed(thresholdBytes: 0)] {
+    for policy in [GarbageCollectionPolicy.eager, .leastRecentlyUsed(thresholdBytes: 0)] {
       var store = try Place(.memory).open(policy)
       let target = try store.allocateTarget(collection("rooms").target).id
       func check(_ event: RemoteEvent) throws {

@@ -54,12 +54,12 @@ struct SliceTests {
       let place = Place(storage)
       var store = try place.open()
       _ = try store.apply(event(at: 1, (0..<3000).map { doc("rooms/d\($0)", at: 1, ["n": .integer(1)]) }))
-      let begun = try store.beginCollection(
+      let begun = try store.beginGarbageCollection(
         thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: .max, pacer: .impatient(step: step))
       var run = try #require(begun)
       var count = 0
       while !run.isFinished {
-        try store.continueCollection(&run)
+        try store.continueGarbageCollection(&run)
         count += 1
       }
       #expect(run.documentsRemoved == 3000)

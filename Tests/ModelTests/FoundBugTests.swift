@@ -7,7 +7,7 @@ import Testing
 
 /// What random runs found, as short as it got.
 @Suite struct FoundBugTests {
-  private let eager = ModelClient.Setup(isDurable: false, policy: .eager, maximumLimboLookups: 100)
+  private let eager = ModelClient.Setup(isDurable: false, policy: .eager, maximumLimboResolutions: 100)
 
   private func set(_ path: String, _ fields: Fields) -> Mutation {
     Mutation(key: DocumentKey(unchecked: ResourcePath(path)), operation: .set(fields))
@@ -41,7 +41,7 @@ import Testing
       key: room, operation: .patch(["b": .string("é")], FieldMask([FieldPath("b")])), precondition: .none)
 
     let failure = try await fails(
-      [ModelClient.Setup(isDurable: false, policy: .never, maximumLimboLookups: 1)],
+      [ModelClient.Setup(isDurable: false, policy: .never, maximumLimboResolutions: 1)],
       [
         .backendWrite([set("rooms/r4", ["b": .string(""), "n": .integer(5)])]),
         .listen(0, query: 0, metadata), .open(0, .watch), .send(0, .watch, count: 1), .deliver(0, .watch, count: 50),
@@ -72,7 +72,7 @@ import Testing
 
   private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
   private let recent = ModelClient.Setup(
-    isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboLookups: 100)
+    isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 100)
 
   @Test("A document that leaves its target and stays in the cache is found however a query starts")
   func leftTheTarget() async throws {
@@ -257,7 +257,9 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A target that the backend ended while it was being taken back is watched when it is wanted again", arguments: 0...3)
+  @Test(
+    "A target that the backend ended while it was being taken back is watched when it is wanted again", arguments: 0...3
+  )
   func endedWhileTakenBack(_ order: Int) async throws {
     let (listen, stop) = (Operation.listen(0, query: 16, metadata), Operation.stopListening(0, 0))
     let (end, say) = (Operation.refuseTarget(0, 0), Operation.send(0, .watch, count: 1))
@@ -271,7 +273,7 @@ import Testing
       }
 
     // A collected target would get another number.
-    let setup = ModelClient.Setup(isDurable: false, policy: .never, maximumLimboLookups: 100)
+    let setup = ModelClient.Setup(isDurable: false, policy: .never, maximumLimboResolutions: 100)
     let failure = try await fails([setup], [listen, .open(0, .watch), say] + crossing + [.comeToRest])
 
     #expect(failure == nil)

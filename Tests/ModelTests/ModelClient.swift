@@ -23,8 +23,8 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) throws(Vio
 final class ModelClient {
   struct Setup: Sendable {
     var isDurable: Bool
-    var policy: CollectionPolicy
-    var maximumLimboLookups: Int
+    var policy: GarbageCollectionPolicy
+    var maximumLimboResolutions: Int
   }
 
   /// What arrives on the write stream.
@@ -115,8 +115,8 @@ final class ModelClient {
 
   private func start() throws {
     var configuration = SyncCore.Configuration(database: server.database)
-    configuration.maximumLimboLookups = setup.maximumLimboLookups
-    if case .leastRecentlyUsed = setup.policy { configuration.collectionThreshold = 0 }
+    configuration.maximumLimboResolutions = setup.maximumLimboResolutions
+    if case .leastRecentlyUsed = setup.policy { configuration.garbageCollectionThreshold = 0 }
     // A run is repeated from its seed.
     configuration.slicePacer = .pieces(1)
     let storage = LocalStoreConfiguration(

@@ -22,11 +22,11 @@ struct ModelRun: Sendable {
   init(seed: UInt64, steps: Int, _ vocabulary: OperationGenerator.Vocabulary = .full) {
     self.seed = seed
     var random = SeededGenerator(seed: seed, for: .setups)
-    let policies: [CollectionPolicy] = [.leastRecentlyUsed(thresholdBytes: 0), .eager, .never]
+    let policies: [GarbageCollectionPolicy] = [.leastRecentlyUsed(thresholdBytes: 0), .eager, .never]
     setups = (0..<Int.random(in: 2...3, using: &random)).map { _ in
       ModelClient.Setup(
         isDurable: .random(using: &random), policy: policies[Int.random(in: 0..<3, using: &random)],
-        maximumLimboLookups: [1, 2, 100][Int.random(in: 0..<3, using: &random)])
+        maximumLimboResolutions: [1, 2, 100][Int.random(in: 0..<3, using: &random)])
     }
     trace = OperationGenerator.trace(seed: seed, clients: setups.count, count: steps, vocabulary)
   }

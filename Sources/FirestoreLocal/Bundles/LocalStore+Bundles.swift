@@ -25,7 +25,7 @@ extension LocalStore {
     var documents: [DocumentKey: Document] = [:]
     for entry in slice { documents[entry.document.key] = entry.document }
     let event = RemoteEvent(version: nil, documents: documents)
-    var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerCollector)
+    var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
     return try database.transaction { () throws(LocalStoreError) in
       let own = try database.targets.allocate(Self.target(ofBundle: bundle.id), database)
       let changes = try application.perform()

@@ -30,7 +30,7 @@ extension LocalStore {
     let isFew = shown.maximumCount <= Self.individuallyTouched
     let shownKeys = policy == .eager || isFew ? shown.settled() : []
     let database = database
-    let collector = eagerCollector
+    let collector = eagerGarbageCollector
     try database.transaction { () throws(LocalStoreError) in
       let sequenceNumber = try database.sequenceNumbers.next()
       if let collector {
@@ -91,7 +91,7 @@ extension LocalStore {
         stale.append(change.targetID)
       }
     }
-    let collector = eagerCollector
+    let collector = eagerGarbageCollector
     if !removed.isEmpty || !stale.isEmpty {
       try database.transaction { () throws(LocalStoreError) in
         let sequenceNumber = try database.sequenceNumbers.next()

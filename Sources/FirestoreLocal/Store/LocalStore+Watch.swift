@@ -18,7 +18,7 @@ extension LocalStore {
   package mutating func apply(_ event: RemoteEvent) throws(LocalStoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
     let database = database
-    var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerCollector)
+    var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
     let changes = try database.transaction { () throws(LocalStoreError) in try application.perform() }
     activeTargets = application.targets
     unreferenced = []

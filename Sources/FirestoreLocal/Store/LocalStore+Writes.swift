@@ -63,7 +63,7 @@ extension LocalStore {
     let database = database
     let user = user
     let documents = localDocuments
-    let collector = eagerCollector
+    let collector = eagerGarbageCollector
     let views = try database.transaction { () throws(LocalStoreError) -> [DocumentKey: Document]? in
       guard let batch = try database.mutations.batch(id, of: user) else { return nil }
       try database.mutations.remove(batch, of: user)

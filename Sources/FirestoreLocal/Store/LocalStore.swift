@@ -24,7 +24,7 @@ package struct LocalStore: ~Copyable {
   }
 
   let database: CacheDatabase
-  let policy: CollectionPolicy
+  let policy: GarbageCollectionPolicy
 
   /// The actions that fail until they are taken out again, before they do anything.
   package var faults: Set<StoreAction> = []
@@ -78,7 +78,7 @@ package struct LocalStore: ~Copyable {
     self.init(opening, configuration.policy)
   }
 
-  private init(_ opening: Opening, _ policy: CollectionPolicy) {
+  private init(_ opening: Opening, _ policy: GarbageCollectionPolicy) {
     database = opening.database
     self.policy = policy
     fallback = opening.fallback

@@ -10,7 +10,7 @@ package struct RemoteEvent: Sendable {
   package var targetMismatches: [TargetID: TargetPurpose]
   /// `found` or `missing`, as the backend said.
   package var documents: [DocumentKey: Document]
-  /// Documents that limbo look-ups resolved.
+  /// Documents that limbo resolutions resolved.
   package var resolvedLimboDocuments: Set<DocumentKey>
   /// Targets whose existence filter did not fit, whether or not a bloom filter explained it.
   package var filteredTargets: Set<TargetID>

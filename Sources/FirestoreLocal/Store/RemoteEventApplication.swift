@@ -8,7 +8,7 @@ struct RemoteEventApplication {
   private let event: RemoteEvent
   private let local: LocalDocuments
   private let database: CacheDatabase
-  private let collector: EagerCollector?
+  private let collector: EagerGarbageCollector?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
   private(set) var targets: [TargetID: LocalStore.ActiveTarget]
@@ -25,7 +25,7 @@ struct RemoteEventApplication {
 
   init(
     _ event: RemoteEvent, _ local: LocalDocuments, _ targets: [TargetID: LocalStore.ActiveTarget],
-    _ collector: EagerCollector?
+    _ collector: EagerGarbageCollector?
   ) {
     self.event = event
     self.local = local

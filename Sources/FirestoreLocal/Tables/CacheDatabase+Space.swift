@@ -17,7 +17,7 @@ extension CacheDatabase {
   }
 
   /// Keeps the log small where the cache is to be: by default it grows to as much as pays for writing speed.
-  func boundLog(_ policy: CollectionPolicy) throws(LocalStoreError) {
+  func boundLog(_ policy: GarbageCollectionPolicy) throws(LocalStoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Connection.defaultLogPages)
     try connection.execute("PRAGMA wal_autocheckpoint = \(pages)")

@@ -170,7 +170,7 @@ package struct WatchChangeAggregator: Sendable {
 
   /// Documents that were mentioned only for targets other than these.
   private func documents(mentionedOutsideOf listening: Set<TargetID>) -> Set<DocumentKey> {
-    // Mostly there are no look-ups, and nothing has to be told apart.
+    // Mostly there are no limbo resolutions, and nothing has to be told apart.
     if mentioned.isSubset(of: listening) { return [] }
     var keys: Set<DocumentKey> = []
     for mention in mentions where !listening.contains(mention.target) { keys.insert(mention.key) }

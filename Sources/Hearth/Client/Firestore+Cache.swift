@@ -20,7 +20,7 @@ public struct CacheStatus: Hashable, Sendable {
 }
 
 /// What a collection of the cache has dropped, or what it would drop.
-public struct CacheCollection: Hashable, Sendable {
+public struct CacheGarbageCollection: Hashable, Sendable {
   /// A query whose result is dropped because it was used least recently.
   public struct DroppedQuery: Hashable, Sendable {
     /// The collection, the document, or where the collection group is looked for.
@@ -50,16 +50,16 @@ extension Firestore {
   /// reached its size limit. Listeners and writes go on meanwhile.
   /// - Parameter dryRun: drops nothing, and tells what would go if the limit were reached.
   /// - Returns: `nil` if the cache is below its limit or has none, and for a memory cache with eager collection.
-  @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheCollection? {
+  @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheGarbageCollection? {
     let engine = try client().engine
     do {
       let before = try await engine.cacheOccupancy().bytes
       guard let run = try await engine.collectGarbage(isDryRun: dryRun) else { return nil }
       let after = try await engine.cacheOccupancy().bytes
-      return CacheCollection(
+      return CacheGarbageCollection(
         isDryRun: dryRun, documentCount: dryRun ? run.plan.documents : run.documentsRemoved,
         byteCount: dryRun ? run.plan.bytes : max(0, before - after),
-        queries: run.plan.targets.map { CacheCollection.DroppedQuery($0) })
+        queries: run.plan.targets.map { CacheGarbageCollection.DroppedQuery($0) })
     } catch {
       throw FirestoreError(error)
     }
@@ -77,8 +77,8 @@ extension CacheStatus {
   }
 }
 
-extension CacheCollection.DroppedQuery {
-  init(_ leaving: CollectionPlan.LeavingTarget) {
+extension CacheGarbageCollection.DroppedQuery {
+  init(_ leaving: GarbageCollectionPlan.LeavingTarget) {
     path = leaving.target.path.text
     description = leaving.target.canonicalID
     documentCount = leaving.documents

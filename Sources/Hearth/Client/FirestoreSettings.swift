@@ -156,7 +156,7 @@ extension FirestoreSettings.Storage {
 
 struct CachePlan: Equatable {
   var isDurable: Bool
-  var policy: CollectionPolicy
+  var policy: GarbageCollectionPolicy
 }
 
 extension LocalCacheSettings {

@@ -58,7 +58,7 @@ enum CacheSize {
   /// What the reference pages call 1 MB.
   static let minimum: Int64 = 1_000_000
 
-  static func policy(ofBytes bytes: Int64) throws(FirestoreError) -> CollectionPolicy {
+  static func policy(ofBytes bytes: Int64) throws(FirestoreError) -> GarbageCollectionPolicy {
     if bytes == FirestoreCacheSizeUnlimited { return .never }
     guard bytes >= minimum else {
       throw .invalidArgument(

@@ -6,7 +6,7 @@ import Logging
 
 extension StorageOptions.Locations {
   /// The cache of a client that may send: it must be that of the database which the connection leads to.
-  func store(for connection: Connection, _ policy: CollectionPolicy) -> LocalStoreConfiguration {
+  func store(for connection: Connection, _ policy: GarbageCollectionPolicy) -> LocalStoreConfiguration {
     // Data that could not be opened is replaced by an empty backend: nothing that waits is for that.
     guard let identity = connection.identity else {
       return LocalStoreConfiguration(location: .memory, policy: policy, database: database)

@@ -79,7 +79,7 @@ extension EngineClient {
     }
     for await status in engine.status() {
       if !status.pendingWrites.isEmpty { return "at rest, \(status.pendingWrites.map(\.id)) are pending" }
-      if status.activeLimboLookups > 0 { return "at rest, documents are in limbo" }
+      if status.activeLimboResolutions > 0 { return "at rest, documents are in limbo" }
       let outcomes = status.recentOutcomes.last?.sequence ?? 0
       if carried.isEmpty, outcomes != answers {
         return "client \(index) had \(outcomes) outcomes of writes, and told of \(answers)"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreQuery
 
-/// What a run of the collector removes, or would remove, and why.
-package struct CollectionPlan: Sendable {
+/// What a run of the garbage collector removes, or would remove, and why.
+package struct GarbageCollectionPlan: Sendable {
   /// A target that was used least recently.
   package struct LeavingTarget: Sendable {
     package var target: Target
@@ -18,7 +18,7 @@ package struct CollectionPlan: Sendable {
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []
-  /// Documents that then belong to no target, and that no view, look-up or pending write refers to.
+  /// Documents that then belong to no target, and that no view, limbo resolution or pending write refers to.
   package var documents = 0
   /// Of these documents' fields and ids.
   package var bytes: Int64 = 0
@@ -33,5 +33,5 @@ package struct CacheOccupancy: Hashable, Sendable {
   package var documents: Int
   package var targets: Int
   package var pendingWrites: Int
-  package var policy: CollectionPolicy
+  package var policy: GarbageCollectionPolicy
 }

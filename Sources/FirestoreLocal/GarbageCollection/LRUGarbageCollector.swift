@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// Performs the pieces of a `CollectionRun` on the tables.
-struct LRUCollector {
+/// Performs the pieces of a `GarbageCollectionRun` on the tables.
+struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
   /// Settled.
@@ -12,7 +12,7 @@ struct LRUCollector {
 
   /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
   /// - Precondition: inside a transaction, except for a dry run.
-  func performSlice(_ run: inout CollectionRun) throws(LocalStoreError) {
+  func performSlice(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
     let isWriting = run.isWriting
     var isLast = false
     repeat {
@@ -21,7 +21,7 @@ struct LRUCollector {
     } while !isLast && !run.isFinished && run.isWriting == isWriting && !run.pacer.isOver()
   }
 
-  private func performPiece(_ run: inout CollectionRun) throws(LocalStoreError) {
+  private func performPiece(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
     switch run.phase {
     case .members(let position): try readMembers(&run, after: position)
     case .ages(let position): try readAges(&run, after: position)
@@ -31,7 +31,7 @@ struct LRUCollector {
     case .candidates(let position): try findCandidates(&run, after: position)
     case .remove(let last): run.isDryRun ? try measure(&run, after: last) : try removeCandidates(&run, after: last)
     case .compact:
-      let isMore = try database.compact(unlessBelow: run.thresholdBytes, pages: CollectionRun.Piece.pagesMoved)
+      let isMore = try database.compact(unlessBelow: run.thresholdBytes, pages: GarbageCollectionRun.Piece.pagesMoved)
       if !isMore { run.phase = .writeBack }
     case .writeBack, .done: break
     }
@@ -40,17 +40,17 @@ struct LRUCollector {
   // MARK: Finding out what is old
 
   private func readMembers(
-    _ run: inout CollectionRun, after position: TargetCache.Membership?
+    _ run: inout GarbageCollectionRun, after position: TargetCache.Membership?
   ) throws(LocalStoreError) {
     let leaving = Set(run.leaving)
     var last: TargetCache.Membership?
     var count = 0
-    try database.targets.scanMembership(after: position, limit: CollectionRun.Piece.rowsRead) { membership in
+    try database.targets.scanMembership(after: position, limit: GarbageCollectionRun.Piece.rowsRead) { membership in
       if !leaving.contains(membership.target) { run.members.insert(membership.document) }
       last = membership
       count += 1
     }
-    let isComplete = count < CollectionRun.Piece.rowsRead
+    let isComplete = count < GarbageCollectionRun.Piece.rowsRead
     if !isComplete {
       run.phase = .members(after: last)
     } else {
@@ -58,15 +58,15 @@ struct LRUCollector {
     }
   }
 
-  private func readAges(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
-    let limit = CollectionRun.Piece.rowsRead
+  private func readAges(_ run: inout GarbageCollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
+    let limit = GarbageCollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: .max, limit: limit) { age in
       if !run.members.contains(age.number) { run.ages.add(age.sequenceNumber) }
     }
     run.phase = last.map { .ages(after: $0) } ?? .choose
   }
 
-  private func choose(_ run: inout CollectionRun) throws(LocalStoreError) {
+  private func choose(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
     run.setBound(targets: try database.targets.sequenceNumbers())
     if run.plan.bound == nil {
       run.phase = run.isDryRun ? .done : .compact
@@ -76,17 +76,17 @@ struct LRUCollector {
   }
 
   /// Makes targets that go unknown: from here on they only hold their documents until these have been forgotten.
-  private func retire(_ run: inout CollectionRun, after position: TargetID?) throws(LocalStoreError) {
+  private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(LocalStoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
       return
     }
-    let limit = CollectionRun.Piece.targetsRetired
+    let limit = GarbageCollectionRun.Piece.targetsRetired
     let old = try database.targets.all(upToSequenceNumber: bound, after: position, limit: limit)
     for data in old where !activeTargets.contains(data.id) {
       run.leaving.append(data.id)
       run.plan.targets.append(
-        CollectionPlan.LeavingTarget(
+        GarbageCollectionPlan.LeavingTarget(
           target: data.target, sequenceNumber: data.sequenceNumber,
           documents: try database.targets.memberCount(of: data.id)))
       if !run.isDryRun { try database.targets.makeUnknown(data.id) }
@@ -104,9 +104,9 @@ struct LRUCollector {
     }
   }
 
-  private func forgetMembers(_ run: inout CollectionRun, _ index: Int) throws(LocalStoreError) {
+  private func forgetMembers(_ run: inout GarbageCollectionRun, _ index: Int) throws(LocalStoreError) {
     var index = index
-    var budget = CollectionRun.Piece.membersForgotten
+    var budget = GarbageCollectionRun.Piece.membersForgotten
     while index < run.leaving.count, budget > 0 {
       let removed = try database.targets.removeMembers(of: run.leaving[index], limit: budget)
       budget -= max(removed, 1)
@@ -123,12 +123,14 @@ struct LRUCollector {
     run.phase = .members(after: nil)
   }
 
-  private func findCandidates(_ run: inout CollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
+  private func findCandidates(_ run: inout GarbageCollectionRun, after position: DocumentTable.Age?)
+    throws(LocalStoreError)
+  {
     guard let bound = run.plan.bound else {
       run.phase = .done
       return
     }
-    let limit = CollectionRun.Piece.rowsRead
+    let limit = GarbageCollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: bound, limit: limit) { age in
       if !run.members.contains(age.number) { run.candidates.insert(age.number) }
     }
@@ -143,9 +145,9 @@ struct LRUCollector {
 
   /// Ascending: neighbours share pages.
   private func removeCandidates(
-    _ run: inout CollectionRun, after last: DocumentTable.Number?
+    _ run: inout GarbageCollectionRun, after last: DocumentTable.Number?
   ) throws(LocalStoreError) {
-    let numbers = run.candidates.numbers(above: last, limit: CollectionRun.Piece.documentsRemoved)
+    let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsRemoved)
     let references = try references()
     for number in numbers {
       if !run.isUndisturbed, try !isStillOrphan(number, upTo: run.plan.bound) { continue }
@@ -153,17 +155,17 @@ struct LRUCollector {
       try database.documents.remove(number)
       run.documentsRemoved += 1
     }
-    run.phase = numbers.count == CollectionRun.Piece.documentsRemoved ? .remove(after: numbers.last) : .compact
+    run.phase = numbers.count == GarbageCollectionRun.Piece.documentsRemoved ? .remove(after: numbers.last) : .compact
   }
 
-  private func measure(_ run: inout CollectionRun, after last: DocumentTable.Number?) throws(LocalStoreError) {
-    let numbers = run.candidates.numbers(above: last, limit: CollectionRun.Piece.documentsMeasured)
+  private func measure(_ run: inout GarbageCollectionRun, after last: DocumentTable.Number?) throws(LocalStoreError) {
+    let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsMeasured)
     let references = try references()
     for number in numbers where try !references.contains(number) {
       run.plan.documents += 1
       run.plan.bytes += try database.documents.byteCount(number)
     }
-    run.phase = numbers.count == CollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
+    run.phase = numbers.count == GarbageCollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
   }
 
   private func isStillOrphan(_ number: DocumentTable.Number, upTo bound: Int64?) throws(LocalStoreError) -> Bool {
@@ -176,7 +178,7 @@ struct LRUCollector {
     return References(database: database, shown: shown, hasBatches: try database.mutations.hasAny())
   }
 
-  /// What keeps a document besides targets: views, look-ups, and everybody's pending writes.
+  /// What keeps a document besides targets: views, limbo resolutions, and everybody's pending writes.
   private struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]

@@ -12,16 +12,16 @@ extension SyncEngine {
   /// everything else that waits has its turn.
   /// - Parameter isDryRun: removes nothing and finds out what would go, whatever the size.
   /// - Returns: `nil` if the cache is smaller, or never collected this way.
-  package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> CollectionRun? {
+  package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> GarbageCollectionRun? {
     var run = try read { core throws(LocalStoreError) in
-      let threshold = core.configuration.collectionThreshold
-      if threshold == nil, !isDryRun { return CollectionRun?.none }
-      return try core.store.beginCollection(thresholdBytes: threshold ?? .max, isDryRun: isDryRun)
+      let threshold = core.configuration.garbageCollectionThreshold
+      if threshold == nil, !isDryRun { return GarbageCollectionRun?.none }
+      return try core.store.beginGarbageCollection(thresholdBytes: threshold ?? .max, isDryRun: isDryRun)
     }
     while let begun = run, !begun.isFinished {
       run = try read { core throws(LocalStoreError) in
         var next = begun
-        try core.store.continueCollection(&next)
+        try core.store.continueGarbageCollection(&next)
         return next
       }
       await Task.yield()

@@ -3,7 +3,7 @@ import FirestoreLocal
 
 extension BenchmarkCase {
   /// Garbage collection, of documents that no target names.
-  static let collectionCases = [
+  static let garbageCollectionCases = [
     BenchmarkCase(name: "collect-10-percent", summary: "collect the least recently used tenth") { bench in
       try collect(bench, percentile: 10, goal: 45)
     },
@@ -27,14 +27,14 @@ extension BenchmarkCase {
       try bench.waitForDisk(path)
       var store = try LocalStore(Workbench.configuration(path))
       try store.start(user: nil)
-      let begun = try store.beginCollection(
+      let begun = try store.beginGarbageCollection(
         thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: .max)
       guard var run = begun else { throw SQLiteFloor.Failure(description: "The cache is not to be collected.") }
       let nothing = Sample(wall: 0, cpu: 0)
       var (removal, all, longestSlice, busiestSlice) = (nothing, nothing, nothing, nothing)
       while !run.isFinished {
         let isCompacting = run.isCompacting
-        let sample = try measure { try store.continueCollection(&run) }.sample
+        let sample = try measure { try store.continueGarbageCollection(&run) }.sample
         all.add(sample)
         if !isCompacting { removal.add(sample) }
         if sample.wall > longestSlice.wall { longestSlice = sample }

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 @Suite("Collection in slices")
-struct CollectionRunTests {
+struct GarbageCollectionRunTests {
   private static let text = Value.string(String(repeating: "x", count: 400))
 
   /// A cache with 2000 documents in each of three collections, each under a released target; the oldest is `c0`.
@@ -29,9 +29,10 @@ struct CollectionRunTests {
   }
 
   /// A run whose slices do a few pieces of work each.
-  private func begin(_ store: borrowing LocalStore, _ percentile: Int, dry: Bool = false) throws -> CollectionRun {
+  private func begin(_ store: borrowing LocalStore, _ percentile: Int, dry: Bool = false) throws -> GarbageCollectionRun
+  {
     try #require(
-      try store.beginCollection(
+      try store.beginGarbageCollection(
         thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: 1000, isDryRun: dry, pacer: .pieces(4)))
   }
 
@@ -48,7 +49,7 @@ struct CollectionRunTests {
     var slices = 0
 
     while !run.isFinished {
-      try store.continueCollection(&run)
+      try store.continueGarbageCollection(&run)
       slices += 1
       let violations = try store.checkInvariants()
       #expect(violations == [])
@@ -57,7 +58,8 @@ struct CollectionRunTests {
     #expect(slices > 5)
     #expect(
       run.result
-        == CollectionResult(didRun: true, sequenceNumbersCollected: 1, targetsRemoved: 1, documentsRemoved: 2000))
+        == GarbageCollectionResult(didRun: true, sequenceNumbersCollected: 1, targetsRemoved: 1, documentsRemoved: 2000)
+    )
     let left = try ["c0", "c1", "c2"].map { name throws in try count(store, name) }
     #expect(left == [0, 2000, 2000])
   }
@@ -71,7 +73,7 @@ struct CollectionRunTests {
     var run = try begin(store, 34)
     var total = 0
     while !run.isFinished {
-      try store.continueCollection(&run)
+      try store.continueGarbageCollection(&run)
       total += 1
     }
     store.close()
@@ -80,7 +82,7 @@ struct CollectionRunTests {
       let place = try copy(of: original)
       var store = try place.open()
       var run = try begin(store, 34)
-      for _ in 0..<slices { try store.continueCollection(&run) }
+      for _ in 0..<slices { try store.continueGarbageCollection(&run) }
       // Closed without a word to the run, as by the end of the process.
       store.close()
       store = try place.open()
@@ -111,7 +113,7 @@ struct CollectionRunTests {
     let other = try store.allocateTarget(collection("other").target).id
     var run = try begin(store, 100)
     // Until it is about to remove what it has found.
-    while run.documentsRemoved == 0 { try store.continueCollection(&run) }
+    while run.documentsRemoved == 0 { try store.continueGarbageCollection(&run) }
 
     // The last documents come into use in four ways.
     _ = try store.write([patch("rooms/d3999", ["x": .integer(1)])], at: now)
@@ -119,7 +121,7 @@ struct CollectionRunTests {
     try store.notifyLocalViewChanges(
       [LocalViewChanges(targetID: other, isFromCache: true, added: [key("rooms/d3997")], removed: [])])
     _ = try store.apply(event(at: 5, [doc("rooms/d3996", at: 5, ["new": .integer(1)])], addedTo: other))
-    while !run.isFinished { try store.continueCollection(&run) }
+    while !run.isFinished { try store.continueGarbageCollection(&run) }
 
     #expect(run.documentsRemoved == 3996)
     for name in ["d3999", "d3998", "d3997", "d3996"] {
@@ -136,11 +138,11 @@ struct CollectionRunTests {
     var store = try filled(place)
     let before = try #require(try store.targetData(for: collection("c0").target))
     var run = try begin(store, 34)
-    while run.targetsRemoved == 0 { try store.continueCollection(&run) }
+    while run.targetsRemoved == 0 { try store.continueGarbageCollection(&run) }
 
     let again = try store.allocateTarget(collection("c0").target)
     _ = try store.apply(event(at: 9, [doc("c0/d7", at: 9, ["new": .integer(1)])], addedTo: again.id, token: token("u")))
-    while !run.isFinished { try store.continueCollection(&run) }
+    while !run.isFinished { try store.continueGarbageCollection(&run) }
 
     #expect(again.id != before.id)
     #expect(again.resumeToken == nil)
@@ -157,11 +159,11 @@ struct CollectionRunTests {
     _ = try store.write([patch("c0/d1", ["x": .integer(1)])], at: now)
     let before = try store.occupancy()
     var dry = try begin(store, 34, dry: true)
-    while !dry.isFinished { try store.continueCollection(&dry) }
+    while !dry.isFinished { try store.continueGarbageCollection(&dry) }
     let after = try store.occupancy()
 
     var wet = try begin(store, 34)
-    while !wet.isFinished { try store.continueCollection(&wet) }
+    while !wet.isFinished { try store.continueGarbageCollection(&wet) }
 
     #expect(before == after)
     #expect(dry.documentsRemoved == 0)

@@ -4,7 +4,7 @@ import FirestoreProtocol
 extension LocalStore {
   /// Begins to remove what was used least recently.
   ///
-  /// Nothing that an active target, a view, a look-up or anyone's pending write refers to is removed.
+  /// Nothing that an active target, a view, a limbo resolution or anyone's pending write refers to is removed.
   /// - Parameters:
   ///   - thresholdBytes: a smaller cache is left alone.
   ///   - percentile: how many of a hundred sequence numbers to collect (SDK: 10).
@@ -12,11 +12,11 @@ extension LocalStore {
   ///   - isDryRun: only fills in the run's plan; then the threshold and the policy do not matter.
   ///   - pacer: keeps slices short.
   /// - Returns: `nil` if the cache is smaller, or its policy is not `leastRecentlyUsed`.
-  package func beginCollection(
+  package func beginGarbageCollection(
     thresholdBytes: Int64, percentile: Int = 10, maximumSequenceNumbers: Int = 1000, isDryRun: Bool = false,
     pacer: SlicePacer = .continuous
-  ) throws(LocalStoreError) -> CollectionRun? {
-    let run = CollectionRun(
+  ) throws(LocalStoreError) -> GarbageCollectionRun? {
+    let run = GarbageCollectionRun(
       thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun,
       pacer: pacer)
     if isDryRun { return run }
@@ -25,7 +25,7 @@ extension LocalStore {
   }
 
   /// Does the next slice of a run: some milliseconds of work, in one transaction.
-  package mutating func continueCollection(_ run: inout CollectionRun) throws(LocalStoreError) {
+  package mutating func continueGarbageCollection(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
     let database = database
     var next = run
     next.pacer.begin(isWriting: run.isWriting)
@@ -34,7 +34,7 @@ extension LocalStore {
       return
     }
     for id in pins.keys { pins[id]?.settle() }
-    let collector = LRUCollector(
+    let collector = LRUGarbageCollector(
       database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
     if let count = run.changeCount, count != database.connection.changeCount { next.isUndisturbed = false }
     if run.isDryRun {
@@ -51,7 +51,7 @@ extension LocalStore {
   }
 
   /// - Returns: whether that was the slice.
-  private func writeLogBackIfDue(_ run: inout CollectionRun) throws(LocalStoreError) -> Bool {
+  private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(LocalStoreError) -> Bool {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
     if case .writeBack = run.phase {
@@ -73,11 +73,11 @@ extension LocalStore {
   /// All slices of a run at once.
   package mutating func collectGarbage(
     thresholdBytes: Int64, percentile: Int, maximumSequenceNumbers: Int
-  ) throws(LocalStoreError) -> CollectionResult {
-    let begun = try beginCollection(
+  ) throws(LocalStoreError) -> GarbageCollectionResult {
+    let begun = try beginGarbageCollection(
       thresholdBytes: thresholdBytes, percentile: percentile, maximumSequenceNumbers: maximumSequenceNumbers)
     guard var run = begun else { return .skipped }
-    while !run.isFinished { try continueCollection(&run) }
+    while !run.isFinished { try continueGarbageCollection(&run) }
     return run.result
   }
 

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// Forgets documents as soon as nothing refers to them: no target, no view, no look-up and nobody's pending write.
-struct EagerCollector {
+/// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution and no pending write.
+struct EagerGarbageCollector {
   let database: CacheDatabase
   /// Settled.
   let pins: [TargetID: PinnedKeys]
@@ -55,9 +55,9 @@ struct EagerCollector {
 
 extension LocalStore {
   /// - Returns: `nil` unless the policy is eager.
-  var eagerCollector: EagerCollector? {
+  var eagerGarbageCollector: EagerGarbageCollector? {
     guard policy == .eager else { return nil }
-    return EagerCollector(
+    return EagerGarbageCollector(
       database: database, pins: pins, limboReferences: limboReferences, unreferenced: unreferenced)
   }
 }

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 @Suite("Least-recently-used collection")
-struct LRUCollectionTests {
+struct LRUGarbageCollectionTests {
   @Test("Only a cache of the threshold's size is collected", arguments: Storage.allCases)
   func threshold(_ storage: Storage) throws {
     let place = Place(storage)
@@ -38,9 +38,11 @@ struct LRUCollectionTests {
     let capped = try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 2)
 
     #expect(
-      result == CollectionResult(didRun: true, sequenceNumbersCollected: 3, targetsRemoved: 3, documentsRemoved: 3))
+      result
+        == GarbageCollectionResult(didRun: true, sequenceNumbersCollected: 3, targetsRemoved: 3, documentsRemoved: 3))
     #expect(
-      capped == CollectionResult(didRun: true, sequenceNumbersCollected: 2, targetsRemoved: 2, documentsRemoved: 2))
+      capped
+        == GarbageCollectionResult(didRun: true, sequenceNumbersCollected: 2, targetsRemoved: 2, documentsRemoved: 2))
     let cached = try (0..<10).map { number throws in try store.remoteDocument(key("c\(number)/d")) != nil }
     #expect(cached == Array(repeating: false, count: 5) + Array(repeating: true, count: 5))
     let known = try (0..<10).map { number throws in try store.targetData(for: collection("c\(number)").target) != nil }

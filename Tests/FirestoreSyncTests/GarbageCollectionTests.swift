@@ -6,14 +6,14 @@ import FirestoreSync
 import Testing
 
 @Suite("Collection of the cache")
-struct CollectionTests {
+struct GarbageCollectionTests {
   /// - Parameter effects: of starting it.
   private func core(thresholdBytes: Int64, _ effects: inout [SyncEffect]) throws -> SyncCore {
     let store = try LocalStore(
       LocalStoreConfiguration(
         location: .memory, policy: .leastRecentlyUsed(thresholdBytes: thresholdBytes), database: database))
     var configuration = SyncCore.Configuration(database: database)
-    configuration.collectionThreshold = thresholdBytes
+    configuration.garbageCollectionThreshold = thresholdBytes
     configuration.slicePacer = .pieces(1)
     var core = SyncCore(store, configuration: configuration, random: CountingGenerator())
     try core.start(user: nil, &effects)
@@ -28,8 +28,8 @@ struct CollectionTests {
 
     core.fire(.garbageCollection, &effects)
 
-    #expect(starting.collectionDelay == .seconds(60))
-    #expect(effects.collectionDelay == .seconds(300))
+    #expect(starting.garbageCollectionDelay == .seconds(60))
+    #expect(effects.garbageCollectionDelay == .seconds(300))
   }
 
   @Test("A collection that is necessary takes turns with everything else until it is done")
@@ -46,7 +46,7 @@ struct CollectionTests {
     repeat {
       var effects: [SyncEffect] = []
       core.fire(.garbageCollection, &effects)
-      delay = effects.collectionDelay
+      delay = effects.garbageCollectionDelay
       turns += 1
       // A write between two turns is served and kept.
       _ = try core.write([set("halls/\(turns)")], at: Timestamp(seconds: 1), &effects)
@@ -65,7 +65,7 @@ struct CollectionTests {
 }
 
 extension [SyncEffect] {
-  fileprivate var collectionDelay: Duration? {
+  fileprivate var garbageCollectionDelay: Duration? {
     for case .schedule(.garbageCollection, let delay) in self { return delay }
     return nil
   }

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// One run of the least-recently-used collection (SDK: LruGarbageCollector), in slices between which the cache may be
-/// used and changed.
+/// One run of the least-recently-used garbage collection (SDK: LruGarbageCollector), in slices between which the cache
+/// may be used and changed.
 ///
 ///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
 ///                                          └── no target goes ────┘
@@ -11,7 +11,7 @@ import FirestoreProtocol
 /// Every slice is one transaction and leaves a consistent cache: a run that ends anywhere, also with the process, has
 /// merely collected less. What earlier slices found out is only trusted as long as nothing else changes the cache.
 /// A slice works off pieces until its time is over, whichever phases they belong to.
-package struct CollectionRun: Sendable {
+package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
     /// Which documents belong to targets.
     case members(after: TargetCache.Membership?)
@@ -60,7 +60,7 @@ package struct CollectionRun: Sendable {
   var pacer: SlicePacer
   var log = LogPacer()
 
-  package internal(set) var plan = CollectionPlan()
+  package internal(set) var plan = GarbageCollectionPlan()
   package internal(set) var targetsRemoved = 0
   package internal(set) var documentsRemoved = 0
 
@@ -82,8 +82,8 @@ package struct CollectionRun: Sendable {
     }
   }
 
-  package var result: CollectionResult {
-    CollectionResult(
+  package var result: GarbageCollectionResult {
+    GarbageCollectionResult(
       didRun: true, sequenceNumbersCollected: plan.sequenceNumbersCollected, targetsRemoved: targetsRemoved,
       documentsRemoved: documentsRemoved)
   }

@@ -6,7 +6,7 @@ import FirestoreQuery
 import Testing
 
 @Suite("Eager collection")
-struct EagerCollectionTests {
+struct EagerGarbageCollectionTests {
   private func open() throws -> LocalStore { try Place(.memory).open(.eager) }
 
   private func isCached(_ path: String, _ store: borrowing LocalStore) throws -> Bool {
