@@ -26,12 +26,16 @@ struct BenchClient: ~Copyable {
     var configuration = SyncCore.Configuration(database: Self.database)
     configuration.isNetworkEnabled = isOnline
     core = SyncCore(store, configuration: configuration, random: SeededGenerator(seed: 3))
-    try core.start(user: nil, &effects)
+    try core.start(user: nil)
+    effects = core.takeEffects()
   }
 
   consuming func close() { core.close() }
 
-  mutating func forgetEffects() { effects.removeAll(keepingCapacity: true) }
+  mutating func forgetEffects() {
+    _ = core.takeEffects()
+    effects.removeAll(keepingCapacity: true)
+  }
 
   /// - Returns: how many documents the first snapshot shows; `nil` if none was raised.
   mutating func listen(_ query: Query, includeMetadata: Bool = true) -> (listener: ListenerID, shown: Int?) {
@@ -39,8 +43,8 @@ struct BenchClient: ~Copyable {
     let id = ListenerID(listenerCount)
     var options = ListenerOptions()
     options.includeMetadataChanges = includeMetadata
-    effects.removeAll(keepingCapacity: true)
-    core.listen(id, to: query, options: options, &effects)
+    core.listen(id, to: query, options: options)
+    effects = core.takeEffects()
     for case .deliver(let deliveries) in effects {
       guard let delivery = deliveries.first(where: { $0.listener == id }) else { continue }
       return (id, delivery.snapshot.documents.count)
@@ -49,19 +53,21 @@ struct BenchClient: ~Copyable {
   }
 
   mutating func stop(_ listener: ListenerID) {
-    core.stopListening(listener, &effects)
+    core.stopListening(listener)
     forgetEffects()
   }
 
   /// How many snapshots the last transitions delivered.
-  var delivered: Int {
-    effects.reduce(0) { count, effect in if case .deliver(let all) = effect { count + all.count } else { count } }
+  mutating func delivered() -> Int {
+    effects += core.takeEffects()
+    return effects.reduce(0) { count, effect in if case .deliver(let all) = effect { count + all.count } else { count }
+    }
   }
 
   @discardableResult
   mutating func write(_ mutations: [Mutation]) throws -> BatchID {
     clock += 1
-    return try core.write(mutations, at: Timestamp(seconds: clock), &effects)
+    return try core.write(mutations, at: Timestamp(seconds: clock))
   }
 
   // MARK: The backend's part
@@ -69,27 +75,30 @@ struct BenchClient: ~Copyable {
   /// Opens the watch stream that the last listen asked for and confirms its target.
   mutating func openWatchStream() -> (epoch: StreamEpoch, target: TargetID)? {
     let epoch = core.watchStream.epoch
-    core.watchStreamOpened(in: epoch, &effects)
+    core.watchStreamOpened(in: epoch)
     guard case .add(let target)? = core.takeWatchRequest(in: epoch) else { return nil }
-    core.receive(.added([target.id]), in: epoch, &effects)
+    core.receive([.added([target.id])], in: epoch)
     return (epoch, target.id)
   }
 
-  mutating func receive(_ change: WatchChange, in epoch: StreamEpoch) { core.receive(change, in: epoch, &effects) }
+  mutating func receive(_ change: WatchChange, in epoch: StreamEpoch) { core.receive([change], in: epoch) }
 
   mutating func openWriteStream() -> StreamEpoch {
     let epoch = core.writeStream.epoch
-    core.writeStreamOpened(token: [1], in: epoch, &effects)
+    core.writeStreamOpened(token: [1], in: epoch)
     return epoch
   }
 
-  mutating func takeWrite(in epoch: StreamEpoch) -> WriteRequest? { core.takeWrite(in: epoch)?.request }
+  mutating func takeWrite(in epoch: StreamEpoch) -> WriteRequest? {
+    core.takeWrite(in: epoch, at: Timestamp(seconds: clock))?.request
+  }
 
   /// The backend commits the oldest write in flight.
   mutating func acknowledge(_ request: WriteRequest, in epoch: StreamEpoch) {
     clock += 1
     let version = SnapshotVersion(microseconds: clock * 1_000_000)
     let results = request.mutations.map { _ in MutationResult(version: version) }
-    core.receive(CommitResponse(commitTime: version, results: results), token: [2], in: epoch, &effects)
+    core.receive(
+      CommitResponse(commitTime: version, results: results), token: [2], in: epoch, at: Timestamp(seconds: clock))
   }
 }

@@ -60,8 +60,9 @@ extension BenchmarkCase {
       }
       reading.samples.append(
         try measure(count: mutations.count) { for mutation in mutations { try client.write([mutation]) } }.sample)
-      guard client.delivered == writesPerRound else {
-        throw SQLiteFloor.Failure(description: "\(client.delivered) snapshots for \(writesPerRound) writes.")
+      let delivered = client.delivered()
+      guard delivered == writesPerRound else {
+        throw SQLiteFloor.Failure(description: "\(delivered) snapshots for \(writesPerRound) writes.")
       }
       reading.floor.append(
         try measure(count: writesPerRound) { for _ in 0..<writesPerRound { try floor.writeOneRow(row) } }.sample)

@@ -57,10 +57,7 @@ package struct InProcessDatastore: Datastore {
       while hasMore, !Task.isCancelled {
         let delivery: WatchDelivery
         do throws(RPCStatus) { delivery = try await backend.take(from: session) } catch { return error }
-        for change in delivery.changes {
-          if Task.isCancelled { return nil }
-          await deliver(.change(change))
-        }
+        if !delivery.changes.isEmpty { await deliver(.changes(delivery.changes)) }
         hasMore = delivery.hasMore
       }
     }

@@ -32,8 +32,19 @@ extension GRPCDatastore {
         deserializer: AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) },
         options: options
       ) { response in
-        for try await change in response.messages {
-          if let change { await deliver(.change(change)) }
+        let inbox = WatchInbox()
+        async let delivery: Void = inbox.deliverAll { await deliver(.changes($0)) }
+        do {
+          for try await change in response.messages {
+            if let change { await inbox.put(change) }
+          }
+          inbox.finish()
+          await delivery
+        } catch {
+          // What was said before the stream broke holds.
+          inbox.finish()
+          await delivery
+          throw error
         }
       }
     }

@@ -10,7 +10,8 @@ package protocol Datastore: Sendable {
   /// Runs one watch stream.
   /// - Parameters:
   ///   - requests: pulled one at a time, in order.
-  ///   - deliver: awaited for each message before the next is read, so a slow consumer pushes back.
+  ///   - deliver: gets what has arrived since the last call; awaited before more is read than fits into memory, so that
+  ///     a slow consumer pushes back.
   /// - Throws: `RPCStatus`; also for an end without error (`unavailable`), since a watch stream never ends by itself.
   func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
@@ -50,7 +51,8 @@ extension Datastore {
 package enum WatchEvent: Sendable {
   /// The stream is open: requests are accepted. Says nothing about being online (only a message does).
   case opened
-  case change(WatchChange)
+  /// In the order in which they came; never empty.
+  case changes([WatchChange])
 }
 
 package enum WriteEvent: Sendable {

@@ -75,6 +75,8 @@ package enum WatchChange: Sendable {
   /// The document left these targets; nothing is known about its content.
   case documentRemoved(DocumentKey, removed: [TargetID])
   case filter(TargetID, ExistenceFilter)
+
+  package var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
 }
 
 /// How many documents a target has at the backend, and possibly which.

@@ -48,11 +48,8 @@ struct SpecClient: ~Copyable {
   init(storage: LocalStoreConfiguration, maximumLimboResolutions: Int?) throws(LocalStoreError) {
     var configuration = SyncCore.Configuration(database: storage.database)
     configuration.maximumLimboResolutions = maximumLimboResolutions ?? .max
-    var effects: [SyncEffect] = []
-    let core = try Self.started(configuration, storage, &effects)
-    self.init(configuration, storage, core)
-    perform(effects)
-    settle()
+    self.init(configuration, storage, try Self.started(configuration, storage))
+    transition { _ in }
   }
 
   private init(
@@ -64,10 +61,10 @@ struct SpecClient: ~Copyable {
   }
 
   private static func started(
-    _ configuration: SyncCore.Configuration, _ storage: LocalStoreConfiguration, _ effects: inout [SyncEffect]
+    _ configuration: SyncCore.Configuration, _ storage: LocalStoreConfiguration
   ) throws(LocalStoreError) -> SyncCore {
     var core = SyncCore(try LocalStore(storage), configuration: configuration, random: MiddleGenerator())
-    try core.start(user: nil, &effects)
+    try core.start(user: nil)
     return core
   }
 
@@ -79,7 +76,7 @@ struct SpecClient: ~Copyable {
     let (storage, maximum, user) = (storage, configuration.maximumLimboResolutions, user)
     core.close()
     var next = try SpecClient(storage: storage, maximumLimboResolutions: maximum)
-    if let user { next.transition { core, effects in core.changeUser(to: user, &effects) } }
+    if let user { next.transition { core in core.changeUser(to: user) } }
     next.user = user
     return next
   }
@@ -92,10 +89,9 @@ struct SpecClient: ~Copyable {
 
   // MARK: Transitions
 
-  mutating func transition(_ body: (inout SyncCore, inout [SyncEffect]) -> Void) {
-    var effects: [SyncEffect] = []
-    body(&core, &effects)
-    perform(effects)
+  mutating func transition(_ body: (inout SyncCore) -> Void) {
+    body(&core)
+    perform(core.takeEffects())
     settle()
   }
 
@@ -154,16 +150,18 @@ struct SpecClient: ~Copyable {
   private mutating func settle() {
     var effects: [SyncEffect] = []
     repeat {
-      effects = []
       if !holdsWatchStream, let (epoch, _) = opening.removeValue(forKey: .watch) {
-        core.watchStreamOpened(in: epoch, &effects)
+        core.watchStreamOpened(in: epoch)
       }
       if let (epoch, _) = opening.removeValue(forKey: .write) {
         backend.receiveHandshake()
-        core.writeStreamOpened(token: Array("token".utf8), in: epoch, &effects)
+        core.writeStreamOpened(token: Array("token".utf8), in: epoch)
       }
       while let request = core.takeWatchRequest(in: core.watchStream.epoch) { backend.receive(request) }
-      while let (_, request) = core.takeWrite(in: core.writeStream.epoch) { backend.receive(request.mutations) }
+      while let (_, request) = core.takeWrite(in: core.writeStream.epoch, at: Timestamp(seconds: 0)) {
+        backend.receive(request.mutations)
+      }
+      effects = core.takeEffects()
       perform(effects)
     } while !effects.isEmpty || (opening[.watch] != nil && !holdsWatchStream) || opening[.write] != nil
   }
@@ -179,7 +177,7 @@ struct SpecClient: ~Copyable {
     queryOf[id] = query
     newestListener[query] = id
     holdsWatchStream = false
-    transition { core, effects in core.listen(id, to: query, options: options, &effects) }
+    transition { core in core.listen(id, to: query, options: options) }
     let faults = core.store.faults
     core.store.faults = []
     defer { core.store.faults = faults }
@@ -193,17 +191,15 @@ struct SpecClient: ~Copyable {
   mutating func unlisten(_ query: Query) throws(Failure) {
     guard let id = newestListener.removeValue(forKey: query) else { throw Failure(reason: "nobody listens") }
     queryOf[id] = nil
-    transition { core, effects in core.stopListening(id, &effects) }
+    transition { core in core.stopListening(id) }
   }
 
   /// - Returns: whether the store kept the write.
   mutating func write(_ mutation: Mutation) -> Bool {
-    var effects: [SyncEffect] = []
     do throws(LocalStoreError) {
-      let batch = try core.write([mutation], at: Timestamp(seconds: 0), &effects)
+      let batch = try core.write([mutation], at: Timestamp(seconds: 0))
       callbacks[batch] = [mutation.key]
-      perform(effects)
-      settle()
+      transition { _ in }
       return true
     } catch {
       rejected.append(mutation.key)
@@ -221,17 +217,17 @@ struct SpecClient: ~Copyable {
   mutating func waitForPendingWrites() {
     waitCount += 1
     let wait = PendingWritesWait(waitCount)
-    transition { core, effects in core.waitForPendingWrites(wait, &effects) }
+    transition { core in core.waitForPendingWrites(wait) }
   }
 
   mutating func changeUser(to user: String?) {
     self.user = user
-    transition { core, effects in core.changeUser(to: user, &effects) }
+    transition { core in core.changeUser(to: user) }
   }
 
   mutating func setNetwork(enabled: Bool) {
     isNetworkEnabled = enabled
-    transition { core, effects in enabled ? core.enableNetwork(&effects) : core.disableNetwork(&effects) }
+    transition { core in enabled ? core.enableNetwork() : core.disableNetwork() }
   }
 
   // MARK: The backend's part
@@ -243,7 +239,7 @@ struct SpecClient: ~Copyable {
       backend.ended(id)
     }
     for change in changes {
-      transition { core, effects in core.receive(change, in: core.watchStream.epoch, &effects) }
+      transition { core in core.receive([change], in: core.watchStream.epoch) }
     }
   }
 
@@ -251,7 +247,7 @@ struct SpecClient: ~Copyable {
     guard core.watchStream.isOpen else { throw Failure(reason: "the watch stream is not open") }
     holdsWatchStream = !runsBackoff
     backend.watchStreamClosed()
-    transition { core, effects in core.streamEnded(.watch, status, in: core.watchStream.epoch, &effects) }
+    transition { core in core.streamEnded(.watch, status, in: core.watchStream.epoch, at: Timestamp(seconds: 0)) }
   }
 
   /// Takes the oldest batch that was sent.
@@ -263,14 +259,14 @@ struct SpecClient: ~Copyable {
   mutating func acknowledge(_ count: Int, at version: SnapshotVersion) {
     let results = (0..<count).map { _ in MutationResult(version: version) }
     let response = CommitResponse(commitTime: version, results: results)
-    transition { core, effects in
-      core.receive(response, token: Array("token".utf8), in: core.writeStream.epoch, &effects)
+    transition { core in
+      core.receive(response, token: Array("token".utf8), in: core.writeStream.epoch, at: Timestamp(seconds: 0))
     }
   }
 
   mutating func closeWriteStream(_ status: RPCStatus) {
     backend.writeStreamClosed(byClient: false)
-    transition { core, effects in core.streamEnded(.write, status, in: core.writeStream.epoch, &effects) }
+    transition { core in core.streamEnded(.write, status, in: core.writeStream.epoch, at: Timestamp(seconds: 0)) }
   }
 
   // MARK: Time
@@ -298,7 +294,7 @@ struct SpecClient: ~Copyable {
         continue
       }
       guard timers.removeValue(forKey: timer) != nil else { continue }
-      transition { core, effects in core.fire(timer, &effects) }
+      transition { core in core.fire(timer) }
     }
   }
 }

@@ -143,7 +143,7 @@ package struct SpecRun {
     let wanted = client.isNetworkEnabled ? activeTargets : [:]
     try compare("active targets", wanted, comparable(client.backend.activeTargets, to: wanted), text(of:))
     if let count = expected.outstandingWrites {
-      try compare("outstanding writes", count, client.core.outbox.batches.count, \.description)
+      try compare("outstanding writes", count, client.core.outstandingWrites, \.description)
     }
     if let count = expected.writeStreamRequests {
       try compare("write stream requests", count, client.backend.writeRequests, \.description)
@@ -182,7 +182,7 @@ extension SpecClient {
   /// A bundle that cannot be loaded is no failure of a test.
   mutating func loadBundle(_ text: String) {
     guard let bundle = try? BundleReader.read(Array(text.utf8), database: specDatabase) else { return }
-    transition { core, effects in _ = try? core.load(bundle, &effects) }
+    transition { core in _ = try? core.load(bundle) }
   }
 
   mutating func collectGarbage(threshold: Int64) {

@@ -5,18 +5,11 @@ import FirestoreProtocol
 
 /// What the status needs beyond the core's state: times and the recent past.
 struct StatusRecord: Sendable {
-  private static let history = 64
-
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
   private var backoffUntil: [StreamKind: Timestamp] = [:]
   /// When the store is tried again.
   var storeRetry: Timestamp?
-  private var sentAt: [BatchID: Timestamp] = [:]
-  private var answeredAt: Timestamp?
-  private var outcomes: [WriteOutcome] = []
-  private var roundTrips: [Duration] = []
-  private var sequence = 0
   var lastSnapshotAt: Timestamp?
 
   mutating func note(_ state: OnlineState, at now: Timestamp) {
@@ -30,35 +23,17 @@ struct StatusRecord: Sendable {
   /// The backoff is over.
   mutating func began(_ kind: StreamKind) { backoffUntil[kind] = nil }
 
-  mutating func sent(_ batch: BatchID, at now: Timestamp) { sentAt[batch] = now }
-
-  /// When the response arrived that the next outcomes belong to.
-  mutating func answered(at now: Timestamp) { answeredAt = now }
-
-  mutating func finished(_ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>) {
-    sequence += 1
-    let sent = sentAt.removeValue(forKey: batch)
-    let after = sent.flatMap { sent in answeredAt.map { $0 - sent } }
-    var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
-    switch result {
-    case .success: if let after { roundTrips = (roundTrips + [after]).suffix(Self.history) }
-    case .failure(let status): outcome.rejection = status
-    }
-    outcomes = (outcomes + [outcome]).suffix(Self.history)
-  }
-
   /// - Parameter ends: how many writes to list from each end of a long queue; all of it if `nil`.
   func status(
     of core: inout SyncCore, ends: Int?, storageFallback: String?, isDurable: Bool
   ) -> EngineStatus {
-    let inFlight = Set(core.outbox.batches.prefix(core.outbox.sentCount).map(\.id))
-    let waiting = Set(core.outbox.batches.map(\.id))
+    let waiting = Set(core.writes.pipeline.map(\.batch.id))
     let write = status(of: core.writeStream, .write)
-    let writes = core.log.measured(ends: ends).map { entry in
+    let writes = core.writes.measured(ends: ends).map { entry in
       let state: PendingWrite.State
       if !core.canUseNetwork {
         state = .held
-      } else if inFlight.contains(entry.batch.id) {
+      } else if core.writes.isInFlight(entry.batch.id) {
         state = .inFlight
       } else if case .backoff(let until) = write.state, waiting.contains(entry.batch.id) {
         state = .backoff(until: until)
@@ -70,23 +45,23 @@ struct StatusRecord: Sendable {
         byteCount: entry.byteCount ?? 0, attempts: entry.attempts, state: state, lastError: entry.lastError)
     }
     let watch = status(of: core.watchStream, .watch)
-    // Rejected writes and indexes that cannot be read are not shown; whoever touches them gets the error.
+    // Rejected writes and indexes that cannot be read are not shown; a call that touches them throws the error.
     let rejected = (try? core.rejectedWrites()) ?? []
     return EngineStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
       activeTargets: core.plan.count,
-      activeLimboResolutions: core.limbo.active.count, inFlightWrites: inFlight.count, pendingWrites: writes,
-      queue: QueueSize(count: core.log.count, total: core.log.total, byteCount: core.log.byteCount()),
+      activeLimboResolutions: core.limbo.active.count, inFlightWrites: core.writes.inFlightCount, pendingWrites: writes,
+      queue: QueueSize(count: core.writes.count, total: core.writes.total, byteCount: core.writes.byteCount()),
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
-      roundTrips: roundTrips, recentOutcomes: outcomes,
+      roundTrips: core.history.roundTrips, recentOutcomes: core.history.outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.garbageCollectionThreshold,
       storageFallback: storageFallback, storageFailure: core.store.fallback?.kind,
-      isDurable: isDurable, storeFailure: core.storeFailure.map { RPCStatus($0.code, $0.message) })
+      isDurable: isDurable, storeFailure: core.health.failure?.status)
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {
-    if core.offlineCauses.contains(.storageFailed) { return core.damage == nil ? storeRetry : nil }
+    if core.offlineCauses.contains(.storageFailed) { return core.health.damage == nil ? storeRetry : nil }
     return streams.compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
   }
 
@@ -98,6 +73,28 @@ struct StatusRecord: Sendable {
       case .starting: backoffUntil[kind].map { .backoff(until: $0) } ?? .opening
       }
     return StreamStatus(state: state, lastError: stream.lastError)
+  }
+}
+
+/// How the last batches left the queue, and how long the backend took.
+struct WriteHistory: Sendable {
+  private static let capacity = 64
+
+  /// Newest last.
+  private(set) var outcomes: [WriteOutcome] = []
+  /// Sending to acknowledgement, newest last.
+  private(set) var roundTrips: [Duration] = []
+  private var sequence = 0
+
+  /// - Parameter after: from sending to the backend's answer.
+  mutating func add(_ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, after: Duration?) {
+    sequence += 1
+    var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
+    switch result {
+    case .success: if let after { roundTrips = (roundTrips + [after]).suffix(Self.capacity) }
+    case .failure(let status): outcome.rejection = status
+    }
+    outcomes = (outcomes + [outcome]).suffix(Self.capacity)
   }
 }
 

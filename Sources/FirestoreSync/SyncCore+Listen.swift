@@ -7,19 +7,19 @@ package import FirestoreQuery
 extension SyncCore {
   /// Adds a listener. Its first snapshot comes at once if SEMANTICS §3 says so; a query that cannot be opened fails it.
   package mutating func listen(
-    _ id: ListenerID, to query: Query, options: ListenerOptions, _ effects: inout [SyncEffect]
+    _ id: ListenerID, to query: Query, options: ListenerOptions
   ) {
     statusRevision += 1
-    if let damage { return effects.append(.fail([id], damage)) }
+    if let damage = health.damage { return effects.append(.fail([id], damage)) }
     let view: ViewID
     if let existing = views.id(of: query) {
       view = existing
     } else {
       do throws(LocalStoreError) {
-        view = try open(query, &effects)
+        view = try open(query)
       } catch {
         // What waits may be as damaged as what was read: it must not be sent any more.
-        if error.kind == .corrupt { storeFailed(error, retrying: .probe, &effects) }
+        if error.kind == .corrupt { storeFailed(error, retrying: .probe) }
         effects.append(.fail([id], RPCStatus(error.code, "Cannot listen to \(query.path): \(error.message)")))
         return
       }
@@ -29,12 +29,12 @@ extension SyncCore {
     let raised = listeners.add(id, to: view, options, showing: snapshot, online.state)
     if !raised.isEmpty { effects.append(.deliver(raised)) }
     if options.source == .default, !plan.wants(entry.target), let data = store.activeTarget(entry.target) {
-      watch(data, &effects)
+      watch(data)
     }
   }
 
   /// Makes the view of a query from the cache.
-  private mutating func open(_ query: Query, _ effects: inout [SyncEffect]) throws(LocalStoreError) -> ViewID {
+  private mutating func open(_ query: Query) throws(LocalStoreError) -> ViewID {
     let data = try store.allocateTarget(query.target)
     do throws(LocalStoreError) {
       var result = try store.execute(query, usingPreviousResults: true)
@@ -45,8 +45,8 @@ extension SyncCore {
       let id = views.insert(view, target: data.id)
       pin(view, for: data.id)
       if isMirrorSynced, let outcome = views.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
-        track(outcome, for: id, &effects)
-        startLimboResolutions(&effects)
+        track(outcome, for: id)
+        startLimboResolutions()
       }
       return id
     } catch {
@@ -67,30 +67,30 @@ extension SyncCore {
 
   /// Removes a listener, and with the last one of a target everything that only it needed. Does nothing for one that
   /// is already over.
-  package mutating func stopListening(_ id: ListenerID, _ effects: inout [SyncEffect]) {
+  package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listeners.remove(id), let target = views.target(of: removal.view) else { return }
     statusRevision += 1
     if removal.wasLast {
       views.remove(removal.view)
-      stopLimboResolutions(limbo.removeAll(for: removal.view), &effects)
-      startLimboResolutions(&effects)
+      stopLimboResolutions(limbo.removeAll(for: removal.view))
+      startLimboResolutions()
     }
     let others = views.ids(of: target)
     if others.isEmpty {
       // Losing the target's last position is harmless: the next listen starts from an older one.
       try? store.releaseTarget(target)
-      unwatch(target, &effects)
+      unwatch(target)
     } else if !others.contains(where: { listeners.needsBackend($0) }) {
-      unwatch(target, &effects)
-      letAge(others, &effects)
+      unwatch(target)
+      letAge(others)
     }
   }
 
   /// Nobody wants the backend's answer any more: what the views show is what the cache has from now on, and nothing of
   /// it is looked up.
-  private mutating func letAge(_ ids: [ViewID], _ effects: inout [SyncEffect]) {
-    for id in ids { stopLimboResolutions(limbo.removeAll(for: id), &effects) }
-    startLimboResolutions(&effects)
+  private mutating func letAge(_ ids: [ViewID]) {
+    for id in ids { stopLimboResolutions(limbo.removeAll(for: id)) }
+    startLimboResolutions()
     var raised: [SnapshotDelivery] = []
     for id in ids {
       guard let snapshot = views.update(id, { $0.becomeUnwatched() }) ?? nil else { continue }
@@ -100,7 +100,7 @@ extension SyncCore {
   }
 
   /// The backend refused a target: all its listeners are over.
-  mutating func refuse(_ target: TargetID, _ status: RPCStatus, _ effects: inout [SyncEffect]) {
+  mutating func refuse(_ target: TargetID, _ status: RPCStatus) {
     statusRevision += 1
     // As for `stopListening`; the listeners' error matters more.
     try? store.releaseTarget(target)
@@ -108,38 +108,38 @@ extension SyncCore {
     for view in ended {
       views.remove(view)
       effects.append(.fail(listeners.removeAll(of: view), status))
-      stopLimboResolutions(limbo.removeAll(for: view), &effects)
+      stopLimboResolutions(limbo.removeAll(for: view))
     }
-    startLimboResolutions(&effects)
+    startLimboResolutions()
   }
 
   // MARK: Limbo
 
-  mutating func track(_ outcome: View.Outcome, for view: ViewID, _ effects: inout [SyncEffect]) {
+  mutating func track(_ outcome: View.Outcome, for view: ViewID) {
     for key in outcome.noLongerInLimbo {
-      if let lookup = limbo.remove(key, for: view) { stopLimboResolutions([lookup], &effects) }
+      if let lookup = limbo.remove(key, for: view) { stopLimboResolutions([lookup]) }
     }
     for key in outcome.newlyInLimbo { limbo.add(key, for: view) }
   }
 
-  mutating func stopLimboResolutions(_ lookups: [TargetID], _ effects: inout [SyncEffect]) {
+  mutating func stopLimboResolutions(_ lookups: [TargetID]) {
     for id in lookups {
       store.removeLimboReferences(id)
-      unwatch(id, &effects)
+      unwatch(id)
     }
   }
 
-  mutating func startLimboResolutions(_ effects: inout [SyncEffect]) {
+  mutating func startLimboResolutions() {
     for (id, key) in limbo.start() {
       store.addLimboReference(key, id)
       let target = Query(path: key.path).target
-      watch(TargetData(id: id, target: target, sequenceNumber: 0, purpose: .limboResolution), &effects)
+      watch(TargetData(id: id, target: target, sequenceNumber: 0, purpose: .limboResolution))
     }
   }
 
   // MARK: What should be watched
 
-  private mutating func watch(_ data: TargetData, _ effects: inout [SyncEffect]) {
+  private mutating func watch(_ data: TargetData) {
     guard !plan.wants(data.id) else { return }
     plan.want(data)
     if watchStream.isOpen {
@@ -147,11 +147,11 @@ extension SyncCore {
       effects.append(.cancel(.watchIdle))
       effects.append(.wake(.watch))
     } else {
-      startWatchStreamIfNeeded(&effects)
+      startWatchStreamIfNeeded()
     }
   }
 
-  private mutating func unwatch(_ id: TargetID, _ effects: inout [SyncEffect]) {
+  private mutating func unwatch(_ id: TargetID) {
     guard plan.wants(id) else { return }
     plan.drop(id)
     if watchStream.isOpen {
@@ -160,7 +160,7 @@ extension SyncCore {
       if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
     } else if plan.isEmpty, canUseNetwork {
       // Without a stream or anything to watch, nothing can tell whether the backend is there.
-      changeOnlineState(&effects) { $0.set(.unknown) }
+      changeOnlineState { $0.set(.unknown) }
     }
   }
 }

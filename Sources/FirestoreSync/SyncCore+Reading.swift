@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreLocal
+package import FirestoreLocal
 import FirestoreModel
-import FirestoreQuery
+package import FirestoreQuery
 
 extension SyncCore {
   /// The query's result as the cache has it, local writes applied and the limit observed.
@@ -16,4 +16,37 @@ extension SyncCore {
       readTime: nil)
     return view.snapshot(causes: []).documents
   }
+
+  /// Answers a query from the cache, for the sake of how that is done.
+  package mutating func explain(_ query: Query) throws(LocalStoreError) -> QueryExplanation {
+    let result = try store.execute(query, usingPreviousResults: true)
+    let documents = documents(of: query, in: result)
+    let existing = try store.indexes()
+    let isBuilding = existing.contains { $0.backfill != nil }
+    // One that is there already has been considered: it would read no less, or is still being filled.
+    let missing = FieldIndex.answering(query).filter { wanted in
+      !existing.contains { $0.definition.isEquivalent(to: wanted) }
+    }
+    return QueryExplanation(
+      query: query, plan: result.plan, indexes: result.indexes, documentsScanned: result.documentsScanned,
+      entriesRead: result.entriesRead, documentsReturned: documents.count, duration: .zero,
+      suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
+  }
+}
+
+/// How the cache answered a query.
+package struct QueryExplanation: Hashable, Sendable {
+  package var query: Query
+  package var plan: QueryPlan
+  /// With the plan `index`.
+  package var indexes: [IndexUse]
+  /// Stored documents that were compared with the query.
+  package var documentsScanned: Int
+  package var entriesRead: Int
+  package var documentsReturned: Int
+  package var duration: Duration
+  /// With the plan `scan`: what would spare it and is not there yet.
+  package var suggestedIndexes: [FieldIndex]
+  /// Whether some index is not complete, and therefore not used yet.
+  package var isBuildingIndexes: Bool
 }

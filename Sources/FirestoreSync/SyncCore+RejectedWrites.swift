@@ -16,16 +16,16 @@ extension SyncCore {
   /// - Returns: its new number.
   /// - Throws: `not-found` for a write that is not among the rejected ones, and what the store says.
   package mutating func resend(
-    _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp, _ effects: inout [SyncEffect]
+    _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
     let batch: BatchID?
     do throws(LocalStoreError) {
       let found = try rejectedWrites().first { $0.id == id }
       batch = try found.map { write throws(LocalStoreError) in
-        try self.write(mutations ?? write.mutations, at: now, insteadOf: id, &effects)
+        try self.write(mutations ?? write.mutations, at: now, insteadOf: id)
       }
     } catch {
-      throw RPCStatus(error.code, error.message)
+      throw error.status
     }
     guard let batch else { throw Self.notRejected(id) }
     rejected?.removeAll { $0.id == id }
@@ -39,7 +39,7 @@ extension SyncCore {
     do throws(LocalStoreError) {
       wasThere = try store.dropRejectedWrite(id)
     } catch {
-      throw RPCStatus(error.code, error.message)
+      throw error.status
     }
     guard wasThere else { throw Self.notRejected(id) }
     rejected?.removeAll { $0.id == id }

@@ -10,8 +10,7 @@ extension SyncCore {
   ///   - changes: local views of documents.
   ///   - event: what the backend said, if it caused this.
   mutating func emit(
-    _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause],
-    _ effects: inout [SyncEffect]
+    _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause]
   ) {
     guard !views.isEmpty else { return }
     var affected = views.affected(by: changes, concernedOnly: event == nil)
@@ -26,11 +25,11 @@ extension SyncCore {
         var step = views.read(id, { $0.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) })
       else { continue }
       if step.needsRefill { refill(id, &step, &withoutRefill) }
-      if let snapshot = take(step, in: id, target, event, causes, &effects) { snapshots.append((id, target, snapshot)) }
+      if let snapshot = take(step, in: id, target, event, causes) { snapshots.append((id, target, snapshot)) }
     }
-    startLimboResolutions(&effects)
-    deliver(snapshots, &effects)
-    if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views), &effects) }
+    startLimboResolutions()
+    deliver(snapshots)
+    if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
   }
 
   /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
@@ -48,23 +47,22 @@ extension SyncCore {
   }
 
   /// Refills views whose limit the store could not refill before.
-  mutating func refill(_ ids: Set<ViewID>, _ effects: inout [SyncEffect]) throws(LocalStoreError) {
+  mutating func refill(_ ids: Set<ViewID>) throws(LocalStoreError) {
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     for id in ids.sorted() {
       guard let entry = views[id] else { continue }
       let result = try store.execute(entry.view.query, usingPreviousResults: false)
       let step = entry.view.step(result.matches)
-      if let snapshot = take(step, in: id, entry.target, nil, [.cacheRecovered], &effects) {
+      if let snapshot = take(step, in: id, entry.target, nil, [.cacheRecovered]) {
         snapshots.append((id, entry.target, snapshot))
       }
     }
-    startLimboResolutions(&effects)
-    deliver(snapshots, &effects)
+    startLimboResolutions()
+    deliver(snapshots)
   }
 
   private mutating func take(
-    _ step: View.Step, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?, _ causes: [SnapshotCause],
-    _ effects: inout [SyncEffect]
+    _ step: View.Step, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?, _ causes: [SnapshotCause]
   ) -> ViewSnapshot? {
     let outcome = views.update(id) { view in
       view.take(
@@ -72,7 +70,7 @@ extension SyncCore {
         isPendingReset: event?.targetMismatches[target] != nil, causes: causes)
     }
     guard var outcome else { return nil }
-    track(outcome, for: id, &effects)
+    track(outcome, for: id)
     if let event {
       if event.filteredTargets.contains(target) { outcome.snapshot?.causes.append(.existenceFilter) }
       for key in outcome.noLongerInLimbo.prefix(8) where event.resolvedLimboDocuments.contains(key) {
@@ -82,7 +80,7 @@ extension SyncCore {
     return outcome.snapshot
   }
 
-  private mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)], _ effects: inout [SyncEffect]) {
+  private mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)]) {
     guard !snapshots.isEmpty else { return }
     let raised = snapshots.flatMap { listeners.show($0.2, of: $0.0, online.state) }
     if !raised.isEmpty { effects.append(.deliver(raised)) }
@@ -100,7 +98,7 @@ extension SyncCore {
 
   /// Changes the online state, and with it all views and listeners in the same step (S7).
   mutating func changeOnlineState(
-    _ effects: inout [SyncEffect], causes: [SnapshotCause] = [.offline],
+    causes: [SnapshotCause] = [.offline],
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
   ) {
     let old = online.state

@@ -8,13 +8,13 @@ extension SyncCore {
   /// SDK stream: IDLE_TIMEOUT_MS.
   static let idleTimeout = Duration.seconds(60)
 
-  mutating func startWatchStreamIfNeeded(_ effects: inout [SyncEffect]) {
+  mutating func startWatchStreamIfNeeded() {
     guard canUseNetwork, !watchStream.isStarted, !plan.isEmpty else { return }
     resetWatchState()
     let delay = watchStream.start(using: &random)
     statusRevision += 1
     effects.append(.open(.watch, watchStream.epoch, after: delay))
-    changeOnlineState(&effects) { $0.watchStreamStarted() }
+    changeOnlineState { $0.watchStreamStarted() }
   }
 
   /// What was said on one stream means nothing on the next.
@@ -23,7 +23,7 @@ extension SyncCore {
     plan.streamClosed()
   }
 
-  package mutating func watchStreamOpened(in epoch: StreamEpoch, _ effects: inout [SyncEffect]) {
+  package mutating func watchStreamOpened(in epoch: StreamEpoch) {
     guard watchStream.opened(epoch) else { return }
     statusRevision += 1
     plan.streamOpened()
@@ -54,28 +54,32 @@ extension SyncCore {
     }
   }
 
-  /// A message arrived. Messages of an old epoch are dropped (S8).
-  package mutating func receive(_ change: WatchChange, in epoch: StreamEpoch, _ effects: inout [SyncEffect]) {
+  /// Messages arrived. Those of an old epoch are dropped (S8), also when the epoch ends among them.
+  package mutating func receive(_ changes: [WatchChange], in epoch: StreamEpoch) {
+    for change in changes { receive(change, in: epoch) }
+  }
+
+  private mutating func receive(_ change: WatchChange, in epoch: StreamEpoch) {
     guard epoch == watchStream.epoch, watchStream.isOpen else { return }
     watchStream.succeeded()
-    if online.state != .online { changeOnlineState(&effects) { $0.set(.online) } }
+    if online.state != .online { changeOnlineState { $0.set(.online) } }
     if case .removed(let ids, let cause?) = change {
-      for id in ids { targetEnded(id, cause, &effects) }
+      for id in ids { targetEnded(id, cause) }
       return
     }
     do throws(RPCStatus) {
       try withAggregator { aggregator, targets throws(RPCStatus) in try aggregator.receive(change, targets: targets) }
     } catch {
       effects.append(.close(.watch, epoch))
-      return streamEnded(.watch, error, in: epoch, &effects)
+      return watchStreamEnded(error, in: epoch)
     }
     guard case .snapshot(let version, _) = change else { return }
     do throws(LocalStoreError) {
       if let last = try store.lastRemoteSnapshotVersion(), version < last { return }
       let event = withAggregator { $0.takeEvent(at: version, targets: $1) }
-      try apply(event, causes: [.server(version)], &effects)
+      try apply(event, causes: [.server(version)])
     } catch {
-      storeFailed(error, retrying: .probe, &effects)
+      storeFailed(error, retrying: .probe)
     }
   }
 
@@ -92,10 +96,10 @@ extension SyncCore {
   }
 
   private mutating func apply(
-    _ event: RemoteEvent, causes: [SnapshotCause], _ effects: inout [SyncEffect]
+    _ event: RemoteEvent, causes: [SnapshotCause]
   ) throws(LocalStoreError) {
     let changes = try store.apply(event)
-    retryBackoff.reset()
+    health.stored()
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
       limbo.receive(change, for: id)
@@ -103,26 +107,26 @@ extension SyncCore {
     for (id, purpose) in event.targetMismatches.sorted(by: { $0.key < $1.key }) { plan.requestAgain(id, for: purpose) }
     if plan.hasRequests { effects.append(.wake(.watch)) }
     statusRevision += 1
-    emit(changes, event: event, causes: causes, &effects)
+    emit(changes, event: event, causes: causes)
   }
 
   /// The backend ended a target by itself. That may have crossed a removal of ours, after which the same target may be
   /// wanted anew: then only the one before has ended, and nobody confirms its removal any more.
-  private mutating func targetEnded(_ id: TargetID, _ cause: RPCStatus, _ effects: inout [SyncEffect]) {
+  private mutating func targetEnded(_ id: TargetID, _ cause: RPCStatus) {
     if plan.forgetRemovalRequest(of: id) {
       aggregator.forget(id)
     } else if plan.watched(id) != nil, aggregator.responsesOwed(id) <= 1 {
-      targetRefused(id, cause, &effects)
+      targetRefused(id, cause)
     } else {
       aggregator.confirmRemoval(of: id)
     }
   }
 
   /// The backend ended a target for good.
-  private mutating func targetRefused(_ id: TargetID, _ cause: RPCStatus, _ effects: inout [SyncEffect]) {
+  private mutating func targetRefused(_ id: TargetID, _ cause: RPCStatus) {
     guard let key = limbo.key(of: id) else {
-      forgetWatched(id, &effects)
-      return refuse(id, cause, &effects)
+      forgetWatched(id)
+      return refuse(id, cause)
     }
     // What may not be read does not exist for this client.
     let event = RemoteEvent(
@@ -131,46 +135,50 @@ extension SyncCore {
       let changes = try store.apply(event)
       limbo.refused(id)
       store.removeLimboReferences(id)
-      forgetWatched(id, &effects)
-      emit(changes, event: event, causes: [], &effects)
-      startLimboResolutions(&effects)
+      forgetWatched(id)
+      emit(changes, event: event, causes: [])
+      startLimboResolutions()
     } catch {
-      storeFailed(error, retrying: .probe, &effects)
+      storeFailed(error, retrying: .probe)
     }
   }
 
   /// There is nothing to take back of a target that the backend ended.
-  private mutating func forgetWatched(_ id: TargetID, _ effects: inout [SyncEffect]) {
+  private mutating func forgetWatched(_ id: TargetID) {
     plan.drop(id)
     aggregator.forget(id)
     if plan.isEmpty { effects.append(.schedule(.watchIdle, after: Self.idleTimeout)) }
   }
 
   /// A stream ended by itself; it is opened again as long as there is something to watch or send.
-  package mutating func streamEnded(
-    _ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, _ effects: inout [SyncEffect]
-  ) {
-    if kind == .write { return writeStreamEnded(status, in: epoch, &effects) }
+  package mutating func streamEnded(_ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
+    switch kind {
+    case .watch: watchStreamEnded(status, in: epoch)
+    case .write: writeStreamEnded(status, in: epoch, at: now)
+    }
+  }
+
+  private mutating func watchStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch) {
     guard epoch == watchStream.epoch, watchStream.isStarted else { return }
     statusRevision += 1
     watchStream.failed(status)
     resetWatchState()
     effects.append(.cancel(.watchIdle))
     if canUseNetwork, !plan.isEmpty {
-      changeOnlineState(&effects) { $0.watchStreamFailed() }
-      startWatchStreamIfNeeded(&effects)
+      changeOnlineState { $0.watchStreamFailed() }
+      startWatchStreamIfNeeded()
     } else {
-      changeOnlineState(&effects) { $0.set(.unknown) }
+      changeOnlineState { $0.set(.unknown) }
     }
   }
 
-  mutating func closeIdleWatchStream(_ effects: inout [SyncEffect]) {
+  mutating func closeIdleWatchStream() {
     guard watchStream.isOpen, plan.isEmpty else { return }
     effects.append(.close(.watch, watchStream.epoch))
     watchStream.stop()
     resetWatchState()
     statusRevision += 1
-    changeOnlineState(&effects) { $0.set(.unknown) }
+    changeOnlineState { $0.set(.unknown) }
   }
 }
 

@@ -8,178 +8,162 @@ extension SyncCore {
   /// - Parameter rejected: a rejected write that it takes the place of.
   /// - Throws: if the store cannot keep it; then nothing happened.
   package mutating func write(
-    _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil, _ effects: inout [SyncEffect]
+    _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(LocalStoreError) -> BatchID {
-    // The queue that it belongs to is not open, or nothing more is stored at all.
-    if let storeFailure, !isStarted || damage != nil { throw storeFailure }
+    if let refusal = health.refusal { throw refusal }
     let result = try store.write(mutations, at: now, insteadOf: rejected)
     statusRevision += 1
-    log.append(
+    writes.append(
       MutationBatch(id: result.batchID, generation: store.generation, localWriteTime: now, mutations: mutations))
-    emit(result.changes, causes: [.localWrite(result.batchID)], &effects)
-    fillPipeline(&effects)
+    emit(result.changes, causes: [.localWrite(result.batchID)])
+    sendWrites()
     return result.batchID
   }
 
   /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one that the backend may be
   ///   applying right now, and what the store says.
-  package mutating func cancelWrite(_ id: BatchID, _ effects: inout [SyncEffect]) throws(RPCStatus) {
-    guard log.contains(id) else { throw RPCStatus(.notFound, "Write \(id) is not pending.") }
-    guard !outbox.isInFlight(id), !isBeingRetried(id) else {
+  package mutating func cancelWrite(_ id: BatchID) throws(RPCStatus) {
+    guard writes.contains(id) else { throw RPCStatus(.notFound, "Write \(id) is not pending.") }
+    guard !writes.isInFlight(id), !health.waiting.contains(where: { $0.batch == id }) else {
       throw RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
     }
     let changes: [DocumentKey: Document]
-    do throws(LocalStoreError) { changes = try store.reject(id) } catch { throw RPCStatus(error.code, error.message) }
-    outbox.removeUnsent(id)
-    finish(id, .failure(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")), changes, &effects)
-    fillPipeline(&effects)
-  }
-
-  private func isBeingRetried(_ id: BatchID) -> Bool {
-    retries.contains { retry in
-      switch retry {
-      case .acknowledge(let batch, _), .reject(let batch, _): batch.id == id
-      default: false
-      }
-    }
+    do throws(LocalStoreError) { changes = try store.reject(id) } catch { throw error.status }
+    finish(id, .failure(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")), at: nil, changes)
+    sendWrites()
   }
 
   /// Finishes the wait when everything pending now is done: at once if that is nothing.
-  package mutating func waitForPendingWrites(_ wait: PendingWritesWait, _ effects: inout [SyncEffect]) {
-    if let damage { return effects.append(.finishWait(wait, damage)) }
-    if let highest = log.last { waits.append((highest, wait)) } else { effects.append(.finishWait(wait, nil)) }
+  package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
+    if let damage = health.damage { return effects.append(.finishWait(wait, damage)) }
+    if let highest = writes.last { waits.append((highest, wait)) } else { effects.append(.finishWait(wait, nil)) }
   }
-
-  package mutating func cancelWait(_ wait: PendingWritesWait) { waits.removeAll { $0.wait == wait } }
 
   // MARK: The write stream
 
-  /// Tops the pipeline up from the queue (S4) and sees that it is sent.
-  mutating func fillPipeline(_ effects: inout [SyncEffect]) {
+  /// Sees that what waits is sent, in order (S4).
+  mutating func sendWrites() {
     guard canUseNetwork else { return }
-    while outbox.hasRoom, let batch = log.next(after: outbox.batches.last?.id) { outbox.append(batch) }
     if writeStream.isOpen {
-      if outbox.hasUnsent {
+      if writes.hasUnsent {
         effects.append(.cancel(.writeIdle))
         effects.append(.wake(.write))
-      } else if outbox.isEmpty {
+      } else if writes.isEmpty {
         effects.append(.schedule(.writeIdle, after: Self.idleTimeout))
       }
-    } else if !outbox.isEmpty, !writeStream.isStarted {
+    } else if !writes.isEmpty, !writeStream.isStarted {
       let delay = writeStream.start(using: &random)
       effects.append(.open(.write, writeStream.epoch, after: delay))
       statusRevision += 1
     }
   }
 
+  /// How many batches are in flight or would be sent next: none while the network is not used.
+  package var outstandingWrites: Int { canUseNetwork ? min(writes.count, PendingWrites.capacity) : 0 }
+
   /// The handshake was answered.
-  package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch, _ effects: inout [SyncEffect]) {
+  package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writeStream.opened(epoch) else { return }
     statusRevision += 1
-    outbox.streamOpened(token: token)
-    fillPipeline(&effects)
+    writes.streamOpened(token: token)
+    sendWrites()
   }
 
   /// Takes the next batch for the stream; it is in flight from here on.
-  package mutating func takeWrite(in epoch: StreamEpoch) -> (id: BatchID, request: WriteRequest)? {
-    guard epoch == writeStream.epoch, writeStream.isOpen, let (batch, sent) = outbox.take() else { return nil }
+  package mutating func takeWrite(in epoch: StreamEpoch, at now: Timestamp) -> (id: BatchID, request: WriteRequest)? {
+    guard epoch == writeStream.epoch, writeStream.isOpen, let (batch, sent) = writes.take(at: now) else { return nil }
     var request = sent
     request.requestID = store.requestID(of: batch)
-    log.update(batch.id) { $0.attempts += 1 }
     statusRevision += 1
     return (batch.id, request)
   }
 
   /// The backend committed the oldest batch in flight (S4).
   package mutating func receive(
-    _ response: CommitResponse, token: [UInt8], in epoch: StreamEpoch, _ effects: inout [SyncEffect]
+    _ response: CommitResponse, token: [UInt8], in epoch: StreamEpoch, at now: Timestamp
   ) {
     guard epoch == writeStream.epoch, writeStream.isOpen else { return }
-    guard let expected = outbox.batches.first, outbox.isInFlight(expected.id),
-      expected.mutations.count == response.results.count
-    else {
+    guard let batch = writes.oldestInFlight, batch.mutations.count == response.results.count else {
       let broken = RPCStatus(.internal, "the write stream answered \(response.results.count) writes nobody asked for")
       effects.append(.close(.write, epoch))
-      return writeStreamEnded(broken, in: epoch, &effects)
+      return writeStreamEnded(broken, in: epoch, at: now)
     }
     writeStream.succeeded()
-    guard let batch = outbox.committed(token: token) else { return }
+    writes.answered(token: token)
     statusRevision += 1
     do throws(LocalStoreError) {
-      try acknowledge(batch, response, &effects)
+      try acknowledge(batch, response, at: now)
     } catch {
-      storeFailed(error, retrying: .acknowledge(batch, response), &effects)
+      storeFailed(error, retrying: .acknowledge(batch, response, at: now))
     }
-    fillPipeline(&effects)
+    sendWrites()
   }
 
   mutating func acknowledge(
-    _ batch: MutationBatch, _ response: CommitResponse, _ effects: inout [SyncEffect]
+    _ batch: MutationBatch, _ response: CommitResponse, at time: Timestamp
   ) throws(LocalStoreError) {
     let changes = try store.acknowledge(batch.id, response)
-    finish(batch.id, .success(response), changes, &effects)
+    finish(batch.id, .success(response), at: time, changes)
   }
 
-  mutating func reject(
-    _ batch: MutationBatch, _ status: RPCStatus, _ effects: inout [SyncEffect]
-  ) throws(LocalStoreError) {
-    let attempts = log.attempts(of: batch.id)
+  mutating func reject(_ batch: MutationBatch, _ status: RPCStatus, at time: Timestamp) throws(LocalStoreError) {
+    let attempts = writes.attempts(of: batch.id)
     let changes = try store.reject(batch.id, Rejection(status: status, time: time, attempts: attempts))
     rejected = nil
-    finish(batch.id, .failure(status), changes, &effects)
+    finish(batch.id, .failure(status), at: time, changes)
   }
 
   /// Signals the result, then shows it (S3).
+  /// - Parameter time: when the backend answered; `nil` for a write that the user took back.
   private mutating func finish(
-    _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, _ changes: [DocumentKey: Document],
-    _ effects: inout [SyncEffect]
+    _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
     statusRevision += 1
-    log.remove(id)
+    let entry = writes.remove(id)
+    history.add(id, result, after: time.flatMap { time in entry?.sentAt.map { time - $0 } })
     effects.append(.complete(id, result))
-    let first = log.first
+    let first = writes.first
     let (done, waiting) = waits.reduce(into: ([PendingWritesWait](), [(BatchID, PendingWritesWait)]())) {
       if let first, first <= $1.highest { $0.1.append(($1.highest, $1.wait)) } else { $0.0.append($1.wait) }
     }
     waits = waiting
     for wait in done { effects.append(.finishWait(wait, nil)) }
     switch result {
-    case .success: emit(changes, causes: [.acknowledged(id)], &effects)
-    case .failure(let status) where status.code == .cancelled: emit(changes, causes: [.cancelled(id)], &effects)
-    case .failure(let status): emit(changes, causes: [.rejected(id, status)], &effects)
+    case .success: emit(changes, causes: [.acknowledged(id)])
+    case .failure(let status) where status.code == .cancelled: emit(changes, causes: [.cancelled(id)])
+    case .failure(let status): emit(changes, causes: [.rejected(id, status)])
     }
   }
 
   /// The stream ended by itself. A permanent error after the handshake is about the oldest batch in flight, which is
   /// rejected; everything else is sent again (PROTOCOL §3.1).
-  mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, _ effects: inout [SyncEffect]) {
+  mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     guard epoch == writeStream.epoch, writeStream.isStarted else { return }
     statusRevision += 1
-    let oldest = outbox.batches.first
-    let isAboutOldest = oldest.map { outbox.isInFlight($0.id) } ?? false
+    let oldest = writes.oldestInFlight
     writeStream.failed(status)
-    outbox.streamClosed()
+    writes.streamClosed()
     effects.append(.cancel(.writeIdle))
-    if isAboutOldest, status.code.isPermanentForWrites, let batch = outbox.removeFirst() {
+    if let oldest, status.code.isPermanentForWrites {
       writeStream.forgiveFailure()
-      log.update(batch.id) { $0.lastError = status }
+      writes.note(status, of: oldest.id)
       do throws(LocalStoreError) {
-        try reject(batch, status, &effects)
+        try reject(oldest, status, at: now)
       } catch {
-        storeFailed(error, retrying: .reject(batch, status), &effects)
+        storeFailed(error, retrying: .reject(oldest, status, at: now))
       }
     } else {
-      for batch in outbox.batches { log.update(batch.id) { $0.lastError = status } }
+      writes.note(status)
     }
-    fillPipeline(&effects)
+    sendWrites()
   }
 
-  mutating func closeIdleWriteStream(_ effects: inout [SyncEffect]) {
-    guard writeStream.isOpen, outbox.isEmpty else { return }
+  mutating func closeIdleWriteStream() {
+    guard writeStream.isOpen, writes.isEmpty else { return }
     effects.append(.close(.write, writeStream.epoch))
     writeStream.stop()
-    outbox.streamClosed()
+    writes.streamClosed()
     statusRevision += 1
   }
 }

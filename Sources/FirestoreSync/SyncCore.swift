@@ -3,8 +3,8 @@ package import FirestoreLocal
 package import FirestoreModel
 import FirestoreProtocol
 
-/// The whole client state. Synchronous and deterministic, without clock, task or network: every transition takes an
-/// event and appends the effects that somebody outside has to perform, in order.
+/// The whole client state. Synchronous and deterministic, without task or network; times are arguments. Every transition
+/// takes an event; what it wants done outside is taken by `takeEffects` afterwards, and performed in that order.
 ///
 /// Invariants, cited by number in tests:
 ///
@@ -39,19 +39,6 @@ package struct SyncCore: ~Copyable {
     case userChanging
   }
 
-  /// An operation that waits for the store to work again.
-  enum Retry: Sendable {
-    /// Only finds out whether the store works.
-    case probe
-    case acknowledge(MutationBatch, CommitResponse)
-    case reject(MutationBatch, RPCStatus)
-    case changeUser(String?)
-    /// Opening the queue of pending writes.
-    case start(String?)
-    /// Views whose limit could not be refilled.
-    case refill(Set<ViewID>)
-  }
-
   let configuration: Configuration
   package var store: LocalStore
   var user: String?
@@ -63,27 +50,17 @@ package struct SyncCore: ~Copyable {
 
   var online = OnlineStateTracker()
   var offlineCauses: Set<OfflineCause> = []
-  var retries: [Retry] = []
-  /// Somebody who makes room on the disk waits for it to be noticed, and looking costs one transaction: 15 s at most.
-  var retryBackoff = Backoff(longest: .seconds(10))
+  var health = StoreHealth()
   /// The garbage collection under way, of which each turn of its timer does a slice.
   var garbageCollection: GarbageCollectionRun?
-  /// Why the store does not work at present.
-  var storeFailure: LocalStoreError?
-  /// Set for good when what the cache holds turns out not to be what was stored.
-  var damage: RPCStatus?
-  var isStarted = false
-
   package internal(set) var plan = WatchPlan()
   package internal(set) var aggregator: WatchChangeAggregator
   package internal(set) var watchStream = ClientStream()
   package internal(set) var writeStream = ClientStream()
-  package internal(set) var outbox = WriteOutbox()
-  var log = PendingWriteLog()
+  var writes = PendingWrites()
+  var history = WriteHistory()
   /// What the store holds for the current user; `nil` until somebody asks, and after each rejection.
   var rejected: [RejectedWrite]?
-  /// The time by this device's clock, under which a rejection is kept. Whoever feeds the core keeps it current.
-  package var time = Timestamp(seconds: 0)
   var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
   /// Whether a slice of the index backfill is on its way.
@@ -91,6 +68,9 @@ package struct SyncCore: ~Copyable {
 
   /// Counts the changes that `EngineStatus` shows.
   package internal(set) var statusRevision = 0
+
+  /// What the transition under way wants done.
+  var effects: [SyncEffect] = []
 
   package init(
     _ store: consuming LocalStore, configuration: Configuration, random: any RandomNumberGenerator & Sendable
@@ -105,17 +85,24 @@ package struct SyncCore: ~Copyable {
   }
 
   /// Opens the user's queue and starts sending it.
-  package mutating func start(user: String?, _ effects: inout [SyncEffect]) throws(LocalStoreError) {
+  package mutating func start(user: String?) throws(LocalStoreError) {
     try store.start(user: user)
-    log = PendingWriteLog(try store.pendingBatches())
+    writes = PendingWrites(try store.pendingBatches())
     self.user = user
-    isStarted = true
+    health.opened()
     if !canUseNetwork { _ = online.set(.offline) }
-    fillPipeline(&effects)
+    sendWrites()
     if configuration.garbageCollectionThreshold != nil {
       effects.append(.schedule(.garbageCollection, after: .seconds(60)))  // SDK: first run after a minute
     }
     statusRevision += 1
+  }
+
+  /// What the transition wants done outside, in order; ends the transition.
+  package mutating func takeEffects() -> [SyncEffect] {
+    scheduleIndexBackfill()
+    defer { effects = [] }
+    return effects
   }
 
   /// Closes the store.
@@ -126,18 +113,18 @@ package struct SyncCore: ~Copyable {
   var canUseNetwork: Bool { offlineCauses.isEmpty }
 
   /// Applies a timer that ran out.
-  package mutating func fire(_ timer: SyncTimer, _ effects: inout [SyncEffect]) {
+  package mutating func fire(_ timer: SyncTimer) {
     switch timer {
     case .onlineTimeout:
-      changeOnlineState(&effects) {
+      changeOnlineState {
         $0.timedOut()
         return .none
       }
-    case .watchIdle: closeIdleWatchStream(&effects)
-    case .writeIdle: closeIdleWriteStream(&effects)
-    case .storeRetry: retryOldest(&effects)
-    case .garbageCollection: collectGarbage(&effects)
-    case .indexBackfill: backfillIndexes(&effects)
+    case .watchIdle: closeIdleWatchStream()
+    case .writeIdle: closeIdleWriteStream()
+    case .storeRetry: retryOldest()
+    case .garbageCollection: collectGarbage()
+    case .indexBackfill: backfillIndexes()
     }
   }
 }

@@ -17,7 +17,7 @@ extension SyncEngine {
     _ query: Query, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> CachedAggregate {
     let aggregation = DocumentAggregation(query, aggregations)
-    return try read { core throws(LocalStoreError) in
+    return try change { core throws(LocalStoreError) in
       let counted = aggregation.counted(of: try core.cachedDocuments(aggregation.query).documents)
       return CachedAggregate(
         values: aggregation.values(of: counted), hasPendingWrites: counted.contains(where: \.hasLocalMutations))

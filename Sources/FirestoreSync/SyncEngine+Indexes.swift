@@ -6,7 +6,7 @@ package import FirestoreQuery
 extension SyncEngine {
   /// Replaces the configured indexes; documents that are cached already are indexed in slices afterwards.
   package func setIndexes(_ definitions: [FieldIndex]) async throws(RPCStatus) {
-    try change { core, _ throws(LocalStoreError) in
+    try change { core throws(LocalStoreError) in
       try core.store.setIndexes(definitions)
       core.statusRevision += 1
     }
@@ -14,25 +14,25 @@ extension SyncEngine {
 
   /// The local indexes and how far each of them is.
   package func indexes() async throws(RPCStatus) -> [IndexState] {
-    try read { core throws(LocalStoreError) in try core.store.indexes() }
+    try change { core throws(LocalStoreError) in try core.store.indexes() }
   }
 
   /// How many cached documents each of the local indexes knows, in their order.
   package func indexProgress() async throws(RPCStatus) -> [IndexProgress] {
-    try read { core throws(LocalStoreError) in try core.store.indexProgress() }
+    try change { core throws(LocalStoreError) in try core.store.indexProgress() }
   }
 
   /// Whether queries that read many documents for few results make an index for the next time.
   package nonisolated func setIndexAutoCreation(_ isEnabled: Bool) {
     submit { engine in
-      engine.transition { core, _ in core.store.createsIndexesAutomatically = isEnabled }
+      engine.transition { core in core.store.createsIndexesAutomatically = isEnabled }
     }
   }
 
   /// Drops all indexes, configured or automatic. What the store cannot do now is not done; queries answer the same.
   package nonisolated func deleteAllIndexes() {
     submit { engine in
-      engine.transition { core, _ in
+      engine.transition { core in
         try? core.store.deleteAllIndexes()
         core.statusRevision += 1
       }
@@ -44,7 +44,7 @@ extension SyncEngine {
     var outcome: Result<QueryExplanation, RPCStatus>?
     let duration = clock.measure {
       do throws(RPCStatus) {
-        outcome = .success(try read { core throws(LocalStoreError) in try core.explain(query) })
+        outcome = .success(try change { core throws(LocalStoreError) in try core.explain(query) })
       } catch {
         outcome = .failure(error)
       }

@@ -9,9 +9,7 @@ extension SyncEngine {
     let handle = WriteHandle()
     submit { engine in
       let time = engine.now()
-      engine.queue(handle) { core, effects throws(RPCStatus) in
-        try core.resend(id, as: mutations, at: time, &effects)
-      }
+      engine.queue(handle) { core throws(RPCStatus) in try core.resend(id, as: mutations, at: time) }
     }
     return handle
   }
@@ -19,16 +17,11 @@ extension SyncEngine {
   /// Forgets a rejected write.
   /// - Throws: `not-found` for a write that is not among the rejected ones.
   package func dropRejectedWrite(_ id: BatchID) async throws(RPCStatus) {
-    guard core != nil else { throw .terminated }
-    var failure: RPCStatus?
-    transition { core, _ in
-      do throws(RPCStatus) { try core.dropRejectedWrite(id) } catch { failure = error }
-    }
-    if let failure { throw failure }
+    try change { core throws(RPCStatus) in try core.dropRejectedWrite(id) }
   }
 
   /// - Returns: how many rejected writes were forgotten.
   package func dropAllRejectedWrites() async throws(RPCStatus) -> Int {
-    try change { core, _ throws(LocalStoreError) in try core.dropAllRejectedWrites() }
+    try change { core throws(LocalStoreError) in try core.dropAllRejectedWrites() }
   }
 }

@@ -34,13 +34,13 @@ extension SyncEngine {
 
   private func fire(_ timer: SyncTimer, _ generation: Int) {
     guard jobs.isCurrent(timer, generation) else { return }
-    transition { core, effects in core.fire(timer, &effects) }
+    transition { core in core.fire(timer) }
   }
 
   /// The backoff is over.
   private func began(_ kind: StreamKind, _ epoch: StreamEpoch) {
     var isCurrent = false
-    transition { core, _ in isCurrent = core.streamBegan(kind, in: epoch) }
+    transition { core in isCurrent = core.streamBegan(kind, in: epoch) }
     if isCurrent { record.began(kind) }
   }
 
@@ -85,17 +85,17 @@ extension SyncEngine {
 
   private func takeWatchRequest(_ epoch: StreamEpoch) -> WatchRequest? {
     var request: WatchRequest?
-    transition { core, _ in request = core.takeWatchRequest(in: epoch) }
+    transition { core in request = core.takeWatchRequest(in: epoch) }
     return request
   }
 
   private func receive(_ event: WatchEvent, _ epoch: StreamEpoch) {
     hasHeardFromWatch = true
     switch event {
-    case .opened: transition { core, effects in core.watchStreamOpened(in: epoch, &effects) }
-    case .change(let change):
-      if case .snapshot = change { record.lastSnapshotAt = now() }
-      transition { core, effects in core.receive(change, in: epoch, &effects) }
+    case .opened: transition { core in core.watchStreamOpened(in: epoch) }
+    case .changes(let changes):
+      if changes.contains(where: \.isSnapshot) { record.lastSnapshotAt = now() }
+      transition { core in core.receive(changes, in: epoch) }
     }
   }
 
@@ -120,28 +120,21 @@ extension SyncEngine {
   }
 
   private func takeWrite(_ epoch: StreamEpoch) -> WriteRequest? {
-    var taken: (id: BatchID, request: WriteRequest)?
-    transition { core, _ in taken = core.takeWrite(in: epoch) }
-    if let taken { record.sent(taken.id, at: now()) }
-    return taken?.request
+    var request: WriteRequest?
+    transition { core in request = core.takeWrite(in: epoch, at: now())?.request }
+    return request
   }
 
   private func receive(_ event: WriteEvent, _ epoch: StreamEpoch) {
-    record.answered(at: now())
-    switch event {
-    case .opened(let token):
-      transition { core, effects in core.writeStreamOpened(token: token, in: epoch, &effects) }
-    case .committed(let token, let response):
-      transition { core, effects in core.receive(response, token: token, in: epoch, &effects) }
+    transition { core in
+      switch event {
+      case .opened(let token): core.writeStreamOpened(token: token, in: epoch)
+      case .committed(let token, let response): core.receive(response, token: token, in: epoch, at: now())
+      }
     }
   }
 
   private func ended(_ kind: StreamKind, _ status: RPCStatus, _ epoch: StreamEpoch) {
-    record.answered(at: now())
-    let time = now()
-    transition { core, effects in
-      core.time = time
-      core.streamEnded(kind, status, in: epoch, &effects)
-    }
+    transition { core in core.streamEnded(kind, status, in: epoch, at: now()) }
   }
 }

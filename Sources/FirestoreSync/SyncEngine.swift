@@ -72,7 +72,7 @@ package actor SyncEngine {
   }
 
   private func start(_ user: String?) {
-    transition { core, effects in core.startOrRetry(user: user, &effects) }
+    transition { core in core.startOrRetry(user: user) }
   }
 
   /// Enqueues work in call order.
@@ -90,7 +90,7 @@ package actor SyncEngine {
     submit { engine in
       guard engine.core != nil else { return mailbox.fail(.terminated) }
       engine.mailboxes[id] = mailbox
-      engine.transition { core, effects in core.listen(id, to: query, options: options, &effects) }
+      engine.transition { core in core.listen(id, to: query, options: options) }
     }
     return id
   }
@@ -99,7 +99,7 @@ package actor SyncEngine {
   package nonisolated func stopListening(_ id: ListenerID) {
     submit { engine in
       engine.mailboxes.removeValue(forKey: id)?.finish()
-      engine.transition { core, effects in core.stopListening(id, &effects) }
+      engine.transition { core in core.stopListening(id) }
     }
   }
 
@@ -117,31 +117,19 @@ package actor SyncEngine {
 
   private func write(_ mutations: [Mutation], _ handle: WriteHandle) {
     let time = now()
-    queue(handle) { core, effects throws(RPCStatus) in
-      do throws(LocalStoreError) {
-        return try core.write(mutations, at: time, &effects)
-      } catch {
-        throw RPCStatus(error.code, error.message)
-      }
-    }
+    queue(handle) { core throws(LocalStoreError) in try core.write(mutations, at: time) }
   }
 
   /// Runs a transition that puts a batch into the queue; the handle gets both its stages.
-  func queue(
-    _ handle: WriteHandle, _ body: (inout SyncCore, inout [SyncEffect]) throws(RPCStatus) -> BatchID
+  func queue<Failure: ClientFailure>(
+    _ handle: WriteHandle, _ body: (inout SyncCore) throws(Failure) -> BatchID
   ) {
-    var batch: BatchID?
-    var failure = RPCStatus.terminated
-    transition { core, effects in
-      do throws(RPCStatus) { batch = try body(&core, &effects) } catch { failure = error }
-    } beforeEffects: { engine in
-      if let batch { engine.writes[batch] = handle }
-    }
-    if let batch {
+    do throws(RPCStatus) {
+      let batch = try change(body) { engine, batch in engine.writes[batch] = handle }
       handle.stored.resolve(.success(batch))
-    } else {
-      handle.stored.resolve(.failure(failure))
-      handle.answered.resolve(.failure(failure))
+    } catch {
+      handle.stored.resolve(.failure(error))
+      handle.answered.resolve(.failure(error))
     }
   }
 
@@ -178,19 +166,19 @@ package actor SyncEngine {
 
   // MARK: Network
 
-  package func enableNetwork() async { transition { core, effects in core.enableNetwork(&effects) } }
+  package func enableNetwork() async { transition { core in core.enableNetwork() } }
 
   /// Returns when the streams have stopped and every listener has its from-cache snapshot.
   package func disableNetwork() async {
-    transition { core, effects in core.disableNetwork(&effects) }
+    transition { core in core.disableNetwork() }
     await jobs.streamsStopped()
   }
 
   /// Skips any backoff.
-  package func retryNow() async { transition { core, effects in core.retryNow(&effects) } }
+  package func retryNow() async { transition { core in core.retryNow() } }
 
   package func changeUser(to user: String?) async {
-    transition { core, effects in core.changeUser(to: user, &effects) }
+    transition { core in core.changeUser(to: user) }
   }
 
   /// Returns when all writes that are pending now are acknowledged or rejected.
@@ -201,71 +189,47 @@ package actor SyncEngine {
     let wait = PendingWritesWait(waitCount)
     let done = OneShot<Void>()
     pendingWaits[wait] = done
-    transition { core, effects in core.waitForPendingWrites(wait, &effects) }
+    transition { core in core.waitForPendingWrites(wait) }
     try await done.value
   }
 
   /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
   package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
-    guard core != nil else { throw .terminated }
-    var failure: RPCStatus?
-    transition { core, effects in
-      do throws(RPCStatus) { try core.cancelWrite(id, &effects) } catch { failure = error }
-    }
-    if let failure { throw failure }
+    try change { core throws(RPCStatus) in try core.cancelWrite(id) }
   }
 
   // MARK: Reading the cache
 
   /// From the cache with local writes applied; `nil` when the cache knows nothing about the document.
   package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
-    try read { core throws(LocalStoreError) in try core.store.document(key) }
+    try change { core throws(LocalStoreError) in try core.store.document(key) }
   }
 
   /// From the cache with local writes applied, limits included.
   package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
-    try read { core throws(LocalStoreError) in try core.cachedDocuments(query) }
+    try change { core throws(LocalStoreError) in try core.cachedDocuments(query) }
   }
 
   /// What the backend last said, what is queued on top, and what listeners see.
   package func layers(
     of key: DocumentKey
   ) async throws(RPCStatus) -> (remote: Document?, overlay: Mutation?, local: Document?) {
-    try read { core throws(LocalStoreError) in
+    try change { core throws(LocalStoreError) in
       (try core.store.remoteDocument(key), try core.store.overlay(of: key), try core.store.document(key))
     }
   }
 
   /// Collections directly below a document or the root that the cache has seen.
   package func cachedCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try read { core throws(LocalStoreError) in try core.store.collectionIDs(below: parent) }
+    try change { core throws(LocalStoreError) in try core.store.collectionIDs(below: parent) }
   }
 
   // MARK: Bundles
 
   /// The query that a loaded bundle named; `nil` if none did.
   package func namedQuery(_ name: String) async throws(RPCStatus) -> Query? {
-    try read { core throws(LocalStoreError) in try core.store.namedQuery(name)?.query }
-  }
-
-  func read<T>(_ body: (inout SyncCore) throws(LocalStoreError) -> T) throws(RPCStatus) -> T {
-    try change { core, _ throws(LocalStoreError) in try body(&core) }
-  }
-
-  func change<T>(
-    _ body: (inout SyncCore, inout [SyncEffect]) throws(LocalStoreError) -> T
-  ) throws(RPCStatus) -> T {
-    guard core != nil else { throw .terminated }
-    var result: Result<T, LocalStoreError>?
-    transition { core, effects in
-      do throws(LocalStoreError) { result = .success(try body(&core, &effects)) } catch { result = .failure(error) }
-    }
-    switch result {
-    case .success(let value): return value
-    case .failure(let error): throw RPCStatus(error.code, error.message)
-    case nil: throw .terminated
-    }
+    try change { core throws(LocalStoreError) in try core.store.namedQuery(name)?.query }
   }
 
   // MARK: The end
@@ -274,7 +238,7 @@ package actor SyncEngine {
   /// stored and are sent next time.
   package func terminate() async {
     guard core != nil else { return }
-    transition { core, effects in core.disableNetwork(&effects) }
+    transition { core in core.disableNetwork() }
     await jobs.finish()
     core.take()?.close()
     for mailbox in mailboxes.values { mailbox.fail(.terminated) }
@@ -288,24 +252,38 @@ package actor SyncEngine {
   // MARK: Transitions and effects
 
   /// Runs one transition of the core and performs its effects before anything else happens. Nothing after `terminate`.
-  func transition(
-    _ body: (inout SyncCore, inout [SyncEffect]) -> Void, beforeEffects: (isolated SyncEngine) -> Void = { _ in }
-  ) {
-    guard core != nil else { return }
-    var effects: [SyncEffect] = []
-    body(&core!, &effects)
-    core!.scheduleIndexBackfill(&effects)
-    beforeEffects(self)
+  func transition(_ body: (inout SyncCore) -> Void) {
+    // Nothing is asked for any more.
+    _ = try? change { core throws(RPCStatus) in body(&core) }
+  }
+
+  /// Runs one transition that has a result.
+  /// - Parameter beforeEffects: gets the result before the transition's effects are performed.
+  /// - Throws: what `body` throws, as the client's callers know it; `failed-precondition` after `terminate`.
+  @discardableResult
+  func change<Result, Failure: ClientFailure>(
+    _ body: (inout SyncCore) throws(Failure) -> Result,
+    beforeEffects: (isolated SyncEngine, Result) -> Void = { _, _ in }
+  ) throws(RPCStatus) -> Result {
+    guard core != nil else { throw .terminated }
+    let result: Swift.Result<Result, RPCStatus>
+    do throws(Failure) {
+      let value = try body(&core!)
+      beforeEffects(self, value)
+      result = .success(value)
+    } catch {
+      result = .failure(error.status)
+    }
+    let effects = core!.takeEffects()
     for effect in effects { perform(effect) }
     if effects.bringSnapshotsInSync { for observer in syncObservers.values { observer.yield() } }
     publishStatus()
+    return try result.get()
   }
 
   private func perform(_ effect: SyncEffect) {
     switch effect {
     case .complete(let batch, let result):
-      // What a damaged cache says of a write is no answer of the backend's.
-      if core?.damage == nil || (try? result.get()) != nil { record.finished(batch, result) }
       writes.removeValue(forKey: batch)?.answered.resolve(result)
     case .deliver(let deliveries):
       for delivery in deliveries { mailboxes[delivery.listener]?.put(delivery.snapshot) }
@@ -346,6 +324,19 @@ package actor SyncEngine {
 /// Somebody who reads the status, for as long as the stream is kept.
 private struct StatusObserver {
   weak var signal: Signal?
+}
+
+/// An error of the client's inside, as its callers are told it.
+protocol ClientFailure: Error {
+  var status: RPCStatus { get }
+}
+
+extension RPCStatus: ClientFailure {
+  var status: RPCStatus { self }
+}
+
+extension LocalStoreError: ClientFailure {
+  var status: RPCStatus { RPCStatus(code, message) }
 }
 
 extension RPCStatus {

@@ -29,9 +29,9 @@ import Testing
 
   /// Messages up to the next snapshot.
   static func snapshot(_ events: Channel<WatchEvent>, _ client: inout WatchClient) async {
-    while case .change(let change)? = await events.next() {
-      client.apply(change)
-      if case .snapshot = change { return }
+    while case .changes(let changes)? = await events.next() {
+      for change in changes { client.apply(change) }
+      if changes.contains(where: \.isSnapshot) { return }
     }
   }
 

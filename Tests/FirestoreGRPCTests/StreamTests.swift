@@ -47,13 +47,15 @@ struct StreamTests {
         try await datastore.watch(requests: outgoing.requests) { await events.append($0) }
       }
       #expect(status?.code == .unavailable)
-      let seen = await events.all.map { event in
-        switch event {
-        case .opened: "opened"
-        case .change(.added(let ids)): "added \(ids)"
-        case .change(.document(let document, let updated, _)): "\(document.key) \(updated)"
-        case .change(.snapshot(let version, _)): "snapshot \(version.microseconds)"
-        case .change: "other"
+      let seen = await events.all.flatMap { event in
+        guard case .changes(let changes) = event else { return ["opened"] }
+        return changes.map { change in
+          switch change {
+          case .added(let ids): "added \(ids)"
+          case .document(let document, let updated, _): "\(document.key) \(updated)"
+          case .snapshot(let version, _): "snapshot \(version.microseconds)"
+          default: "other"
+          }
         }
       }
       #expect(seen == ["opened", "added [2]", "cities/SF [2]", "snapshot \(Samples.version.microseconds)"])
@@ -200,7 +202,7 @@ struct StreamTests {
       let outgoing = Outgoing<WatchRequest>()
       let status = await #expect(throws: RPCStatus.self) {
         try await datastore.watch(requests: outgoing.requests) { event in
-          if case .change = event { proxy.goDead() }
+          if case .changes = event { proxy.goDead() }
         }
       }
       #expect(status?.code == .unavailable)

@@ -5,10 +5,9 @@ import FirestoreProtocol
 import FirestoreSync
 import Testing
 
-@Suite("Collection of the cache")
+@Suite("Garbage collection of the cache")
 struct GarbageCollectionTests {
-  /// - Parameter effects: of starting it.
-  private func core(thresholdBytes: Int64, _ effects: inout [SyncEffect]) throws -> SyncCore {
+  private func core(thresholdBytes: Int64) throws -> SyncCore {
     let store = try LocalStore(
       LocalStoreConfiguration(
         location: .memory, policy: .leastRecentlyUsed(thresholdBytes: thresholdBytes), database: database))
@@ -16,26 +15,26 @@ struct GarbageCollectionTests {
     configuration.garbageCollectionThreshold = thresholdBytes
     configuration.slicePacer = .pieces(1)
     var core = SyncCore(store, configuration: configuration, random: CountingGenerator())
-    try core.start(user: nil, &effects)
+    try core.start(user: nil)
     return core
   }
 
-  @Test("The first collection comes after a minute, the next five minutes after one that was not necessary")
+  @Test("The first garbage collection comes after a minute, the next five minutes after one that was not necessary")
   func schedule() throws {
-    var starting: [SyncEffect] = []
-    var core = try core(thresholdBytes: 1_000_000_000, &starting)
-    var effects: [SyncEffect] = []
+    var core = try core(thresholdBytes: 1_000_000_000)
+    let starting = core.takeEffects()
 
-    core.fire(.garbageCollection, &effects)
+    core.fire(.garbageCollection)
 
+    let effects = core.takeEffects()
     #expect(starting.garbageCollectionDelay == .seconds(60))
     #expect(effects.garbageCollectionDelay == .seconds(300))
   }
 
-  @Test("A collection that is necessary takes turns with everything else until it is done")
+  @Test("A garbage collection that is necessary takes turns with everything else until it is done")
   func turns() throws {
-    var starting: [SyncEffect] = []
-    var core = try core(thresholdBytes: 0, &starting)
+    var core = try core(thresholdBytes: 0)
+    _ = core.takeEffects()
     for number in 0..<20 {
       let document = doc("rooms/\(number)", at: 1)
       _ = try core.store.apply(RemoteEvent(version: at(Int64(number + 1)), documents: [document.key: document]))
@@ -44,12 +43,11 @@ struct GarbageCollectionTests {
     var delay: Duration?
 
     repeat {
-      var effects: [SyncEffect] = []
-      core.fire(.garbageCollection, &effects)
-      delay = effects.garbageCollectionDelay
+      core.fire(.garbageCollection)
+      delay = core.takeEffects().garbageCollectionDelay
       turns += 1
       // A write between two turns is served and kept.
-      _ = try core.write([set("halls/\(turns)")], at: Timestamp(seconds: 1), &effects)
+      _ = try core.write([set("halls/\(turns)")], at: Timestamp(seconds: 1))
     } while delay == .zero
 
     #expect(delay == .seconds(300))

@@ -21,18 +21,15 @@ import Testing
     var harness = try CoreHarness()
     harness.core.store.backfillPacer = .pieces(10)
     try filled(&harness, 900)
-    let idle = harness.effects { core, effects in core.scheduleIndexBackfill(&effects) }
+    let idle = harness.effects { _ in }
     try harness.core.store.setIndexes([
       try FieldIndex(collectionGroup: "rooms", fields: [FieldIndex.Field(FieldPath("n"))])
     ])
     var scheduled: [Int] = []
     for _ in 0..<3 {
-      let effects = harness.effects { core, effects in
-        core.scheduleIndexBackfill(&effects)
-        core.scheduleIndexBackfill(&effects)
-      }
+      let effects = harness.effects { _ in } + harness.effects { _ in }
       scheduled.append(effects.filter { if case .schedule(.indexBackfill, _) = $0 { true } else { false } }.count)
-      _ = harness.effects { core, effects in core.fire(.indexBackfill, &effects) }
+      harness.core.fire(.indexBackfill)
     }
 
     #expect(idle.isEmpty)

@@ -3,8 +3,9 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import FirestoreSync
 import Testing
+
+@testable import FirestoreSync
 
 /// The rules between the parts (SyncCore.swift), each where only the whole core can break it.
 @Suite(.timeLimit(.minutes(5))) struct InvariantTests {
@@ -97,18 +98,21 @@ import Testing
   func queueOfUser() throws {
     var harness = try CoreHarness()
     let batches = try (0..<12).map { try harness.write(set("rooms/\($0)")).batch }
-    _ = harness.effects { core, effects in
-      core.changeUser(to: "ada", &effects)
-      core.changeUser(to: nil, &effects)
+    _ = harness.effects { core in
+      core.changeUser(to: "ada")
+      core.changeUser(to: nil)
     }
 
     let sent = harness.send()
 
-    #expect(sent == Array(batches.prefix(WriteOutbox.capacity)))
-    _ = harness.effects { core, effects in
-      for time in 1...2 { core.receive(committed(at: Int64(time)), token: [2], in: core.writeStream.epoch, &effects) }
+    #expect(sent == Array(batches.prefix(PendingWrites.capacity)))
+    _ = harness.effects { core in
+      for time in 1...2 {
+        let epoch = core.writeStream.epoch
+        core.receive(committed(at: Int64(time)), token: [2], in: epoch, at: Timestamp(seconds: Int64(time)))
+      }
     }
-    #expect(harness.core.outbox.batches.map(\.id) == Array(batches.dropFirst(2)))
+    #expect(harness.core.writes.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
   }
 
   @Test("A wait for pending writes ends with cancelled when the user changes, and not when the same one stays")
@@ -116,11 +120,11 @@ import Testing
     var harness = try CoreHarness()
     _ = try harness.write(set("rooms/a"))
     let wait = PendingWritesWait(1)
-    let waiting = harness.effects { core, effects in
-      core.waitForPendingWrites(wait, &effects)
-      core.changeUser(to: nil, &effects)
+    let waiting = harness.effects { core in
+      core.waitForPendingWrites(wait)
+      core.changeUser(to: nil)
     }
-    let ended = harness.effects { core, effects in core.changeUser(to: "ada", &effects) }
+    let ended = harness.effects { core in core.changeUser(to: "ada") }
 
     func ends(_ effects: [SyncEffect]) -> [StatusCode?] {
       effects.compactMap { if case .finishWait(wait, let status) = $0 { .some(status?.code) } else { nil } }
@@ -132,7 +136,7 @@ import Testing
   @Test("The confirmation of a removal is owed from the moment the request is handed out (S5)")
   func removalOwed() throws {
     var harness = try synced()
-    _ = harness.effects { core, effects in core.stopListening(ListenerID(1), &effects) }
+    _ = harness.effects { core in core.stopListening(ListenerID(1)) }
     #expect(harness.core.aggregator.responsesOwed(rooms) == 0)
 
     let request = harness.core.takeWatchRequest(in: harness.core.watchStream.epoch)
@@ -164,7 +168,7 @@ import Testing
     var harness = try synced()
     harness.listen(2, to: "halls")
 
-    let effects = harness.effects { core, effects in core.disableNetwork(&effects) }
+    let effects = harness.effects { core in core.disableNetwork() }
 
     #expect(effects.deliveries.count == 1)
     let delivered = effects.deliveries.first ?? []
@@ -178,26 +182,26 @@ import Testing
     let batch = try harness.write(set("rooms/a")).batch
     let sentFirst = harness.send()
     let old = harness.core.writeStream.epoch
-    _ = harness.effects { core, effects in
-      core.disableNetwork(&effects)
-      core.enableNetwork(&effects)
-      core.writeStreamOpened(token: [1], in: old, &effects)
+    _ = harness.effects { core in
+      core.disableNetwork()
+      core.enableNetwork()
+      core.writeStreamOpened(token: [1], in: old)
     }
     #expect(!harness.core.writeStream.isOpen)
     let sentAgain = harness.send()
     #expect(sentFirst == [batch] && sentAgain == [batch])
     let waiting = try harness.write(set("rooms/b")).batch
 
-    let effects = harness.effects { core, effects in
-      core.receive(committed(at: 5), token: [2], in: old, &effects)
-      core.streamEnded(.write, RPCStatus(.permissionDenied, "no"), in: old, &effects)
+    let effects = harness.effects { core in
+      core.receive(committed(at: 5), token: [2], in: old, at: Timestamp(seconds: 0))
+      core.streamEnded(.write, RPCStatus(.permissionDenied, "no"), in: old, at: Timestamp(seconds: 0))
     }
-    let taken = harness.core.takeWrite(in: old) == nil
+    let taken = harness.core.takeWrite(in: old, at: Timestamp(seconds: 0)) == nil
 
     #expect(effects.isEmpty)
     #expect(taken)
     #expect(try harness.core.store.pendingBatches().map(\.id) == [batch, waiting])
-    #expect(harness.core.outbox.isInFlight(batch))
+    #expect(harness.core.writes.isInFlight(batch))
   }
 
   @Test("A timer that runs out although it was cancelled changes nothing (S8)", arguments: SyncTimer.allCases)
@@ -206,7 +210,7 @@ import Testing
     _ = try harness.write(set("rooms/b"))
     _ = harness.send()
 
-    let effects = harness.effects { core, effects in core.fire(timer, &effects) }
+    let effects = harness.effects { core in core.fire(timer) }
 
     #expect(effects.isEmpty)
     #expect(harness.core.onlineState == .online)

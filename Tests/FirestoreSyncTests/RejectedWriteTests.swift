@@ -17,9 +17,8 @@ struct RejectedWriteTests {
     let (batch, _) = try harness.write(set("rooms/a"))
     let sent = harness.send()
     #expect(sent == [batch])
-    _ = harness.effects { core, effects in
-      core.time = Timestamp(seconds: 77)
-      core.streamEnded(.write, denied, in: core.writeStream.epoch, &effects)
+    _ = harness.effects { core in
+      core.streamEnded(.write, denied, in: core.writeStream.epoch, at: Timestamp(seconds: 77))
     }
     return harness
   }
@@ -30,8 +29,8 @@ struct RejectedWriteTests {
     let batch = BatchID(1)
     _ = try harness.write(set("rooms/b"))
     _ = harness.send()
-    _ = harness.effects { core, effects in
-      core.streamEnded(.write, RPCStatus(.unavailable, "gone"), in: core.writeStream.epoch, &effects)
+    _ = harness.effects { core in
+      core.streamEnded(.write, RPCStatus(.unavailable, "gone"), in: core.writeStream.epoch, at: Timestamp(seconds: 0))
     }
 
     let writes = try harness.core.rejectedWrites()
@@ -47,7 +46,7 @@ struct RejectedWriteTests {
     harness.listen(1, to: "rooms")
     let (batch, _) = try harness.write(set("rooms/a"))
 
-    let effects = try harness.effects { core, effects in try core.cancelWrite(batch, &effects) }
+    let effects = try harness.effects { core in try core.cancelWrite(batch) }
 
     #expect(try harness.core.rejectedWrites().isEmpty)
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.cancelled(batch)])
@@ -60,8 +59,8 @@ struct RejectedWriteTests {
     let other = try harness.write(set("rooms/b")).batch
     var again = BatchID(0)
 
-    let effects = try harness.effects { core, effects in
-      again = try core.resend(batch, as: nil, at: Timestamp(seconds: 80), &effects)
+    let effects = try harness.effects { core in
+      again = try core.resend(batch, as: nil, at: Timestamp(seconds: 80))
     }
 
     #expect(again > other)
@@ -77,8 +76,8 @@ struct RejectedWriteTests {
     var harness = try rejected()
     let batch = BatchID(1)
 
-    _ = try harness.effects { core, effects in
-      _ = try core.resend(batch, as: [set("rooms/c")], at: Timestamp(seconds: 80), &effects)
+    _ = try harness.effects { core in
+      _ = try core.resend(batch, as: [set("rooms/c")], at: Timestamp(seconds: 80))
     }
 
     #expect(try harness.core.store.pendingBatches().map(\.mutations) == [[set("rooms/c")]])
@@ -92,10 +91,10 @@ struct RejectedWriteTests {
     try harness.core.dropRejectedWrite(batch)
 
     var codes: [StatusCode] = []
-    _ = harness.effects { core, effects in
+    _ = harness.effects { core in
       do throws(RPCStatus) { try core.dropRejectedWrite(batch) } catch { codes.append(error.code) }
       do throws(RPCStatus) {
-        _ = try core.resend(batch, as: nil, at: Timestamp(seconds: 80), &effects)
+        _ = try core.resend(batch, as: nil, at: Timestamp(seconds: 80))
       } catch {
         codes.append(error.code)
       }
@@ -111,13 +110,13 @@ struct RejectedWriteTests {
     let (batch, _) = try harness.write(set("rooms/a"))
     _ = harness.send()
     harness.core.store.faults = [.rejectBatch]
-    _ = harness.effects { core, effects in
-      core.streamEnded(.write, denied, in: core.writeStream.epoch, &effects)
+    _ = harness.effects { core in
+      core.streamEnded(.write, denied, in: core.writeStream.epoch, at: Timestamp(seconds: 0))
     }
     #expect(try harness.core.rejectedWrites().isEmpty)
 
     harness.core.store.faults = []
-    let effects = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+    let effects = harness.effects { core in core.fire(.storeRetry) }
 
     #expect(effects.position { if case .complete(batch, .failure(denied)) = $0 { true } else { false } } != nil)
     #expect(try harness.core.rejectedWrites().map(\.id) == [batch])
@@ -137,11 +136,11 @@ struct RejectedWriteTests {
         transforms: [FieldTransform(path: FieldPath("n"), operation: .increment(.integer(5)))])
     ).batch
 
-    var effects = try harness.effects { core, effects in try core.cancelWrite(middle, &effects) }
+    var effects = try harness.effects { core in try core.cancelWrite(middle) }
     let afterMiddle = effects.deliveries.last?.last?.snapshot.documents[key("rooms/a")]
     #expect(afterMiddle?.data?.fields == ["n": .integer(6), "old": .boolean(true)])
 
-    effects = try harness.effects { core, effects in try core.cancelWrite(first, &effects) }
+    effects = try harness.effects { core in try core.cancelWrite(first) }
     let afterFirst = effects.deliveries.last?.last?.snapshot.documents[key("rooms/a")]
     // With the first write the document is gone, and with it what the increment added to.
     #expect(afterFirst?.data?.fields == ["n": .integer(5)])

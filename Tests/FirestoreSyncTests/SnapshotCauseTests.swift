@@ -15,7 +15,7 @@ struct SnapshotCauseTests {
     harness.listen(1, to: "rooms")
     _ = try harness.write(set("rooms/a"))
 
-    let effects = harness.effects { core, effects in core.changeUser(to: "ada", &effects) }
+    let effects = harness.effects { core in core.changeUser(to: "ada") }
 
     let snapshot = effects.deliveries.flatMap(\.self).last { $0.snapshot.causes.contains(.userChanged) }?.snapshot
     #expect(snapshot?.causes == [.userChanged])

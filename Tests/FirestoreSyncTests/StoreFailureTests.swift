@@ -21,29 +21,29 @@ import Testing
     "A queue that cannot be opened at the start is tried again; until then nothing is written, then listeners see it")
   func retriedStart() throws {
     var core = try Self.core()
-    var effects: [SyncEffect] = []
     core.store.faults = [.start]
 
-    core.startOrRetry(user: "ada", &effects)
-    core.listen(ListenerID(1), to: query("rooms"), options: .metadata, &effects)
+    core.startOrRetry(user: "ada")
+    core.listen(ListenerID(1), to: query("rooms"), options: .metadata)
 
+    var effects = core.takeEffects()
     #expect(effects.retryPauses == [.zero])
     #expect(effects.deliveries.joined().map(\.snapshot.documents.count) == [0])
     var refusal: StatusCode?
-    do { _ = try core.write([set("rooms/b")], at: Timestamp(seconds: 2), &effects) } catch { refusal = error.code }
+    do { _ = try core.write([set("rooms/b")], at: Timestamp(seconds: 2)) } catch { refusal = error.code }
     #expect(refusal == .unavailable)
-    effects = []
-    core.fire(.storeRetry, &effects)
+    core.fire(.storeRetry)
+    effects = core.takeEffects()
     #expect(effects.retryPauses.count == 1)
     #expect(effects.deliveries.isEmpty && !core.writeStream.isStarted)
 
     core.store.faults = []
-    effects = []
-    core.fire(.storeRetry, &effects)
+    core.fire(.storeRetry)
+    effects = core.takeEffects()
     #expect(effects.retryPauses.isEmpty)
     #expect(effects.deliveries.joined().flatMap { $0.snapshot.documents.documents.map(\.key) } == [key("rooms/hers")])
     #expect(core.writeStream.isStarted && core.watchStream.isStarted)
-    let batch = try core.write([set("rooms/b")], at: Timestamp(seconds: 2), &effects)
+    let batch = try core.write([set("rooms/b")], at: Timestamp(seconds: 2))
     #expect(try core.store.pendingBatches().map(\.id).last == batch)
   }
 
@@ -56,7 +56,7 @@ import Testing
 
     for version in 1...6 {
       pauses += harness.deliver(version: Int64(version)).retryPauses
-      _ = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+      _ = harness.effects { core in core.fire(.storeRetry) }
     }
 
     #expect(pauses.count == 6)
@@ -77,7 +77,7 @@ import Testing
 
     for version in 1...40 {
       pauses += harness.deliver(version: Int64(version)).retryPauses
-      _ = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+      _ = harness.effects { core in core.fire(.storeRetry) }
     }
 
     #expect(pauses.count == 40)
@@ -92,14 +92,14 @@ import Testing
 extension CoreHarness {
   /// Opens the watch stream if it is to be opened, and sends a snapshot on it.
   fileprivate mutating func deliver(version: Int64) -> [SyncEffect] {
-    effects { core, effects in
+    effects { core in
       let epoch = core.watchStream.epoch
-      core.watchStreamOpened(in: epoch, &effects)
+      core.watchStreamOpened(in: epoch)
       while case .add(let target)? = core.takeWatchRequest(in: epoch) {
-        core.receive(.added([target.id]), in: epoch, &effects)
+        core.receive([.added([target.id])], in: epoch)
       }
-      core.receive(.document(doc("rooms/a", at: version), updated: [TargetID(2)], removed: []), in: epoch, &effects)
-      core.receive(.snapshot(at(version), nil), in: epoch, &effects)
+      core.receive([.document(doc("rooms/a", at: version), updated: [TargetID(2)], removed: [])], in: epoch)
+      core.receive([.snapshot(at(version), nil)], in: epoch)
     }
   }
 }

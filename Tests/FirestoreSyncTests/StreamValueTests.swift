@@ -1,56 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
-import FirestoreSync
 import Testing
+
+@testable import FirestoreSync
 
 @Suite struct StreamValueTests {
   private static func batch(_ id: Int64) -> MutationBatch {
     MutationBatch(id: BatchID(id), localWriteTime: Timestamp(seconds: 0), mutations: [set("rooms/\(id)")])
   }
 
-  @Test("S4: Batches leave in order and answers match them in order")
+  private static let time = Timestamp(seconds: 5)
+
+  @Test("S4: Batches leave in order, at most ten at once, and answers match them in order")
   func order() {
-    var outbox = WriteOutbox()
-    for id in 1...3 { outbox.append(Self.batch(Int64(id))) }
-    let early = outbox.take()?.batch.id
+    var writes = PendingWrites()
+    for id in 1...12 { writes.append(Self.batch(Int64(id))) }
+    let early = writes.take(at: Self.time)?.batch.id
     #expect(early == nil, "nothing leaves before the handshake is answered")
-    outbox.streamOpened(token: [7])
+    writes.streamOpened(token: [7])
 
-    let sent = (0..<3).compactMap { _ in outbox.take()?.batch.id.rawValue }
-    let answered = (0..<3).compactMap { _ in outbox.committed(token: [8])?.id.rawValue }
+    let sent = (0..<12).compactMap { _ in writes.take(at: Self.time)?.batch.id.rawValue }
+    #expect(sent == Array(1...10))
+    #expect(!writes.hasUnsent && writes.inFlightCount == 10)
+    let answered = (0..<2).compactMap { _ in writes.oldestInFlight.map { writes.remove($0.id)?.batch.id.rawValue } }
+    #expect(answered == [1, 2])
+    let next = (0..<12).compactMap { _ in writes.take(at: Self.time)?.batch.id.rawValue }
 
-    #expect(sent == [1, 2, 3])
-    #expect(answered == [1, 2, 3])
-    let unasked = outbox.committed(token: [8])?.id
-    #expect(unasked == nil)
+    #expect(next == [11, 12])
+    #expect(writes.count == 10 && writes.isInFlight(BatchID(12)) && !writes.contains(BatchID(1)))
   }
 
   @Test("Requests carry the newest token, and what was in flight is sent again on the next stream")
   func again() {
-    var outbox = WriteOutbox()
-    outbox.append(Self.batch(1))
-    outbox.append(Self.batch(2))
-    outbox.streamOpened(token: [1])
-    let first = outbox.take()?.request.streamToken
+    var writes = PendingWrites([Self.batch(1), Self.batch(2)])
+    writes.streamOpened(token: [1])
+    let first = writes.take(at: Self.time)?.request.streamToken
     #expect(first == [1])
-    _ = outbox.committed(token: [2])
-    let second = outbox.take()?.request.streamToken
+    writes.answered(token: [2])
+    writes.remove(BatchID(1))
+    let second = writes.take(at: Self.time)?.request.streamToken
     #expect(second == [2])
 
-    outbox.streamClosed()
-    outbox.streamOpened(token: [3])
+    writes.streamClosed()
+    #expect(writes.oldestInFlight == nil && !writes.hasUnsent)
+    writes.streamOpened(token: [3])
 
-    let next = outbox.take()?.batch.id
+    let next = writes.take(at: Self.time)?.batch.id
     #expect(next == BatchID(2))
+    #expect(writes.attempts(of: BatchID(2)) == 2)
   }
 
-  @Test("The pipeline holds ten batches")
-  func capacity() {
-    var outbox = WriteOutbox()
-    for id in 1...10 { outbox.append(Self.batch(Int64(id))) }
+  @Test("A batch that is cancelled among those that wait is neither sent nor counted")
+  func cancelled() {
+    var writes = PendingWrites((1...200).map { Self.batch($0) })
+    writes.streamOpened(token: [1])
+    _ = writes.take(at: Self.time)
+    for id in 2...150 { writes.remove(BatchID(Int64(id))) }
 
-    #expect(!outbox.hasRoom)
+    let next = writes.take(at: Self.time)?.batch.id
+
+    #expect(next == BatchID(151))
+    #expect(writes.pipeline.map(\.batch.id.rawValue) == [1] + Array(151...159))
+    writes.remove(BatchID(1))
+    #expect(writes.first == BatchID(151) && writes.oldestInFlight?.id == BatchID(151) && writes.inFlightCount == 1)
+    #expect(writes.count == 50 && writes.total == 200)
+    #expect(writes.measured(ends: 2).map(\.batch.id.rawValue) == [151, 152, 199, 200])
   }
 
   @Test("The first attempt is immediate, later ones wait longer, never more than a minute and a half")

@@ -3,8 +3,9 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import FirestoreSync
 import Testing
+
+@testable import FirestoreSync
 
 @Suite struct SyncCoreTests {
   @Test("S1: One write reaches all its listeners in one delivery")
@@ -32,8 +33,8 @@ import Testing
     #expect(sent == [batch])
 
     let status = RPCStatus(.permissionDenied, "no")
-    let effects = harness.effects { core, effects in
-      core.streamEnded(.write, status, in: core.writeStream.epoch, &effects)
+    let effects = harness.effects { core in
+      core.streamEnded(.write, status, in: core.writeStream.epoch, at: Timestamp(seconds: 0))
     }
 
     let completed = try #require(
@@ -51,12 +52,12 @@ import Testing
     let sent = harness.send()
     #expect(sent == [first, second])
 
-    let effects = harness.effects { core, effects in
-      core.receive(committed(at: 5), token: [2], in: core.writeStream.epoch, &effects)
+    let effects = harness.effects { core in
+      core.receive(committed(at: 5), token: [2], in: core.writeStream.epoch, at: Timestamp(seconds: 0))
     }
 
     #expect(effects.position { if case .complete(first, .success) = $0 { true } else { false } } != nil)
-    #expect(harness.core.outbox.batches.map(\.id) == [second])
+    #expect(harness.core.writes.pipeline.map(\.batch.id) == [second])
   }
 
   @Test("An answer nobody waits for ends the stream and not the process")
@@ -66,20 +67,20 @@ import Testing
     let sent = harness.send()
     #expect(sent == [batch])
 
-    let effects = harness.effects { core, effects in
-      core.receive(committed(at: 5, writes: 2), token: [2], in: core.writeStream.epoch, &effects)
+    let effects = harness.effects { core in
+      core.receive(committed(at: 5, writes: 2), token: [2], in: core.writeStream.epoch, at: Timestamp(seconds: 0))
     }
 
     #expect(effects.position { if case .close(.write, _) = $0 { true } else { false } } != nil)
-    #expect(harness.core.outbox.batches.map(\.id) == [batch])
+    #expect(harness.core.writes.pipeline.map(\.batch.id) == [batch])
   }
 
   @Test("S5: A confirmation is owed from the moment the request is handed out")
   func owedWhenHandedOut() throws {
     var harness = try CoreHarness()
-    _ = harness.effects { core, effects in
-      core.listen(ListenerID(1), to: query("rooms"), options: .metadata, &effects)
-      core.watchStreamOpened(in: core.watchStream.epoch, &effects)
+    _ = harness.effects { core in
+      core.listen(ListenerID(1), to: query("rooms"), options: .metadata)
+      core.watchStreamOpened(in: core.watchStream.epoch)
     }
     #expect(harness.core.aggregator.responsesOwed(TargetID(2)) == 0)
 
@@ -92,9 +93,9 @@ import Testing
   func relistened() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
-    _ = harness.effects { core, effects in
-      core.stopListening(ListenerID(1), &effects)
-      core.listen(ListenerID(2), to: query("rooms"), options: .metadata, &effects)
+    _ = harness.effects { core in
+      core.stopListening(ListenerID(1))
+      core.listen(ListenerID(2), to: query("rooms"), options: .metadata)
     }
 
     let effects = harness.receive(
@@ -120,9 +121,9 @@ import Testing
   func neverSent() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
-    _ = harness.effects { core, effects in
-      core.listen(ListenerID(2), to: query("halls"), options: .metadata, &effects)
-      core.stopListening(ListenerID(2), &effects)
+    _ = harness.effects { core in
+      core.listen(ListenerID(2), to: query("halls"), options: .metadata)
+      core.stopListening(ListenerID(2))
     }
 
     let isQuiet = harness.core.takeWatchRequest(in: harness.core.watchStream.epoch) == nil
@@ -144,7 +145,7 @@ import Testing
     #expect(try harness.core.store.document(key("rooms/a")) == nil)
     #expect(harness.core.store.activeTarget(TargetID(2))?.resumeToken == nil)
     harness.core.store.faults = []
-    _ = harness.effects { core, effects in core.fire(.storeRetry, &effects) }
+    _ = harness.effects { core in core.fire(.storeRetry) }
     #expect(harness.core.watchStream.isStarted)
   }
 
@@ -155,7 +156,7 @@ import Testing
     harness.listen(2, to: "halls")
     _ = harness.receive(.current([TargetID(2), TargetID(4)], token("t")), .snapshot(at(5), nil))
 
-    let effects = harness.effects { core, effects in core.disableNetwork(&effects) }
+    let effects = harness.effects { core in core.disableNetwork() }
 
     #expect(effects.deliveries.count == 1)
     let snapshots = effects.deliveries.first?.map(\.snapshot) ?? []
@@ -169,16 +170,16 @@ import Testing
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
     let old = harness.core.watchStream.epoch
-    _ = harness.effects { core, effects in
-      core.disableNetwork(&effects)
-      core.enableNetwork(&effects)
-      core.watchStreamOpened(in: core.watchStream.epoch, &effects)
+    _ = harness.effects { core in
+      core.disableNetwork()
+      core.enableNetwork()
+      core.watchStreamOpened(in: core.watchStream.epoch)
     }
     let state = harness.core.onlineState
 
-    let effects = harness.effects { core, effects in
-      core.receive(.snapshot(at(5), token("t")), in: old, &effects)
-      core.streamEnded(.watch, RPCStatus(.unavailable, "gone"), in: old, &effects)
+    let effects = harness.effects { core in
+      core.receive([.snapshot(at(5), token("t"))], in: old)
+      core.streamEnded(.watch, RPCStatus(.unavailable, "gone"), in: old, at: Timestamp(seconds: 0))
     }
 
     #expect(effects.isEmpty)
@@ -203,7 +204,7 @@ import Testing
     harness.listen(1, to: "rooms")
     let (batch, _) = try harness.write(set("rooms/a"))
 
-    let effects = try harness.effects { core, effects in try core.cancelWrite(batch, &effects) }
+    let effects = try harness.effects { core in try core.cancelWrite(batch) }
 
     guard case .complete(batch, .failure(let status))? = effects.first else {
       Issue.record("the write's failure comes first (S3)")
@@ -212,7 +213,7 @@ import Testing
     #expect(status.code == .cancelled)
     #expect(effects.deliveries.first?.first?.snapshot.documents.isEmpty == true)
     #expect(try harness.core.store.pendingBatches().isEmpty)
-    #expect(harness.core.outbox.isEmpty)
+    #expect(harness.core.writes.isEmpty)
   }
 
   @Test("A write in the middle of the queue can be taken back, the others stay and leave in order (S4)")
@@ -220,7 +221,7 @@ import Testing
     var harness = try CoreHarness()
     let batches = try (0..<3).map { try harness.write(set("rooms/\($0)")).batch }
 
-    _ = try harness.effects { core, effects in try core.cancelWrite(batches[1], &effects) }
+    _ = try harness.effects { core in try core.cancelWrite(batches[1]) }
 
     let sent = harness.send()
     #expect(sent == [batches[0], batches[2]])
@@ -235,8 +236,8 @@ import Testing
 
     var codes: [StatusCode] = []
     for id in [batch, BatchID(99)] {
-      _ = harness.effects { core, effects in
-        do throws(RPCStatus) { try core.cancelWrite(id, &effects) } catch { codes.append(error.code) }
+      _ = harness.effects { core in
+        do throws(RPCStatus) { try core.cancelWrite(id) } catch { codes.append(error.code) }
       }
     }
 

@@ -143,7 +143,7 @@ import Testing
       let (watch, target) = try await test.nextWatch()
       let denied = RPCStatus(.permissionDenied, "no")
 
-      await watch.send(.change(.removed([target], cause: denied)))
+      await watch.send(.changes([.removed([target], cause: denied)]))
 
       await #expect(throws: denied) { try await mailbox.snapshot() }
     }

@@ -24,7 +24,7 @@ struct WatchSilenceTests {
 
       // A sign of life is enough, and the time counts from it.
       await pass(.seconds(108))
-      await first.send(.change(.snapshot(at(6), nil)))
+      await first.send(.changes([.snapshot(at(6), nil)]))
       await pass(.seconds(120))
       #expect(try await test.status { _ in true }.onlineState == .online)
       await test.clock.waitForSleeper(WatchSilence.step)

@@ -75,7 +75,7 @@ extension ModelClient {
         try require(last.documents == entry.view.documents, "\(name) shows other documents than its view")
       }
     }
-    let log = core!.log
+    let log = core!.writes
     let (count, first) = (log.count, log.first)
     try require(count == pending.count && first == pending.first, "the log and the books differ")
     guard isThorough else { return }
@@ -89,7 +89,7 @@ extension ModelClient {
   /// - Parameter documents: what the model says that the cache shows.
   private func checkViews(_ documents: [Document]) throws {
     // A view that could not be refilled is short until the store works.
-    let (retries, views) = (core!.retries, core!.views)
+    let (retries, views) = (core!.health.waiting, core!.views)
     guard retries.isEmpty else { return }
     for id in views.ids {
       guard let view = views[id]?.view else { continue }

@@ -64,7 +64,7 @@ extension ModelClient {
   // MARK: Acknowledgements
 
   /// Runs a transition that may bring the answer to the oldest write, and compares what the cache makes of it.
-  func answering(_ body: (inout SyncCore, inout [SyncEffect]) throws -> Void) throws {
+  func answering(_ body: (inout SyncCore) throws -> Void) throws {
     var before: [DocumentKey: Document] = [:]
     let oldest = pending.first.flatMap { batches[$0] }
     for mutation in oldest?.mutations ?? [] { before[mutation.key] = try core!.store.remoteDocument(mutation.key) }

@@ -15,10 +15,10 @@ extension ModelClient {
     switch kind {
     case .watch:
       session = backend.openWatch(in: server.database).session
-      try transition { core, effects in core.watchStreamOpened(in: epoch, &effects) }
+      try transition { core in core.watchStreamOpened(in: epoch) }
     case .write:
       isWriteStreamOpen = true
-      try transition { core, effects in core.writeStreamOpened(token: [1], in: epoch, &effects) }
+      try transition { core in core.writeStreamOpened(token: [1], in: epoch) }
     }
     return true
   }
@@ -29,7 +29,8 @@ extension ModelClient {
     let epoch = kind == .watch ? core!.watchStream.epoch : core!.writeStream.epoch
     opening[kind] = nil
     if kind == .watch { loseWatchStream(epoch) } else { loseWriteStream() }
-    try transition { core, effects in core.streamEnded(kind, RPCStatus(code, "The stream broke."), in: epoch, &effects)
+    try transition { core in
+      core.streamEnded(kind, RPCStatus(code, "The stream broke."), in: epoch, at: Timestamp(seconds: 0))
     }
   }
 
@@ -44,7 +45,8 @@ extension ModelClient {
         throw Violation(description: "client \(index) asked \(request): \(error)")
       }
     case .write:
-      guard isWriteStreamOpen, let taken = core!.takeWrite(in: core!.writeStream.epoch) else { return false }
+      guard isWriteStreamOpen, let taken = core!.takeWrite(in: core!.writeStream.epoch, at: Timestamp(seconds: 0))
+      else { return false }
       let sent = answers.count + wire.count
       let expected = sent < pending.count ? pending[sent] : nil
       if !isWriteStreamBroken {
@@ -91,16 +93,16 @@ extension ModelClient {
       if watchInbox.isEmpty { try fetch(session, backend) }
       guard !watchInbox.isEmpty else { return false }
       let change = watchInbox.removeFirst()
-      try transition { core, effects in core.receive(change, in: core.watchStream.epoch, &effects) }
+      try transition { core in core.receive([change], in: core.watchStream.epoch) }
     case .write:
       guard !answers.isEmpty else { return false }
       let epoch = core!.writeStream.epoch
       switch answers.removeFirst() {
       case .committed(let response):
-        try answering { core, effects in core.receive(response, token: [1], in: epoch, &effects) }
+        try answering { core in core.receive(response, token: [1], in: epoch, at: Timestamp(seconds: 0)) }
       case .refused(let status):
         loseWriteStream()
-        try transition { core, effects in core.streamEnded(.write, status, in: epoch, &effects) }
+        try transition { core in core.streamEnded(.write, status, in: epoch, at: Timestamp(seconds: 0)) }
       }
     }
     return true
@@ -115,9 +117,9 @@ extension ModelClient {
   func deliverStale() throws {
     guard !stale.isEmpty else { return }
     let (epoch, change) = stale.removeFirst()
-    var effects: [SyncEffect] = []
     let revision = core!.statusRevision
-    core!.receive(change, in: epoch, &effects)
+    core!.receive([change], in: epoch)
+    let effects = core!.takeEffects()
     let newRevision = core!.statusRevision
     try require(effects.isEmpty && newRevision == revision, "S8: a message of \(epoch) had effects")
   }
@@ -152,11 +154,11 @@ extension ModelClient {
   @discardableResult
   func fire(_ timer: SyncTimer) throws -> Bool {
     guard timers.remove(timer) != nil else { return false }
-    try answering { core, effects in core.fire(timer, &effects) }
+    try answering { core in core.fire(timer) }
     return true
   }
 
-  func retryNow() throws { try answering { core, effects in core.retryNow(&effects) } }
+  func retryNow() throws { try answering { core in core.retryNow() } }
 
   // MARK: Rest
 
@@ -166,7 +168,7 @@ extension ModelClient {
     nextRejection = nil
     var didSomething = false
     if core!.offlineCauses.contains(.disabledByUser) {
-      try transition { core, effects in core.enableNetwork(&effects) }
+      try transition { core in core.enableNetwork() }
       didSomething = true
     }
     if try fire(.storeRetry) { didSomething = true }
@@ -189,7 +191,7 @@ extension ModelClient {
     try require(waits.isEmpty, "at rest, something still waits for writes")
     let indexes = try core!.store.indexes()
     try require(indexes.allSatisfy { $0.backfill == nil }, "at rest, indexes are incomplete: \(indexes)")
-    let retries = core!.retries
+    let retries = core!.health.waiting
     try require(retries.isEmpty, "at rest, the store is still being retried")
     let limbo = core!.limbo
     try require(limbo.active.isEmpty && limbo.enqueued.isEmpty, "at rest, documents are in limbo")

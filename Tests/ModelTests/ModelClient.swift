@@ -126,7 +126,7 @@ final class ModelClient {
     core = SyncCore(try LocalStore(storage), configuration: configuration, random: random)
     core!.store.minimumScanForIndexes = 4
     core!.store.createsIndexesAutomatically = createsIndexes
-    try transition { [user] core, effects in try core.start(user: user, &effects) }
+    try transition { [user] core in try core.start(user: user) }
     let stored = try core!.store.pendingBatches().map(\.id)
     try require(stored == pending, "S10: after a start \(stored) are pending instead of \(pending)")
   }
@@ -161,15 +161,13 @@ final class ModelClient {
   // MARK: Transitions
 
   /// Runs one transition and performs its effects.
-  func transition(_ body: (inout SyncCore, inout [SyncEffect]) throws -> Void) throws {
-    var effects: [SyncEffect] = []
-    try body(&core!, &effects)
-    try perform(effects)
+  func transition(_ body: (inout SyncCore) throws -> Void) throws {
+    try body(&core!)
+    try performEffects()
   }
 
-  private func perform(_ transitionEffects: [SyncEffect]) throws {
-    var effects = transitionEffects
-    core!.scheduleIndexBackfill(&effects)
+  private func performEffects() throws {
+    let effects = core!.takeEffects()
     let interrupted = try turnToUser()
     for effect in effects {
       switch effect {
@@ -247,47 +245,47 @@ final class ModelClient {
 
   func write(_ mutations: [Mutation], at now: Timestamp) throws {
     let before = pending
-    var effects: [SyncEffect] = []
     do {
       var views: [DocumentKey: LocalModel] = [:]
       for mutation in mutations where views[mutation.key] == nil { views[mutation.key] = try localModel(mutation.key) }
       let batch = ModelBatch(mutations, at: now) { views[$0] ?? LocalModel(nil) }
-      let id = try core!.write(mutations, at: now, &effects)
+      let id = try core!.write(mutations, at: now)
       if let last = before.last { try require(last < id, "S4: batch \(id) follows \(last)") }
       pending.append(id)
       batches[id] = batch
     } catch let error as LocalStoreError {
       try require(error.kind == .injected, "writing failed: \(error)")
+      let effects = core!.effects
       try require(effects.isEmpty, "a write that was not kept had effects")
     }
-    try perform(effects)
+    try performEffects()
   }
 
   func cancelWrite(at position: Int) throws {
     guard !pending.isEmpty else { return }
     let id = pending[position % pending.count]
-    var effects: [SyncEffect] = []
     cancelling = id
     defer { cancelling = nil }
     do {
-      try core!.cancelWrite(id, &effects)
+      try core!.cancelWrite(id)
       try require(!wire.contains { $0.id == id }, "batch \(id) was cancelled on the wire")
     } catch let status as RPCStatus {
       try require([.failedPrecondition, .unavailable].contains(status.code), "cancelling said \(status)")
+      let effects = core!.effects
       try require(effects.isEmpty, "a failed cancellation had effects")
     }
-    try perform(effects)
+    try performEffects()
   }
 
   func changeUser(to user: String?) throws {
-    try transition { core, effects in core.changeUser(to: user, &effects) }
+    try transition { core in core.changeUser(to: user) }
   }
 
   // MARK: Indexes and bundles
 
   /// - Parameter definitions: `nil` to drop them all, automatic ones too.
   func setIndexes(_ definitions: [FieldIndex]?) throws {
-    try transition { core, _ in
+    try transition { core in
       if let definitions { try core.store.setIndexes(definitions) } else { try core.store.deleteAllIndexes() }
     }
     let indexes = try core!.store.indexes()
@@ -312,7 +310,7 @@ final class ModelClient {
       versions[entry.document.key] = nil
     }
     var wasLoaded = false
-    try transition { core, effects in wasLoaded = try core.load(bundle, &effects) }
+    try transition { core in wasLoaded = try core.load(bundle) }
     try require(wasLoaded == isNew, "\(bundle.id) of \(bundle.createTime) was \(isNew ? "not " : "")loaded")
     guard isNew else { return }
     bundles[bundle.id] = bundle.createTime
@@ -327,7 +325,7 @@ final class ModelClient {
     waitCount += 1
     let wait = PendingWritesWait(waitCount)
     waits[wait] = Set(pending)
-    try transition { core, effects in core.waitForPendingWrites(wait, &effects) }
+    try transition { core in core.waitForPendingWrites(wait) }
   }
 
   func listen(to query: Query, _ options: ListenerOptions) throws {
@@ -335,14 +333,14 @@ final class ModelClient {
     let id = ListenerID(listenerCount)
     listeners[id] = ListenerBook(query: query, options: options)
     listenerOrder.append(id)
-    try transition { core, effects in core.listen(id, to: query, options: options, &effects) }
+    try transition { core in core.listen(id, to: query, options: options) }
   }
 
   func stopListening(at position: Int) throws {
     guard !listenerOrder.isEmpty else { return }
     let id = listenerOrder[position % listenerOrder.count]
     forget(id)
-    try transition { core, effects in core.stopListening(id, &effects) }
+    try transition { core in core.stopListening(id) }
   }
 
   private func forget(_ id: ListenerID) {

@@ -66,8 +66,8 @@ final class World {
     case .waitForPendingWrites(let client): try clients[client].waitForPendingWrites()
     case .listen(let client, let query, let options): try clients[client].listen(to: ModelQueries.all[query], options)
     case .stopListening(let client, let position): try clients[client].stopListening(at: position)
-    case .enableNetwork(let client): try clients[client].transition { core, effects in core.enableNetwork(&effects) }
-    case .disableNetwork(let client): try clients[client].transition { core, effects in core.disableNetwork(&effects) }
+    case .enableNetwork(let client): try clients[client].transition { core in core.enableNetwork() }
+    case .disableNetwork(let client): try clients[client].transition { core in core.disableNetwork() }
     case .retryNow(let client): try clients[client].retryNow()
     case .restart(let client, let isKilled): try clients[client].restart(isKilled: isKilled, backend)
     case .changeUser(let client, let user): try clients[client].changeUser(to: ModelClient.users[user])

@@ -172,7 +172,7 @@ struct HostileConnectionTests {
                   return nil
                 }
               ) { event in
-                if case .change(.snapshot) = event { current.send(true) }
+                if case .changes(let changes) = event, changes.contains(where: \.isSnapshot) { current.send(true) }
               }
               say.finish()
             }

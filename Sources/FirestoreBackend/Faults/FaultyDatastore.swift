@@ -26,11 +26,9 @@ package struct FaultyDatastore: Datastore {
       try await base.watch(
         requests: line.pass(requests) { _ in nil },
         deliver: { event in
-          if case .change(let change) = event, !change.isSnapshot {
-            if await line.letsThrough(after: .zero) { await deliver(event) }
-          } else if await line.letsThrough(after: faults.delay()) {
-            await deliver(event)
-          }
+          // What makes a snapshot visible is late; the documents before it are not late one by one.
+          let isLate = if case .changes(let changes) = event { changes.contains(where: \.isSnapshot) } else { true }
+          if await line.letsThrough(after: isLate ? faults.delay() : .zero) { await deliver(event) }
         })
     }
   }
@@ -150,8 +148,4 @@ extension FaultInjector.WriteFault {
     case .reject(let code): RPCStatus(code, "The write was refused by an injected fault.")
     }
   }
-}
-
-extension WatchChange {
-  fileprivate var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
 }

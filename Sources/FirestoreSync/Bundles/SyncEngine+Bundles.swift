@@ -53,15 +53,34 @@ extension SyncEngine {
   }
 
   private func isNew(_ bundle: Bundle) async throws(RPCStatus) -> Bool {
-    try read { core throws(LocalStoreError) in !(try core.store.hasLoaded(bundle)) }
+    try change { core throws(LocalStoreError) in !(try core.store.hasLoaded(bundle)) }
   }
 
   private func load(_ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle) async throws(RPCStatus) {
     if Task.isCancelled { throw RPCStatus(.cancelled, "The loading of the bundle was cancelled.") }
-    try change { core, effects throws(LocalStoreError) in try core.load(slice, of: bundle, &effects) }
+    try change { core throws(LocalStoreError) in try core.load(slice, of: bundle) }
   }
 
   private func finish(_ bundle: Bundle) async throws(RPCStatus) {
-    try change { core, _ throws(LocalStoreError) in try core.store.finish(bundle) }
+    try change { core throws(LocalStoreError) in try core.store.finish(bundle) }
+  }
+}
+
+extension SyncCore {
+  /// Stores a bundle at once and shows its documents to the listeners.
+  /// - Returns: false for a bundle that was loaded before, or whose newer version was; then nothing happened.
+  package mutating func load(_ bundle: Bundle) throws(LocalStoreError) -> Bool {
+    if try store.hasLoaded(bundle) { return false }
+    try load(bundle.entries[...], of: bundle)
+    try store.finish(bundle)
+    return true
+  }
+
+  /// Stores some of a bundle's documents and shows them to the listeners.
+  mutating func load(
+    _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle
+  ) throws(LocalStoreError) {
+    let changes = try store.store(slice, of: bundle, isFirst: slice.startIndex == bundle.entries.startIndex)
+    emit(changes, causes: [.bundleLoaded(bundle.id)])
   }
 }

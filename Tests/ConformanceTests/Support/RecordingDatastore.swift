@@ -35,10 +35,10 @@ final class RecordingDatastore: Datastore {
       switch request {
       case .add(let target):
         if target.purpose == .listen { state.withLock { $0.targets.append(target.target) } }
-        await deliver(.change(.added([target.id])))
-        await deliver(.change(.current([target.id], nil)))
-        await deliver(.change(.snapshot(nextVersion(), nil)))
-      case .remove(let id): await deliver(.change(.removed([id], cause: nil)))
+        await deliver(.changes([.added([target.id])]))
+        await deliver(.changes([.current([target.id], nil)]))
+        await deliver(.changes([.snapshot(nextVersion(), nil)]))
+      case .remove(let id): await deliver(.changes([.removed([id], cause: nil)]))
       }
     }
   }

@@ -22,20 +22,19 @@ struct WatchedQuery: ~Copyable {
   private var readTime: SnapshotVersion?
 
   init(_ query: Query) throws {
-    var effects: [SyncEffect] = []
-    self.init(try Self.startedCore(&effects))
-    core.listen(ListenerID(0), to: query, options: ListenerOptions(), &effects)
-    perform(effects)
+    self.init(try Self.startedCore())
+    core.listen(ListenerID(0), to: query, options: ListenerOptions())
+    perform(core.takeEffects())
   }
 
   private init(_ core: consuming SyncCore) { self.core = core }
 
-  private static func startedCore(_ effects: inout [SyncEffect]) throws -> SyncCore {
+  private static func startedCore() throws -> SyncCore {
     // A server library keeps nothing of what the backend has taken back, and so does a cache that collects eagerly.
     let store = try LocalStore(LocalStoreConfiguration(location: .memory, policy: .eager, database: specDatabase))
     var core = SyncCore(
       store, configuration: SyncCore.Configuration(database: specDatabase), random: SystemRandomNumberGenerator())
-    try core.start(user: nil, &effects)
+    try core.start(user: nil)
     return core
   }
 
@@ -49,9 +48,8 @@ struct WatchedQuery: ~Copyable {
   }
 
   private mutating func receive(_ change: WatchChange) {
-    var effects: [SyncEffect] = []
-    core.receive(change, in: epoch, &effects)
-    perform(effects)
+    core.receive([change], in: epoch)
+    perform(core.takeEffects())
   }
 
   private mutating func perform(_ effects: [SyncEffect]) {
@@ -61,9 +59,8 @@ struct WatchedQuery: ~Copyable {
       case .deliver(let deliveries): for delivery in deliveries { show(delivery.snapshot) }
       case .open(.watch, let epoch, after: _):
         self.epoch = epoch
-        var effects: [SyncEffect] = []
-        core.watchStreamOpened(in: epoch, &effects)
-        perform(effects)
+        core.watchStreamOpened(in: epoch)
+        perform(core.takeEffects())
       case .wake(.watch): isWoken = true
       default: break
       }

@@ -17,48 +17,45 @@ struct CoreHarness: ~Copyable {
     let store = try LocalStore(LocalStoreConfiguration(location: .memory, policy: .never, database: database))
     var core = SyncCore(
       store, configuration: SyncCore.Configuration(database: database), random: CountingGenerator())
-    var effects: [SyncEffect] = []
-    try core.start(user: nil, &effects)
+    try core.start(user: nil)
+    _ = core.takeEffects()
     return core
   }
 
-  mutating func effects(of event: (inout SyncCore, inout [SyncEffect]) throws -> Void) rethrows -> [SyncEffect] {
-    var effects: [SyncEffect] = []
-    try event(&core, &effects)
-    return effects
+  mutating func effects(of event: (inout SyncCore) throws -> Void) rethrows -> [SyncEffect] {
+    try event(&core)
+    return core.takeEffects()
   }
 
   /// Listens and lets the backend confirm it; the backend has nothing yet.
   mutating func listen(_ id: Int, to path: String) {
-    _ = effects { core, effects in
-      core.listen(ListenerID(id), to: query(path), options: .metadata, &effects)
-      core.watchStreamOpened(in: core.watchStream.epoch, &effects)
+    _ = effects { core in
+      core.listen(ListenerID(id), to: query(path), options: .metadata)
+      core.watchStreamOpened(in: core.watchStream.epoch)
       while case .add(let target)? = core.takeWatchRequest(in: core.watchStream.epoch) {
-        core.receive(.added([target.id]), in: core.watchStream.epoch, &effects)
+        core.receive([.added([target.id])], in: core.watchStream.epoch)
       }
     }
   }
 
   mutating func receive(_ changes: WatchChange...) -> [SyncEffect] {
-    effects { core, effects in
-      for change in changes { core.receive(change, in: core.watchStream.epoch, &effects) }
-    }
+    effects { core in core.receive(changes, in: core.watchStream.epoch) }
   }
 
   mutating func write(_ mutation: Mutation) throws -> (batch: BatchID, effects: [SyncEffect]) {
     var batch = BatchID(0)
-    let effects = try effects { core, effects in
-      batch = try core.write([mutation], at: Timestamp(seconds: 1), &effects)
+    let effects = try effects { core in
+      batch = try core.write([mutation], at: Timestamp(seconds: 1))
     }
     return (batch, effects)
   }
 
   /// Opens the write stream and takes all that is to be sent.
   mutating func send() -> [BatchID] {
-    var effects: [SyncEffect] = []
-    core.writeStreamOpened(token: [1], in: core.writeStream.epoch, &effects)
+    core.writeStreamOpened(token: [1], in: core.writeStream.epoch)
     var sent: [BatchID] = []
-    while let (id, _) = core.takeWrite(in: core.writeStream.epoch) { sent.append(id) }
+    while let (id, _) = core.takeWrite(in: core.writeStream.epoch, at: Timestamp(seconds: 0)) { sent.append(id) }
+    _ = core.takeEffects()
     return sent
   }
 }

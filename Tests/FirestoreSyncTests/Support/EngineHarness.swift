@@ -42,14 +42,14 @@ struct EngineHarness: Sendable {
 extension ScriptedDatastore.Connection<WatchRequest, WatchEvent> {
   /// Plays a whole result.
   func sync(_ target: TargetID, _ documents: [Document], at version: Int64) async {
-    await send(.change(.added([target])))
+    await send(.changes([.added([target])]))
     await update(target, documents, at: version)
   }
 
   func update(_ target: TargetID, _ documents: [Document], at version: Int64) async {
-    for document in documents { await send(.change(.document(document, updated: [target], removed: []))) }
-    await send(.change(.current([target], token("t\(version)"))))
-    await send(.change(.snapshot(at(version), nil)))
+    for document in documents { await send(.changes([.document(document, updated: [target], removed: [])])) }
+    await send(.changes([.current([target], token("t\(version)"))]))
+    await send(.changes([.snapshot(at(version), nil)]))
   }
 }
 

@@ -36,11 +36,13 @@ final class ObservedDatastore: Datastore {
         return request
       },
       deliver: { event in
-        guard case .change(.added(let ids)) = event, let id = ids.first(where: refused.remove) else {
-          return await deliver(event)
-        }
+        guard case .changes(let changes) = event else { return await deliver(event) }
         await deliver(
-          .change(.removed([id], cause: RPCStatus(.permissionDenied, "Missing or insufficient permissions."))))
+          .changes(
+            changes.map { change in
+              guard case .added(let ids) = change, let id = ids.first(where: refused.remove) else { return change }
+              return .removed([id], cause: RPCStatus(.permissionDenied, "Missing or insufficient permissions."))
+            }))
       })
   }
 

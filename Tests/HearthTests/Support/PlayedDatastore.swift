@@ -34,7 +34,7 @@ final class PlayedDatastore: Datastore {
         for await request in requests { stream.requests.send(request) }
         stream.changes.send(nil)
       }
-      while case .some(.some(let change)) = await stream.changes.next() { await deliver(.change(change)) }
+      while case .some(.some(let change)) = await stream.changes.next() { await deliver(.changes([change])) }
       group.cancelAll()
     }
     throw RPCStatus(.unavailable, "gone")

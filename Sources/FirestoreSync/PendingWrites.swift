@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+
+/// The current user's pending batches in order, and how far each of them is. Mirrors the store's queue, so that neither
+/// sending nor showing the queue reads the store.
+///
+///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
+///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
+///
+/// Batches leave at the front, except those that the user cancels, whose places stay until the front reaches them.
+struct PendingWrites: Sendable {
+  /// SDK remote_store: MAX_PENDING_WRITES.
+  static let capacity = 10
+
+  struct Entry: Sendable {
+    package let batch: MutationBatch
+    /// How often it was sent since the client was started.
+    fileprivate(set) var attempts = 0
+    /// Why the last attempt to send it failed.
+    fileprivate(set) var lastError: RPCStatus?
+    /// When it was last sent.
+    fileprivate(set) var sentAt: Timestamp?
+    /// Size of the encoded batch; `nil` until it is measured.
+    fileprivate(set) var byteCount: Int?
+    fileprivate var hasLeft = false
+  }
+
+  /// Ascending by batch id; what is before `head` has left.
+  private var entries: [Entry] = []
+  private var head = 0
+  /// What is before this was sent on the current stream.
+  private var sentEnd = 0
+  private(set) var count = 0
+  /// How many batches there were since the queue was last empty.
+  private(set) var total = 0
+  private(set) var inFlightCount = 0
+  /// The newest token of the current stream; `nil` until its handshake is answered.
+  private var streamToken: [UInt8]?
+  /// What is before this has been measured.
+  private var measuredEnd = 0
+  private var measuredBytes = 0
+
+  init(_ batches: [MutationBatch] = []) {
+    entries = batches.map { Entry(batch: $0) }
+    count = batches.count
+    total = count
+  }
+
+  var isEmpty: Bool { count == 0 }
+  var first: BatchID? { pending.first?.batch.id }
+  var last: BatchID? { entries[head...].last { !$0.hasLeft }?.batch.id }
+
+  var pending: some Collection<Entry> { entries[head...].lazy.filter { !$0.hasLeft } }
+
+  /// What is in flight or sent next.
+  var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
+
+  func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
+  func isInFlight(_ id: BatchID) -> Bool { position(of: id).map { $0 < sentEnd } ?? false }
+  func attempts(of id: BatchID) -> Int { position(of: id).map { entries[$0].attempts } ?? 0 }
+
+  // MARK: Changing the queue
+
+  /// - Precondition: the id is above all others (S4).
+  mutating func append(_ batch: MutationBatch) {
+    precondition(entries.last.map { $0.batch.id < batch.id } ?? true, "batch \(batch.id) is out of order")
+    entries.append(Entry(batch: batch))
+    if count == 0 { total = 0 }
+    count += 1
+    total += 1
+  }
+
+  /// - Returns: what was removed; `nil` for a batch that is not pending.
+  @discardableResult
+  mutating func remove(_ id: BatchID) -> Entry? {
+    guard let position = position(of: id) else { return nil }
+    let entry = entries[position]
+    entries[position].hasLeft = true
+    measuredBytes -= entry.byteCount ?? 0
+    count -= 1
+    if position < sentEnd { inFlightCount -= 1 }
+    while head < entries.count, entries[head].hasLeft { head += 1 }
+    sentEnd = max(sentEnd, head)
+    if head > 64, head * 2 > entries.count {
+      entries.removeFirst(head)
+      measuredEnd = max(0, measuredEnd - head)
+      sentEnd -= head
+      head = 0
+    }
+    return entry
+  }
+
+  // MARK: Sending
+
+  /// Whether `take` has a batch to give.
+  var hasUnsent: Bool { streamToken != nil && inFlightCount < min(count, Self.capacity) }
+
+  /// The backend answered the handshake.
+  mutating func streamOpened(token: [UInt8]) { streamToken = token }
+
+  /// Hands the next batch out; it counts as in flight from here on.
+  mutating func take(at now: Timestamp) -> (batch: MutationBatch, request: WriteRequest)? {
+    guard let streamToken, inFlightCount < Self.capacity,
+      let position = entries[sentEnd...].firstIndex(where: { !$0.hasLeft })
+    else { return nil }
+    entries[position].attempts += 1
+    entries[position].sentAt = now
+    sentEnd = position + 1
+    inFlightCount += 1
+    let batch = entries[position].batch
+    return (batch, WriteRequest(streamToken: streamToken, mutations: batch.mutations))
+  }
+
+  /// The batch that the next response is about (S4); `nil` if none is in flight.
+  var oldestInFlight: MutationBatch? { inFlightCount > 0 ? pending.first?.batch : nil }
+
+  /// A response arrived.
+  mutating func answered(token: [UInt8]) { streamToken = token }
+
+  /// The stream is gone: what was not answered is sent again on the next.
+  mutating func streamClosed() { (sentEnd, inFlightCount, streamToken) = (head, 0, nil) }
+
+  /// Notes why an attempt to send a batch failed, or the whole pipeline if none is named.
+  mutating func note(_ error: RPCStatus, of id: BatchID? = nil) {
+    for id in id.map({ [$0] }) ?? pipeline.map(\.batch.id) {
+      if let position = position(of: id) { entries[position].lastError = error }
+    }
+  }
+
+  // MARK: Showing
+
+  /// What is pending, with sizes; of a queue longer than twice `ends` only so many at each end. O(ends + new batches).
+  mutating func measured(ends: Int? = nil) -> [Entry] {
+    measure()
+    guard let ends, count > 2 * ends else { return Array(pending) }
+    let last = entries[head...].lazy.reversed().filter { !$0.hasLeft }.prefix(ends)
+    return Array(pending.prefix(ends)) + Array(last).reversed()
+  }
+
+  /// Of all that is pending, encoded.
+  mutating func byteCount() -> Int {
+    measure()
+    return measuredBytes
+  }
+
+  private mutating func measure() {
+    for index in max(measuredEnd, head)..<entries.count where !entries[index].hasLeft {
+      let size = entries[index].batch.encoded().count
+      entries[index].byteCount = size
+      measuredBytes += size
+    }
+    measuredEnd = entries.count
+  }
+
+  /// - Returns: `nil` for a batch that is not pending. O(log n).
+  private func position(of id: BatchID) -> Int? {
+    var (low, high) = (head, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].batch.id < id { low = middle + 1 } else { high = middle }
+    }
+    return low < entries.count && entries[low].batch.id == id && !entries[low].hasLeft ? low : nil
+  }
+}

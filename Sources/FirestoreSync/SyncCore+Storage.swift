@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
+import FirestoreModel
+
+/// What happens when the store fails, works again, or turns out to be damaged.
+extension SyncCore {
+  /// Opens the user's queue; a store that cannot read it now is tried again, and nothing is written before that.
+  package mutating func startOrRetry(user: String?) {
+    do throws(LocalStoreError) {
+      try start(user: user)
+    } catch {
+      storeFailed(error, retrying: .start(user))
+    }
+  }
+
+  /// Opens the queue after listeners have begun without it.
+  private mutating func startLate(user: String?) throws(LocalStoreError) {
+    try start(user: user)
+    var changes: [DocumentKey: Document] = [:]
+    for key in Set(try store.pendingBatches().flatMap(\.keys)) { changes[key] = try store.document(key) }
+    emit(changes, causes: [.userChanged])
+  }
+
+  /// Takes the network down and keeps the operation to be tried again.
+  mutating func storeFailed(_ error: LocalStoreError, retrying operation: StoreHealth.Operation) {
+    guard health.damage == nil else { return }
+    statusRevision += 1
+    offlineCauses.insert(.storageFailed)
+    stopStreams()
+    changeOnlineState { $0.set(.offline) }
+    if error.kind == .corrupt { return storeDamaged(error) }
+    if health.fail(error, retrying: operation) { scheduleRetry() }
+  }
+
+  /// The cache turned out to be damaged while it was in use. What else in it is wrong is unknown, so that nothing is
+  /// sent or stored any more: every write, wait and listener ends with the error, and what is asked for later fails
+  /// likewise. What the cache still has whole can be read. The next start moves the damaged file aside.
+  private mutating func storeDamaged(_ error: LocalStoreError) {
+    let status = error.status
+    health.damaged(error)
+    effects.append(.cancel(.storeRetry))
+    for entry in writes.pending { effects.append(.complete(entry.batch.id, .failure(status))) }
+    for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
+    waits = []
+    for view in views.ids {
+      if let target = views[view]?.target { plan.drop(target) }
+      views.remove(view)
+      effects.append(.fail(listeners.removeAll(of: view), status))
+      for resolution in limbo.removeAll(for: view) { plan.drop(resolution) }
+    }
+  }
+
+  // MARK: Trying again
+
+  mutating func scheduleRetry() {
+    effects.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
+  }
+
+  /// Tries the oldest operation; the next one has to wait for its own turn.
+  mutating func retryOldest() {
+    guard let operation = health.waiting.first else { return }
+    do throws(LocalStoreError) {
+      try perform(operation)
+      // That the store can be read does not say that there is room to write: the next thing stored does.
+      if case .probe = operation {} else { health.stored() }
+      if health.finishOldest() { return storeRecovered() }
+    } catch {
+      if error.kind == .corrupt { return storeFailed(error, retrying: operation) }
+      health.failAgain(error)
+    }
+    if !health.waiting.isEmpty { scheduleRetry() }
+  }
+
+  private mutating func perform(_ operation: StoreHealth.Operation) throws(LocalStoreError) {
+    switch operation {
+    case .probe: _ = try store.lastRemoteSnapshotVersion()
+    case .acknowledge(let batch, let response, let time): try acknowledge(batch, response, at: time)
+    case .reject(let batch, let status, let time): try reject(batch, status, at: time)
+    case .refill(let views): try refill(views)
+    case .start(let user): try startLate(user: user)
+    case .changeUser(let user): try performUserChange(to: user)
+    }
+  }
+
+  /// Everything that waited is stored: only now may the backend answer again, or an answer to one user's write would
+  /// wait behind a change to another, and be sought in the wrong queue.
+  private mutating func storeRecovered() {
+    guard offlineCauses.remove(.storageFailed) != nil else { return }
+    statusRevision += 1
+    restartStreams()
+  }
+}
