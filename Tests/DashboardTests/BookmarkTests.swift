@@ -24,7 +24,7 @@ struct BookmarkTests {
     driver.press("1 g m o")
     #expect(driver.effects == [])
     driver.press("m esc o")
-    #expect(driver.effects == [.setNetwork(enabled: false)])
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
     driver.press("' z")
     #expect(driver.screen.contains("nothing is marked z"))
   }

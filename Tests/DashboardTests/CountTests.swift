@@ -19,7 +19,7 @@ import Testing
   /// Ends the highlights and whatever else the start left.
   private func counts(_ driver: inout Driver, until second: Double) -> [Effect] {
     driver.tick(second)
-    return driver.effects.filter { if case .count = $0 { true } else { false } }
+    return driver.effects.filter { if case .client(.count) = $0 { true } else { false } }
   }
 
   @Test("The count of a collection that is listened to follows the listener, folded and unfolded")
@@ -59,7 +59,7 @@ import Testing
 
     for change in 1...5 { driver.client(.windowLoaded(tag, documents(change), isFromCache: false, total: nil), at: 1) }
 
-    #expect(counts(&driver, until: 2.5) == [.count(ResourcePath("orders"))])
+    #expect(counts(&driver, until: 2.5) == [.client(.count(ResourcePath("orders")))])
     #expect(counts(&driver, until: 9) == [])
     driver.client(.counted(ResourcePath("orders"), 1005), at: 10)
     #expect(driver.screen.contains("1 005 docs"))
@@ -71,18 +71,18 @@ import Testing
     driver.press("h")
     driver.client(.pendingWrites([Scenario.row(1, .set, "orders/new", at: 1, .inFlight)]), at: 1)
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(5)), at: 1)
-    #expect(counts(&driver, until: 3) == [.count(ResourcePath("orders"))])
+    #expect(counts(&driver, until: 3) == [.client(.count(ResourcePath("orders")))])
 
     let backend = Scenario.status(0).backend
     driver.client(.status(NetworkStatus(online: .offline, since: at(4), backend: backend)), at: 4)
     driver.client(.status(NetworkStatus(online: .online, since: at(5), backend: backend)), at: 5)
-    #expect(counts(&driver, until: 7) == [.count(ResourcePath("orders"))])
+    #expect(counts(&driver, until: 7) == [.client(.count(ResourcePath("orders")))])
   }
 
   @Test("Unfolding a collection counts it")
   func unfolding() {
     var driver = opened(3)
     driver.press("h l")
-    #expect(driver.effects.contains(.count(ResourcePath("orders"))))
+    #expect(driver.effects.contains(.client(.count(ResourcePath("orders")))))
   }
 }

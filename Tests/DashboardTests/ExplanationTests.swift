@@ -27,7 +27,7 @@ struct ExplanationTests {
   @Test("i explains the selected collection with its filter: plan, cost, and what would help")
   func facts() {
     var (driver, query) = opened()
-    #expect(driver.effects == [.explain(query)])
+    #expect(driver.effects == [.client(.explain(query))])
     #expect(driver.screen.contains("asking the cache"))
 
     driver.client(.explained(query, .success(Self.scan)), at: 20)
@@ -53,14 +53,14 @@ struct ExplanationTests {
     #expect(driver.effects == [])
     driver.client(.explained(query, .success(Self.scan)), at: 20)
     driver.press("c")
-    #expect(driver.effects == [.createIndexes(for: query)])
+    #expect(driver.effects == [.client(.createIndexes(for: query))])
     var filling = Self.row
     filling.progress = .init(done: 100, total: 10_000)
     driver.client(.indexes([filling]), at: 21)
     #expect(driver.effects == [])
     #expect(driver.screen.contains("configured, 100 of 10 000"))
     driver.client(.indexes([Self.row]), at: 22)
-    #expect(driver.effects == [.explain(query)])
+    #expect(driver.effects == [.client(.explain(query))])
     #expect(driver.screen.contains("configured, ready"))
   }
 
@@ -68,16 +68,16 @@ struct ExplanationTests {
   func rows() {
     var (driver, query) = opened()
     driver.press("a")
-    #expect(driver.effects == [.setIndexAutoCreation(true)])
+    #expect(driver.effects == [.client(.setIndexAutoCreation(true))])
     driver.press("a")
-    #expect(driver.effects == [.setIndexAutoCreation(false)])
+    #expect(driver.effects == [.client(.setIndexAutoCreation(false))])
     driver.press("x")
     #expect(driver.effects == [])
     driver.client(.indexes([Self.row]), at: 21)
     driver.press("x")
-    #expect(driver.effects == [.deleteIndexes])
+    #expect(driver.effects == [.client(.deleteIndexes)])
     driver.press("r")
-    #expect(driver.effects == [.explain(query)])
+    #expect(driver.effects == [.client(.explain(query))])
     driver.press("q")
     #expect(driver.state.overlay == nil)
   }
@@ -88,7 +88,7 @@ struct ExplanationTests {
     driver.press("4 n")
     driver.type("orders")
     driver.press("ctrl-o")
-    guard case .explain(let query)? = driver.effects.first else {
+    guard case .client(.explain(let query))? = driver.effects.first else {
       Issue.record("nothing was explained: \(driver.effects)")
       return
     }

@@ -14,7 +14,7 @@ struct FaultMenuTests {
     var latencies: [Duration] = []
     for _ in 0..<4 {
       driver.press("l")
-      guard case .setFaults(let settings)? = driver.effects.first else { continue }
+      guard case .client(.setFaults(let settings))? = driver.effects.first else { continue }
       latencies.append(settings.latency)
     }
     #expect(latencies == [.milliseconds(100), .milliseconds(500), .seconds(2), .zero])
@@ -25,13 +25,13 @@ struct FaultMenuTests {
     expected.lostAcknowledgements = 10
     expected.isUnplugged = true
     expected.isSilent = true
-    #expect(driver.effects == [.setFaults(expected)])
+    #expect(driver.effects == [.client(.setFaults(expected))])
     driver.press("esc")
     #expect(driver.screen.contains("[CHAOS]"))
     #expect(driver.screen.contains("faults 10 % of acks lost, unplugged, silent"))
 
     driver.press("F c")
-    #expect(driver.effects == [.setFaults(FaultSettings())])
+    #expect(driver.effects == [.client(.setFaults(FaultSettings()))])
   }
 
   @Test(
@@ -43,7 +43,7 @@ struct FaultMenuTests {
   func next(_ letter: String, _ fault: WriteFault) {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("3 f \(letter)")
-    #expect(driver.effects == [.injectFault(fault)])
+    #expect(driver.effects == [.client(.injectFault(fault))])
     #expect(driver.state.faults.isCalm)
   }
 

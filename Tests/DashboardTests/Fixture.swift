@@ -93,7 +93,7 @@ struct Driver {
   /// Answers the last window that was asked for.
   mutating func answerWindow(_ documents: [Document], isFromCache: Bool = false, total: Int? = nil, at seconds: Double)
   {
-    for case .openWindow(let tag, _) in effects.reversed() {
+    for case .client(.openWindow(let tag, _)) in effects.reversed() {
       client(.windowLoaded(tag, documents, isFromCache: isFromCache, total: total), at: seconds)
       return
     }
@@ -101,13 +101,13 @@ struct Driver {
 
   /// The query of the last window that was asked for.
   var windowQuery: Query? {
-    for case .openWindow(_, let query) in effects.reversed() { return query }
+    for case .client(.openWindow(_, let query)) in effects.reversed() { return query }
     return nil
   }
 
   /// The tag of the listener that was just started.
   var listenTag: ListenerTag? {
-    for case .listen(let tag, _, _) in effects { return tag }
+    for case .client(.listen(let tag, _, _)) in effects { return tag }
     return nil
   }
 }

@@ -72,6 +72,6 @@ import Testing
     driver.press(key)
     #expect(driver.state.overlay != nil)
     driver.press("Q")
-    #expect(driver.effects == [.quit(code: 0)])
+    #expect(driver.effects == [.terminal(.quit(code: 0))])
   }
 }

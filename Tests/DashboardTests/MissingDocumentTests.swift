@@ -12,7 +12,7 @@ struct MissingDocumentTests {
   private func opened(missing: [String]) -> Driver {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, ["rooms"]), at: 0)
-    #expect(driver.effects.contains(.listMissing(in: ResourcePath("rooms"))))
+    #expect(driver.effects.contains(.client(.listMissing(in: ResourcePath("rooms")))))
     driver.answerWindow([doc("rooms/b", ["n": 1]), doc("rooms/d", ["n": 2])], total: 2, at: 1)
     driver.client(.missingDocuments(in: ResourcePath("rooms"), missing.map { key("rooms/\($0)") }), at: 2)
     return driver
@@ -35,7 +35,7 @@ struct MissingDocumentTests {
   func reached() {
     var driver = opened(missing: ["a"])
     driver.press("1 g j l")
-    #expect(driver.effects == [.listCollections(below: ResourcePath("rooms/a"))])
+    #expect(driver.effects == [.client(.listCollections(below: ResourcePath("rooms/a")))])
     driver.client(.collections(below: ResourcePath("rooms/a"), ["messages"]), at: 3)
     #expect(driver.screen.contains("messages"))
     driver.press("j l")
@@ -60,6 +60,6 @@ struct MissingDocumentTests {
       return
     }
     driver.client(.windowLoaded(tag, [doc("rooms/d", ["n": 2])], isFromCache: false, total: 1), at: 3)
-    #expect(driver.effects.contains(.listMissing(in: ResourcePath("rooms"))))
+    #expect(driver.effects.contains(.client(.listMissing(in: ResourcePath("rooms")))))
   }
 }

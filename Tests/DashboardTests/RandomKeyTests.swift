@@ -40,12 +40,12 @@ import Testing
   private func answer(_ effects: [Effect], _ driver: inout Driver) {
     for effect in effects {
       switch effect {
-      case .openWindow(let tag, let query):
+      case .client(.openWindow(let tag, let query)):
         let all = query.path.text == "events" ? Scenario.events(0..<(query.limit ?? 0)) : Scenario.orders
         let documents = query.path.text == "orders" || query.path.text == "events" ? all : []
         driver.client(.windowLoaded(tag, documents, isFromCache: false, total: nil), at: 0)
-      case .setNetwork(let enabled): driver.client(.status(Scenario.status(20, isEnabled: enabled)), at: 0)
-      case .openDetail(let key):
+      case .client(.setNetwork(let enabled)): driver.client(.status(Scenario.status(20, isEnabled: enabled)), at: 0)
+      case .client(.openDetail(let key)):
         let document = Scenario.orders.first { $0.key == key }
         driver.client(.detail(key, remote: document, overlay: nil, local: document), at: 0)
       default: break

@@ -42,10 +42,10 @@ struct RejectedWritesTests {
   func resend() {
     var driver = driver()
     driver.press("r")
-    #expect(driver.effects == [.resend([BatchID(41)])])
+    #expect(driver.effects == [.client(.resend(BatchID(41)))])
 
     driver.press("k space space r")
-    #expect(driver.effects == [.resend([BatchID(40), BatchID(41)])])
+    #expect(driver.effects == [.client(.resend(BatchID(40))), .client(.resend(BatchID(41)))])
     #expect(driver.state.writes.marked.isEmpty)
   }
 
@@ -56,7 +56,7 @@ struct RejectedWritesTests {
     status.retryAt = at(30)
     driver.client(.status(status), at: 18)
     driver.press("g r")
-    #expect(driver.effects == [.retryNow])
+    #expect(driver.effects == [.client(.retryNow)])
   }
 
   @Test("e edits what would have been written, as JSON")
@@ -64,7 +64,7 @@ struct RejectedWritesTests {
     var driver = driver()
     driver.press("e")
     let text = WriteJSON.text(of: rejectedRow(41).mutations, relativeTo: database)
-    #expect(driver.effects == [.edit(EditRequest(.rejectedWrite(BatchID(41)), text: text))])
+    #expect(driver.effects == [.terminal(.edit(EditRequest(.rejectedWrite(BatchID(41)), text: text)))])
 
     driver.press("g e")
     #expect(driver.effects == [])
@@ -77,12 +77,12 @@ struct RejectedWritesTests {
     driver.press("x enter")
     #expect(driver.effects == [])
     driver.press("x tab enter")
-    #expect(driver.effects == [.dropRejected([BatchID(41)])])
+    #expect(driver.effects == [.client(.dropRejected([BatchID(41)]))])
 
     driver.press("X")
     #expect(driver.screen.contains("Drop 2 rejected writes"))
     driver.press("tab enter")
-    #expect(driver.effects == [.dropRejected([BatchID(40), BatchID(41)])])
+    #expect(driver.effects == [.client(.dropRejected([BatchID(40), BatchID(41)]))])
 
     driver.client(.rejectedWrites([]), at: 19)
     #expect(driver.state.writes.rows.count == 3)
@@ -96,7 +96,7 @@ struct RejectedWritesTests {
     driver.press("k space g j space x")
     #expect(driver.screen.contains("Cancel or drop 2 writes"))
     driver.press("tab enter")
-    #expect(driver.effects == [.cancelWrite(BatchID(43)), .dropRejected([BatchID(40)])])
+    #expect(driver.effects == [.client(.cancelWrite(BatchID(43))), .client(.dropRejected([BatchID(40)]))])
   }
 
   @Test("A rejection moves a waiting write below at once, and says so")

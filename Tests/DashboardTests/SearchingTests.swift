@@ -19,7 +19,7 @@ struct SearchingTests {
     driver.press("enter")
     #expect(driver.screen.contains("/delete unav"))
     driver.press("x tab enter")
-    #expect(driver.effects == [.cancelWrite(BatchID(44))])
+    #expect(driver.effects == [.client(.cancelWrite(BatchID(44)))])
 
     driver.press("/ ctrl-u")
     driver.type("nothing")
@@ -34,7 +34,7 @@ struct SearchingTests {
     driver.press("2 g j space space /")
     driver.type("#43")
     driver.press("enter x tab enter")
-    #expect(driver.effects == [.cancelWrite(BatchID(43))])
+    #expect(driver.effects == [.client(.cancelWrite(BatchID(43)))])
   }
 
   @Test("A search in a document selects the first match, n and N go on, round the ends")
@@ -80,6 +80,6 @@ struct SearchingTests {
   func undo(_ pane: String) {
     var driver = Scenario.detail.play(size)
     driver.press(pane + " u")
-    #expect(driver.effects == [.undo])
+    #expect(driver.effects == [.client(.undo)])
   }
 }

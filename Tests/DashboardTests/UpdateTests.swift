@@ -44,7 +44,7 @@ import Testing
 
     driver.answerWindow(Scenario.events(limit / 2..<limit / 2 + limit), at: 0.3)
     #expect(driver.state.browser.cursor.id == .document(Scenario.events(limit..<limit + 1)[0].key))
-    #expect(driver.effects == [.closeWindow(WindowTag(1))])
+    #expect(driver.effects == [.client(.closeWindow(WindowTag(1)))])
   }
 
   @Test("A filter in the browser becomes a query: id prefix and field values")
@@ -160,7 +160,7 @@ import Testing
     #expect(driver.state.overlay == nil)
 
     driver.press("d tab enter")
-    #expect(driver.effects == [.write([Mutation(key: key("orders/4hT0q9Lm"), operation: .delete)])])
+    #expect(driver.effects == [.client(.write([Mutation(key: key("orders/4hT0q9Lm"), operation: .delete)]))])
   }
 
   @Test("On a real project the document's name must be typed before it is deleted")
@@ -185,7 +185,7 @@ import Testing
     #expect(driver.state.toasts.last?.text.contains("in flight") == true)
 
     driver.press("j x tab enter")
-    #expect(driver.effects == [.cancelWrite(BatchID(43))])
+    #expect(driver.effects == [.client(.cancelWrite(BatchID(43)))])
   }
 
   @Test("A text that cannot be written is offered for editing again, with what was typed")
@@ -196,7 +196,7 @@ import Testing
     #expect(driver.screen.contains("line 1, column 12: a value is missing"))
 
     driver.press("enter")
-    #expect(driver.effects == [.edit(request)])
+    #expect(driver.effects == [.terminal(.edit(request))])
   }
 
   // MARK: Listening and the network
@@ -206,10 +206,11 @@ import Testing
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.press("space")
-    #expect(driver.effects == [.listen(ListenerTag(1), Query(path: ResourcePath("orders")), ListenerSettings())])
+    #expect(
+      driver.effects == [.client(.listen(ListenerTag(1), Query(path: ResourcePath("orders")), ListenerSettings()))])
 
     driver.press("space")
-    #expect(driver.effects == [.unlisten(ListenerTag(1))])
+    #expect(driver.effects == [.client(.unlisten(ListenerTag(1)))])
   }
 
   @Test("The listener editor shows why a query is refused and starts it once it is valid")
@@ -222,7 +223,7 @@ import Testing
     driver.press("ctrl-u")
     driver.type("50")
     driver.press("enter")
-    guard case .listen(_, let query, _)? = driver.effects.first else {
+    guard case .client(.listen(_, let query, _))? = driver.effects.first else {
       Issue.record("no listener was started: \(driver.effects)")
       return
     }
@@ -235,7 +236,7 @@ import Testing
   func network(_ pane: String) {
     var driver = Scenario.online.play(size)
     driver.press(pane + " o")
-    #expect(driver.effects == [.setNetwork(enabled: false)])
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
   }
 
   // MARK: Time
@@ -304,16 +305,16 @@ import Testing
   func themes() {
     var driver = Scenario.online.play(size)
     driver.press("T down")
-    #expect(driver.effects == [.setTheme("paper")])
+    #expect(driver.effects == [.terminal(.setTheme("paper"))])
     driver.press("esc")
-    #expect(driver.effects == [.setTheme("ember")])
+    #expect(driver.effects == [.terminal(.setTheme("ember"))])
   }
 
   @Test("The palette runs what it found")
   func palette() {
     var driver = Scenario.palette.play(size)
     driver.press("enter")
-    #expect(driver.effects == [.setNetwork(enabled: false)])
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
   }
 
   @Test("Ctrl-c closes a dialog, and only two of them within a second quit")
@@ -324,14 +325,14 @@ import Testing
     driver.press("ctrl-c")
     #expect(driver.effects == [])
     driver.press("ctrl-c")
-    #expect(driver.effects == [.quit(code: 130)])
+    #expect(driver.effects == [.terminal(.quit(code: 130))])
   }
 
   @Test("q asks only when waiting writes would be lost")
   func quit() {
     var safe = Scenario.online.play(size)
     safe.press("q")
-    #expect(safe.effects == [.quit(code: 0)])
+    #expect(safe.effects == [.terminal(.quit(code: 0))])
 
     var memory = Driver(isCacheInMemory: true)
     memory.client(.pendingWrites([Scenario.row(1, .set, "orders/a", at: 0, .queued)]), at: 0)
@@ -368,13 +369,13 @@ import Testing
     #expect(driver.state.focus == .collections)
     #expect(driver.state.browser.cursor.id == .document(key("orders/4hT0q9Lm")))
     driver.mouse(.press, 8, 5)
-    #expect(driver.effects == [.openDetail(key("orders/4hT0q9Lm"))])
+    #expect(driver.effects == [.client(.openDetail(key("orders/4hT0q9Lm")))])
 
     driver.press("esc 4")
     let footer = driver.canvas().text(row: 23)
     let column =
       footer.firstRange(of: "go offline").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) } ?? 0
     driver.mouse(.press, column, 23)
-    #expect(driver.effects == [.setNetwork(enabled: false)])
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
   }
 }

@@ -46,8 +46,8 @@ extension PainterTests {
     private mutating func apply(_ action: Action) {
       for effect in update(&state, action) {
         switch effect {
-        case .listen(let tag, _, _): listener = tag
-        case .openWindow(let tag, _):
+        case .client(.listen(let tag, _, _)): listener = tag
+        case .client(.openWindow(let tag, _)):
           window = tag
           client(.windowLoaded(tag, documents, isFromCache: false, total: documents.count))
         default: break

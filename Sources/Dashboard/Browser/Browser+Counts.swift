@@ -18,7 +18,9 @@ extension Browser {
   mutating func takeDueCounts(at now: Timestamp, isOffline: Bool) -> [Effect] {
     let due = recounts.filter { $0.value <= now }.keys.sorted()
     for path in due { recounts[path] = nil }
-    return due.filter { !isOffline || windows[$0]?.total ?? 0 <= Self.largestCountedOffline }.map { .count($0) }
+    return due.filter { !isOffline || windows[$0]?.total ?? 0 <= Self.largestCountedOffline }.map {
+      .client(.count($0))
+    }
   }
 }
 

@@ -96,19 +96,21 @@ package struct Browser: Sendable {
     var window = windows[path] ?? CollectionWindow(path: path)
     let tag = WindowTag(nextTag)
     nextTag += 1
-    var effects = window.requested.map { [Effect.closeWindow($0.tag)] } ?? []
+    var effects = window.requested.map { [Effect.client(.closeWindow($0.tag))] } ?? []
     window.requested = CollectionWindow.Request(tag: tag, place: place, limit: max(1, limit), landing: landing)
     window.failure = nil
     let query = CollectionWindow.query(path, filter: window.filter, at: place, limit: limit, in: database)
     windows[path] = window
-    effects.append(.openWindow(tag, query))
+    effects.append(.client(.openWindow(tag, query)))
     return effects
   }
 
   mutating func expand(_ path: ResourcePath, limit: Int, in database: DatabaseID) -> [Effect] {
     guard expanded.insert(path).inserted else { return [] }
-    if path.isDocument { return [.listCollections(below: path)] }
-    return open(path, at: .start, landing: .stay, limit: limit, in: database) + [.listMissing(in: path), .count(path)]
+    if path.isDocument { return [.client(.listCollections(below: path))] }
+    return open(path, at: .start, landing: .stay, limit: limit, in: database) + [
+      .client(.listMissing(in: path)), .client(.count(path)),
+    ]
   }
 
   mutating func collapse(_ path: ResourcePath) -> [Effect] {
@@ -116,7 +118,7 @@ package struct Browser: Sendable {
     var effects: [Effect] = []
     for inner in expanded where path.isPrefix(of: inner) { expanded.remove(inner) }
     for (other, window) in windows where path.isPrefix(of: other) {
-      effects += [window.shown, window.requested].compactMap { $0.map { .closeWindow($0.tag) } }
+      effects += [window.shown, window.requested].compactMap { $0.map { .client(.closeWindow($0.tag)) } }
       var closed = CollectionWindow(path: other)
       closed.total = window.total
       windows[other] = closed
@@ -150,7 +152,7 @@ package struct Browser: Sendable {
     var effects: [Effect] = []
     var landing = CollectionWindow.Landing.stay
     if let request = window.requested, request.tag == tag {
-      if let old = window.shown { effects.append(.closeWindow(old.tag)) }
+      if let old = window.shown { effects.append(.client(.closeWindow(old.tag))) }
       window.offset = offset(of: request, documents, after: window, total: total ?? window.total)
       window.shown = request
       window.requested = nil
@@ -160,7 +162,7 @@ package struct Browser: Sendable {
       // Below a document that was deleted there may be others.
       let keys = Set(documents.map(\.key))
       let areGone = !window.documents.allSatisfy { keys.contains($0.key) }
-      if areGone { effects.append(.listMissing(in: path)) }
+      if areGone { effects.append(.client(.listMissing(in: path))) }
       if areGone || keys.count > window.documents.count { noteChange(in: path, at: now) }
     }
     window.documents = documents

@@ -2,8 +2,14 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// What the dashboard wants done. `update` returns these; only the command performs them.
+/// What the dashboard wants done. `update` returns these; each kind is performed in one place of the command.
 package enum Effect: Equatable, Sendable {
+  case client(ClientEffect)
+  case terminal(TerminalEffect)
+}
+
+/// What the client is to do, and which `ClientEvent` answers.
+package enum ClientEffect: Equatable, Sendable {
   /// Start a listener whose snapshots come back under the tag.
   case listen(ListenerTag, Query, ListenerSettings)
   case unlisten(ListenerTag)
@@ -26,8 +32,8 @@ package enum Effect: Equatable, Sendable {
   case cancelWrite(BatchID)
   /// Take the newest of the dashboard's own writes back.
   case undo
-  /// Queue rejected batches again, in this order.
-  case resend([BatchID])
+  /// Queue a rejected batch again, or other mutations in its place.
+  case resend(BatchID, as: [Mutation]? = nil)
   /// Forget rejected batches.
   case dropRejected([BatchID])
   /// Skip any backoff.
@@ -42,6 +48,10 @@ package enum Effect: Equatable, Sendable {
   /// Disturb the network as given, also calm it.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
+}
+
+/// What the terminal, and the process that has it, is to do.
+package enum TerminalEffect: Equatable, Sendable {
   /// Suspend the screen, run the user's editor on the text and write the result, or answer `editorFailed`.
   case edit(EditRequest)
   case copy(String)

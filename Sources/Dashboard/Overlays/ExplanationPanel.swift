@@ -48,7 +48,7 @@ extension DashboardState {
   mutating func explainSelected() -> [Effect] {
     guard let query = selectedQuery else { return [] }
     overlay = .explanation(ExplanationPanel(query))
-    return [.explain(query)]
+    return [.client(.explain(query))]
   }
 
   /// From the listener editor: the query as it stands there.
@@ -57,7 +57,7 @@ extension DashboardState {
     do throws(ListenerEditorError) {
       let query = try editor.query(in: configuration.database)
       overlay = .explanation(ExplanationPanel(query, from: editor))
-      return [.explain(query)]
+      return [.client(.explain(query))]
     } catch {
       toast(.warning, error.reason)
       return []
@@ -81,7 +81,7 @@ extension DashboardState {
     let isOther = ready(rows) != ready(indexes)
     indexes = rows
     guard isOther, case .explanation(let panel)? = overlay else { return [] }
-    return [.explain(panel.query)]
+    return [.client(.explain(panel.query))]
   }
 
   /// Does what a row of the panel says; the panel stays open.
@@ -91,12 +91,12 @@ extension DashboardState {
       return []
     }
     switch item {
-    case .create: return [.createIndexes(for: panel.query)]
+    case .create: return [.client(.createIndexes(for: panel.query))]
     case .automatic:
       createsIndexes.toggle()
-      return [.setIndexAutoCreation(createsIndexes)]
-    case .deleteAll: return [.deleteIndexes]
-    case .again: return [.explain(panel.query)]
+      return [.client(.setIndexAutoCreation(createsIndexes))]
+    case .deleteAll: return [.client(.deleteIndexes)]
+    case .again: return [.client(.explain(panel.query))]
     }
   }
 

@@ -50,7 +50,7 @@ package struct DashboardState: Sendable {
   }
 
   /// What to ask for before the first frame.
-  package static let initialEffects: [Effect] = [.listCollections(below: .root)]
+  package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
 /// What does not change while the dashboard runs.

@@ -81,7 +81,7 @@ extension DashboardState {
     case .document(let key), .field(let key, _):
       let effects = openCollection(key.collection)
       browser.cursor.select(.document(key))
-      return effects.filter { if case .openWindow = $0 { false } else { true } }
+      return effects.filter { if case .client(.openWindow) = $0 { false } else { true } }
         + browser.open(
           key.collection, at: .from(key), landing: .first, limit: windowLimit, in: configuration.database)
     }

@@ -131,7 +131,7 @@ extension DashboardState {
       }
       return []
     case .writes, .feed: return selectedKey.map { openDetail($0) } ?? []
-    case .network: return [.setNetwork(enabled: !network.isNetworkEnabled)]
+    case .network: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
     }
   }
 
@@ -142,7 +142,7 @@ extension DashboardState {
     detail = Detail(key)
     // What a window or the feed already knows is shown until the layers arrive.
     detail?.local = browser.document(key) ?? feed.rows.last { $0.key == key }?.document
-    return (old.map { [.closeDetail($0)] } ?? []) + [.openDetail(key)]
+    return (old.map { [.client(.closeDetail($0))] } ?? []) + [.client(.openDetail(key))]
   }
 
   /// Goes to a collection in pane 1, opening it.

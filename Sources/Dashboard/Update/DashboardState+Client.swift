@@ -71,7 +71,8 @@ extension DashboardState {
     }
     let isFirst = browser.roots == nil
     browser.roots = sorted
-    var effects = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }.map { Effect.count($0) }
+    let uncounted = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }
+    var effects = uncounted.map { Effect.client(.count($0)) }
     // The first collection is opened at once, so that the first screen shows data.
     if isFirst, let first = sorted.first {
       let expansion = browser.expand(ResourcePath(first), limit: windowLimit, in: configuration.database)

@@ -7,8 +7,8 @@ extension DashboardState {
   mutating func perform(_ command: Command) -> [Effect] {
     switch command {
     case .interrupt: return interrupt()
-    case .redraw: return [.redraw]
-    case .suspend: return [.suspend]
+    case .redraw: return [.terminal(.redraw)]
+    case .suspend: return [.terminal(.suspend)]
     default: break
     }
     if overlay != nil { return performInOverlay(command) }
@@ -45,8 +45,8 @@ extension DashboardState {
     case .open: return openSelected()
     case .back: return goBack()
     case .quit: return goBackOrQuit()
-    case .quitNow: return [.quit(code: 0)]
-    case .toggleNetwork: return [.setNetwork(enabled: !network.isNetworkEnabled)]
+    case .quitNow: return [.terminal(.quit(code: 0))]
+    case .toggleNetwork: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
     case .togglePause: feed.isPaused ? feed.follow() : pauseFeed()
     case .follow: feed.follow()
     case .filter: openFilter()
@@ -55,12 +55,12 @@ extension DashboardState {
     case .copy: openCopyMenu()
     case .setBookmark: bookmarkVerb = .set
     case .goToBookmark: bookmarkVerb = .go
-    case .undo: return [.undo]
+    case .undo: return [.client(.undo)]
     case .themes: openThemes()
     case .toggleMouse:
       isMouseOn.toggle()
       toast(.info, isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
-      return [.setMouse(isMouseOn)]
+      return [.terminal(.setMouse(isMouseOn))]
     case .faults: overlay = .faults(FaultMenu())
     case .explain: return explainSelected()
     case .messages: overlay = .messages(Cursor())
@@ -109,7 +109,7 @@ extension DashboardState {
 
   private mutating func interrupt() -> [Effect] {
     if overlay != nil { return perform(.cancel) }
-    if let last = lastInterrupt, now.milliseconds(since: last) <= 1000 { return [.quit(code: 130)] }
+    if let last = lastInterrupt, now.milliseconds(since: last) <= 1000 { return [.terminal(.quit(code: 130))] }
     lastInterrupt = now
     toast(.info, "ctrl-c again quits")
     return []
@@ -123,7 +123,7 @@ extension DashboardState {
     if focus == .detail, let key = detail?.key {
       detail = nil
       focus = .collections
-      return [.closeDetail(key)]
+      return [.client(.closeDetail(key))]
     }
     if focus == .writes, !writes.filter.isEmpty {
       writes.filter = WordFilter("")
@@ -138,7 +138,7 @@ extension DashboardState {
       feed.follow()
     } else if let key = detail?.key {
       detail = nil
-      return [.closeDetail(key)]
+      return [.client(.closeDetail(key))]
     }
     return []
   }
@@ -146,7 +146,7 @@ extension DashboardState {
   private mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
     let count = writes.waiting + writes.rejected.count
-    guard network.isCacheInMemory, count > 0 else { return [.quit(code: 0)] }
+    guard network.isCacheInMemory, count > 0 else { return [.terminal(.quit(code: 0))] }
     overlay = .confirm(
       Confirmation(
         title: "Quit",

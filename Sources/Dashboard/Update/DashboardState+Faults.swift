@@ -6,10 +6,10 @@ extension DashboardState {
   mutating func choose(_ item: FaultMenu.Item) -> [Effect] {
     if let fault = item.writeFault {
       toast(.info, "\(item.title): \(item.detail(faults))")
-      return [.injectFault(fault)]
+      return [.client(.injectFault(fault))]
     }
     faults.advance(item)
-    return [.setFaults(faults)]
+    return [.client(.setFaults(faults))]
   }
 
   mutating func chooseFault(_ letter: Character) -> [Effect] {

@@ -60,7 +60,7 @@ extension DashboardState {
       if character == "q" { return perform(.cancel) }
     default: break
     }
-    if character == "Q" { return [.quit(code: 0)] }
+    if character == "Q" { return [.terminal(.quit(code: 0))] }
     switch overlay {
     case .faults: return chooseFault(character)
     case .explanation: return chooseInExplanation(character)

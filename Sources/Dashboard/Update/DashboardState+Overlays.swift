@@ -20,7 +20,9 @@ extension DashboardState {
     case .copySwift:
       guard case .listener(let editor)? = overlay else { return [] }
       do throws(ListenerEditorError) {
-        return [.copy(SwiftCode.lines(for: try editor.query(in: configuration.database)).joined(separator: "\n"))]
+        return [
+          .terminal(.copy(SwiftCode.lines(for: try editor.query(in: configuration.database)).joined(separator: "\n")))
+        ]
       } catch { toast(.warning, error.reason) }
     default: break
     }
@@ -121,7 +123,7 @@ extension DashboardState {
     case .command(let command): return perform(command)
     case .theme(let slug):
       theme = slug
-      return [.setTheme(slug)]
+      return [.terminal(.setTheme(slug))]
     case .collection(let path): return openCollection(path)
     case .document(let key): return openDetail(key)
     case .stopListener(let tag): return stopListening(tag)
@@ -134,9 +136,9 @@ extension DashboardState {
     overlay = nil
     switch item.choice {
     case .copy(let text):
-      return [.copy(text)]
+      return [.terminal(.copy(text))]
     case .newDocument(let path):
-      return [.edit(EditRequest(.newDocument(in: ResourcePath(path)), text: "{\n  \n}\n"))]
+      return [.terminal(.edit(EditRequest(.newDocument(in: ResourcePath(path)), text: "{\n  \n}\n")))]
     case .newListener:
       openListenerEditor(from: selectedCollection?.text ?? "")
       return []
@@ -150,7 +152,7 @@ extension DashboardState {
     case .themes(let picker):
       guard theme != picker.original else { return [] }
       theme = picker.original
-      return [.setTheme(picker.original)]
+      return [.terminal(.setTheme(picker.original))]
     case .explanation(let panel):
       overlay = panel.editor.map { .listener($0) }
       return []
@@ -179,6 +181,6 @@ extension DashboardState {
     let slug = configuration.themes[picker.cursor.index].slug
     guard slug != theme else { return [] }
     theme = slug
-    return [.setTheme(slug)]
+    return [.terminal(.setTheme(slug))]
   }
 }

@@ -6,16 +6,16 @@ extension DashboardState {
   /// Sends the chosen rejected writes again; without one, skips the wait before the next attempt.
   mutating func sendNow() -> [Effect] {
     let rejected = focus == .writes ? writes.chosen.filter(\.isRejected).map(\.batch) : []
-    guard !rejected.isEmpty else { return [.retryNow] }
+    guard !rejected.isEmpty else { return [.client(.retryNow)] }
     writes.marked = []
     if network.isOffline { toast(.info, "you are offline: it waits in the queue") }
-    return [.resend(rejected)]
+    return rejected.map { .client(.resend($0)) }
   }
 
   func editRejectedWrite() -> [Effect] {
     guard let row = writes.selected, row.isRejected else { return [] }
     let text = WriteJSON.text(of: row.mutations, relativeTo: configuration.database)
-    return [.edit(EditRequest(.rejectedWrite(row.batch), text: text))]
+    return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]
   }
 
   /// Says in the feed what can no longer be sent again.

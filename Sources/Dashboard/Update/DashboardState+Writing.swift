@@ -31,7 +31,7 @@ extension DashboardState {
     let tag = ListenerTag(nextListener)
     nextListener += 1
     listeners.append(ListenerRecord(tag: tag, name: name, query: query, settings: settings))
-    return [.listen(tag, query, settings)]
+    return [.client(.listen(tag, query, settings))]
   }
 
   mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
@@ -39,7 +39,7 @@ extension DashboardState {
     let removed = listeners.remove(at: index)
     if feed.onlyListener == tag { feed.onlyListener = nil }
     toast(.info, "stopped listening to \(removed.name)")
-    return [.unlisten(tag)]
+    return [.client(.unlisten(tag))]
   }
 
   mutating func openNew() -> [Effect] {
@@ -65,7 +65,7 @@ extension DashboardState {
   mutating func edit() -> [Effect] {
     if focus == .writes { return editRejectedWrite() }
     guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
-    return [.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields)))]
+    return [.terminal(.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields))))]
   }
 
   mutating func askToDelete() {
@@ -93,12 +93,12 @@ extension DashboardState {
     switch subject {
     case .delete(let targets):
       let mutations = targets.compactMap { target in DocumentKey(target.path).map { mutation(for: target, $0) } }
-      return [.write(mutations)]
+      return [.client(.write(mutations))]
     case .takeBack(let waiting, let rejected):
       writes.marked = []
-      return waiting.map { .cancelWrite($0) } + (rejected.isEmpty ? [] : [.dropRejected(rejected)])
-    case .quit: return [.quit(code: 0)]
-    case .editAgain(let request): return [.edit(request)]
+      return waiting.map { .client(.cancelWrite($0)) } + (rejected.isEmpty ? [] : [.client(.dropRejected(rejected))])
+    case .quit: return [.terminal(.quit(code: 0))]
+    case .editAgain(let request): return [.terminal(.edit(request))]
     }
   }
 

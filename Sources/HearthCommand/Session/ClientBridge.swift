@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreBackend
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -18,6 +19,7 @@ final class ClientBridge {
 
   let engine: SyncEngine
   private let datastore: any Datastore
+  private let faults: FaultInjector
   private let backend: NetworkStatus.Backend
   private let backendProblem: StorageProblem?
   let emit: @MainActor (ClientEvent) -> Void
@@ -42,11 +44,12 @@ final class ClientBridge {
   private var listed: [ResourcePath: Set<String>] = [:]
 
   init(
-    engine: SyncEngine, datastore: any Datastore, backend: NetworkStatus.Backend, backendProblem: StorageProblem?,
-    emit: @escaping @MainActor (ClientEvent) -> Void
+    engine: SyncEngine, datastore: any Datastore, faults: FaultInjector, backend: NetworkStatus.Backend,
+    backendProblem: StorageProblem?, emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     self.engine = engine
     self.datastore = datastore
+    self.faults = faults
     self.backend = backend
     self.backendProblem = backendProblem
     self.emit = emit
@@ -72,9 +75,41 @@ final class ClientBridge {
     for request in requests.values { request.cancel() }
   }
 
+  // MARK: Effects
+
+  func perform(_ effect: ClientEffect) {
+    switch effect {
+    case .listen(let tag, let query, let settings): listen(tag, to: query, settings)
+    case .unlisten(let tag): listeners.removeValue(forKey: tag).map(end)
+    case .openWindow(let tag, let query): openWindow(tag, query)
+    case .closeWindow(let tag): windows.removeValue(forKey: tag).map(end)
+    case .listCollections(let parent): listCollections(below: parent)
+    case .listMissing(let collection): listMissing(in: collection)
+    case .count(let collection): count(collection)
+    case .openDetail(let key): openDetail(key)
+    case .closeDetail(let key): details.removeValue(forKey: key).map(end)
+    case .setNetwork(let enabled):
+      request { if enabled { await $0.engine.enableNetwork() } else { await $0.engine.disableNetwork() } }
+    case .write(let mutations): write(mutations)
+    case .cancelWrite(let batch): request { try await $0.engine.cancelWrite(batch) }
+    case .undo: undo()
+    case .resend(let batch, let mutations): resend(batch, as: mutations)
+    case .dropRejected(let batches):
+      settledRejected.formUnion(batches)
+      request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
+    case .retryNow: request { await $0.engine.retryNow() }
+    case .explain(let query): explain(query)
+    case .createIndexes(let query): createIndexes(for: query)
+    case .deleteIndexes: engine.deleteAllIndexes()
+    case .setIndexAutoCreation(let isEnabled): engine.setIndexAutoCreation(isEnabled)
+    case .setFaults(let settings): faults.apply(settings)
+    case .injectFault(let fault): faults.inject(FaultInjector.WriteFault(fault))
+    }
+  }
+
   // MARK: Listening
 
-  func listen(_ tag: ListenerTag, to query: Query, _ settings: ListenerSettings) {
+  private func listen(_ tag: ListenerTag, to query: Query, _ settings: ListenerSettings) {
     var options = ListenerOptions()
     options.includeMetadataChanges = settings.includesMetadataChanges
     options.source = settings.source == .cache ? .cache : .default
@@ -90,9 +125,7 @@ final class ClientBridge {
     }
   }
 
-  func unlisten(_ tag: ListenerTag) { listeners.removeValue(forKey: tag).map(end) }
-
-  func openWindow(_ tag: WindowTag, _ query: Query) {
+  private func openWindow(_ tag: WindowTag, _ query: Query) {
     windows[tag] = subscribe(to: query, .withMetadata) { [weak self] element in
       switch element {
       case .snapshot(let snapshot):
@@ -105,9 +138,7 @@ final class ClientBridge {
     }
   }
 
-  func closeWindow(_ tag: WindowTag) { windows.removeValue(forKey: tag).map(end) }
-
-  func openDetail(_ key: DocumentKey) {
+  private func openDetail(_ key: DocumentKey) {
     details[key] = subscribe(to: Query(path: key.path), .withMetadata) { [weak self] element in
       guard let self else { return }
       switch element {
@@ -123,8 +154,6 @@ final class ClientBridge {
       }
     }
   }
-
-  func closeDetail(_ key: DocumentKey) { details.removeValue(forKey: key).map(end) }
 
   private func subscribe(
     to query: Query, _ options: ListenerOptions, _ handle: @escaping @MainActor (SnapshotMailbox.Element) -> Void
@@ -143,7 +172,7 @@ final class ClientBridge {
 
   // MARK: Requests
 
-  func listCollections(below parent: ResourcePath) {
+  private func listCollections(below parent: ResourcePath) {
     request { bridge in
       let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
       // What the cache has is shown at once: a server that is out of reach answers late, and only that it is.
@@ -176,7 +205,7 @@ final class ClientBridge {
 
   /// Servers find missing documents by looking through their neighbours, so only collections of a moderate size are
   /// asked about.
-  func listMissing(in collection: ResourcePath) {
+  private func listMissing(in collection: ResourcePath) {
     request { bridge in
       guard bridge.canReachBackend else { return }
       let limit = Self.largestListing
@@ -193,7 +222,7 @@ final class ClientBridge {
 
   private static let largestListing = 3_000
 
-  func count(_ collection: ResourcePath) {
+  private func count(_ collection: ResourcePath) {
     request { bridge in
       let query = Query(path: collection)
       guard bridge.canReachBackend else {
@@ -205,25 +234,10 @@ final class ClientBridge {
   }
 
   /// - Parameter mutations: what to write instead of what was rejected.
-  func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
+  private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     settledRejected.insert(batch)
     let handle = engine.resend(batch, as: mutations)
     request { _ in _ = try await handle.local }
-  }
-
-  func dropRejected(_ batches: [BatchID]) {
-    settledRejected.formUnion(batches)
-    request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
-  }
-
-  func cancelWrite(_ batch: BatchID) { request { try await $0.engine.cancelWrite(batch) } }
-
-  func retryNow() { request { await $0.engine.retryNow() } }
-
-  func setNetwork(enabled: Bool) {
-    request { bridge in
-      if enabled { await bridge.engine.enableNetwork() } else { await bridge.engine.disableNetwork() }
-    }
   }
 
   /// Runs one request to its end or until `close`; a failure becomes a notice.

@@ -42,7 +42,6 @@ final class Session {
   private var ticker = Ticker()
   private var state: DashboardState
   private var client: ClientBridge?
-  private var faults: FaultInjector?
   private var editing: Task<Void, Never>?
   private var exitCode: Int32?
   private var exitWaiter: CheckedContinuation<Int32, Never>?
@@ -86,7 +85,6 @@ final class Session {
       return failure.status.rawValue
     }
     let faults = FaultInjector(seed: options.demoSeed)
-    self.faults = faults
     let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     var configuration = SyncConfiguration(
       store: options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024)))
@@ -95,7 +93,8 @@ final class Session {
       configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
       random: SystemRandomNumberGenerator())
     let client = ClientBridge(
-      engine: engine, datastore: datastore, backend: connection.backend, backendProblem: connection.problem
+      engine: engine, datastore: datastore, faults: faults, backend: connection.backend,
+      backendProblem: connection.problem
     ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.client = client
 
@@ -203,33 +202,16 @@ final class Session {
   // MARK: Effects
 
   private func perform(_ effects: [Effect]) {
-    for effect in effects { perform(effect) }
+    for effect in effects {
+      switch effect {
+      case .client(let effect): client?.perform(effect)
+      case .terminal(let effect): perform(effect)
+      }
+    }
   }
 
-  private func perform(_ effect: Effect) {
+  private func perform(_ effect: TerminalEffect) {
     switch effect {
-    case .listen(let tag, let query, let settings): client?.listen(tag, to: query, settings)
-    case .unlisten(let tag): client?.unlisten(tag)
-    case .openWindow(let tag, let query): client?.openWindow(tag, query)
-    case .closeWindow(let tag): client?.closeWindow(tag)
-    case .listCollections(let parent): client?.listCollections(below: parent)
-    case .listMissing(let collection): client?.listMissing(in: collection)
-    case .count(let collection): client?.count(collection)
-    case .openDetail(let key): client?.openDetail(key)
-    case .closeDetail(let key): client?.closeDetail(key)
-    case .setNetwork(let enabled): client?.setNetwork(enabled: enabled)
-    case .write(let mutations): client?.write(mutations)
-    case .cancelWrite(let batch): client?.cancelWrite(batch)
-    case .undo: client?.undo()
-    case .resend(let batches): for batch in batches { client?.resend(batch) }
-    case .dropRejected(let batches): client?.dropRejected(batches)
-    case .retryNow: client?.retryNow()
-    case .explain(let query): client?.explain(query)
-    case .createIndexes(let query): client?.createIndexes(for: query)
-    case .deleteIndexes: client?.engine.deleteAllIndexes()
-    case .setIndexAutoCreation(let isEnabled): client?.engine.setIndexAutoCreation(isEnabled)
-    case .setFaults(let settings): faults?.apply(settings)
-    case .injectFault(let fault): faults?.inject(FaultInjector.WriteFault(fault))
     case .edit(let request): edit(request)
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
@@ -270,9 +252,9 @@ final class Session {
         for: request, edited: edited, database: options.storage.database, newID: { random.documentID() })
       guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
       if case .rejectedWrite(let batch) = request.subject {
-        client?.resend(batch, as: mutations)
+        client?.perform(.resend(batch, as: mutations))
       } else {
-        client?.write(mutations)
+        client?.perform(.write(mutations))
       }
     } catch {
       var kept = request

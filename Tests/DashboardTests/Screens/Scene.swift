@@ -70,7 +70,7 @@ struct Scene {
 
   private func answers(to effect: Effect) -> [ClientEvent] {
     switch effect {
-    case .openWindow(let tag, let query):
+    case .client(.openWindow(let tag, let query)):
       var documents = store[query.path.text] ?? []
       if case .reference(_, let key)? = query.start?.values.first { documents.removeAll { $0.key < key } }
       if case .reference(_, let key)? = query.end?.values.first { documents.removeAll { key < $0.key } }
@@ -80,7 +80,7 @@ struct Scene {
       }
       let isOffline = state.network.isOffline
       return [.windowLoaded(tag, documents, isFromCache: isOffline, total: totals[query.path.text])]
-    case .count(let path):
+    case .client(.count(let path)):
       return totals[path.text].map { [.counted(path, $0)] } ?? []
     default: return []
     }
