@@ -58,7 +58,7 @@ struct FaultMenuTests {
 
   @Test("No two rows have the same letter, and none that closes the menu")
   func letters() {
-    let letters = FaultMenu.Item.allCases.map(\.letter)
+    let letters = FaultItem.allCases.map(\.letter)
     #expect(Set(letters).count == letters.count)
     #expect(!letters.contains("q"))
   }

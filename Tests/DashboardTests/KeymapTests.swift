@@ -1,43 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
 import TerminalCanvas
 import Testing
+
+@testable import Dashboard
 
 @Suite struct KeymapTests {
   @Test("A key means one thing in each context")
   func noConflicts() {
-    let groups = Dictionary(grouping: Keymap.bindings, by: \.context)
-    for (context, bindings) in groups {
-      let keys = bindings.flatMap(\.keys)
+    let groups = Dictionary(grouping: Keymap.commands, by: \.context)
+    for (context, commands) in groups {
+      let keys = commands.flatMap(\.keys)
       #expect(keys.count == Set(keys).count, "\(context)")
     }
   }
 
-  @Test("Every binding has a readable key and a sentence")
+  @Test("Every command has a readable key and a sentence")
   func complete() {
-    for binding in Keymap.bindings {
-      #expect(!binding.keys.isEmpty, "\(binding.command)")
-      #expect(!binding.help.isEmpty)
+    for command in Keymap.commands {
+      #expect(!command.keys.isEmpty, "\(command.name)")
+      #expect(!command.help.isEmpty)
     }
   }
 
   @Test("The motions of vi and the arrows are never taken by a pane")
   func motions() {
     let motions: [Key] = ["j", "k", "g", "G", "down", "up", "?", ":", "q", "o", "p", "tab"].compactMap { Key($0) }
-    for binding in Keymap.bindings {
-      guard case .pane = binding.context else { continue }
-      #expect(motions.allSatisfy { !binding.keys.contains($0) }, "\(binding.command)")
+    for command in Keymap.commands {
+      guard case .pane = command.context else { continue }
+      #expect(motions.allSatisfy { !command.keys.contains($0) }, "\(command.name)")
     }
   }
 
-  @Test("The printed reference names every binding of the table")
+  @Test("The printed reference names every command of the table")
   func reference() {
     let text = KeyReference.plainText
-    let table = KeyReference.markdown
-    for binding in Keymap.bindings {
-      #expect(text.contains(binding.help))
-      if case .overlay = binding.context { continue }
-      #expect(table.contains(binding.help))
+    for command in Keymap.commands { #expect(text.contains(command.help)) }
+  }
+
+  @Test("The rows of keys inside panes name commands that hold there", arguments: Pane.allCases)
+  func hints(_ pane: Pane) {
+    for name in PaneHints.names(in: pane) {
+      #expect(Keymap.command(named: name, in: [.pane(pane), .screen]) != nil, "\(name)")
+    }
+  }
+
+  @Test("Every key that stands for another in an overlay has its command", arguments: Overlay.Kind.allCases)
+  func overlays(_ kind: Overlay.Kind) {
+    for key in [Key(.escape), Key(.enter)] {
+      #expect(Keymap.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")
     }
   }
 

@@ -70,6 +70,25 @@ package struct Feed: Sendable {
 
   mutating func follow() { pausedAt = nil }
 
+  /// Shows the selected row's listener only, or all again.
+  mutating func toggleOnlyListener() {
+    onlyListener = onlyListener == nil ? selected?.listener : nil
+    follow()
+  }
+
+  mutating func toggleOnlyDocument() {
+    onlyDocument = onlyDocument == nil ? selected?.key : nil
+    follow()
+  }
+
+  var reasonAgainstOnlyListener: String? {
+    onlyListener == nil && selected?.listener == nil ? "no listener's row is selected" : nil
+  }
+
+  var reasonAgainstOnlyDocument: String? {
+    onlyDocument == nil && selected?.key == nil ? "no document's row is selected" : nil
+  }
+
   mutating func clear() {
     rows.removeAll()
     visible.removeAll()

@@ -1,70 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
+package import TerminalCanvas
 
-/// Everything a key, a click or the palette can ask for. The raw value is the name in scripts and help.
-package enum Command: String, CaseIterable, Hashable, Sendable {
-  // Moving
-  case down, up, top, bottom
-  case halfPageDown = "half-page-down"
-  case halfPageUp = "half-page-up"
-  case pageDown = "page-down"
-  case pageUp = "page-up"
-  case unfold, fold
-  case foldAll = "fold-all"
-  case unfoldAll = "unfold-all"
-  case focusCollections = "collections"
-  case focusWrites = "writes"
-  case focusNetwork = "network"
-  case focusFeed = "feed"
-  case focusDetail = "detail"
-  case nextPane = "next-pane"
-  case previousPane = "previous-pane"
-  case nextTab = "next-tab"
-  case previousTab = "previous-tab"
-  case zoom
-  case unzoom
-  case nextLayout = "layout"
-  // Everywhere
-  case open, back, quit
-  case quitNow = "quit-now"
-  case interrupt
-  case toggleNetwork = "toggle-network"
-  case togglePause = "toggle-pause"
-  case filter
-  case palette, help
-  case copy
-  case themes
-  case faults
-  case explain
-  case toggleMouse = "mouse"
-  case redraw, suspend
-  case messages
-  // Panes
-  case toggleListener = "listen"
-  case filterLikeThis = "filter-like-this"
-  case new
-  case edit, delete
-  case mark
-  case setBookmark = "set-mark"
-  case goToBookmark = "go-to-mark"
-  case undo
-  case nextMatch = "next-match"
-  case previousMatch = "previous-match"
-  case cancelWrite = "cancel-write"
-  case dropRejected = "drop-rejected"
-  case retryNow = "retry"
-  case follow
-  case onlyListener = "only-listener"
-  case onlyDocument = "only-document"
-  case timeFormat = "time-format"
-  case clearFeed = "clear-feed"
-  case wrap
-  case olderVersion = "older-version"
-  case newerVersion = "newer-version"
-  // Overlays
-  case accept, cancel
-  case nextField = "next-field"
-  case previousField = "previous-field"
-  case toggleOption = "toggle-option"
-  case removeClause = "remove-clause"
-  case copySwift = "copy-swift"
+/// One thing that a key, a click or the palette can ask for, as one record: its keys in one place, its words, when it
+/// is not possible, and what it does. Dispatch, footer, help, the manual and `--print-keys` all come from these.
+package struct Command: Sendable {
+  /// The name in help and in searches. A command hides those of its name in the contexts behind its own.
+  package let name: String
+  package let keys: [Key]
+  package let context: KeyContext
+  /// What it does, as a sentence without a subject.
+  package let help: String
+  /// A word for the footer; `nil` keeps it out.
+  let hint: Wording?
+  /// Footer order, lowest first.
+  let priority: Int
+  /// What the palette calls it; `nil` for commands that the palette leaves out.
+  let title: Wording?
+  /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
+  let reason: @Sendable (DashboardState) -> String?
+  let run: @Sendable (inout DashboardState) -> [Effect]
+
+  /// - Parameters:
+  ///   - keys: as `Key` reads them, parted by blanks.
+  ///   - title: what the palette says instead of `help`.
+  ///   - isListed: whether the palette has it.
+  init(
+    _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
+    _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true,
+    unless reason: @escaping @Sendable (DashboardState) -> String? = { _ in nil },
+    run: @escaping @Sendable (inout DashboardState) -> [Effect]
+  ) {
+    self.name = name
+    self.keys = keys.split(separator: " ").compactMap { Key(String($0)) }
+    self.context = context
+    self.help = help
+    self.hint = hint
+    self.priority = priority
+    self.title = isListed ? title ?? Wording { _ in help } : nil
+    self.reason = reason
+    self.run = run
+  }
+
+  /// A command that changes the screen only.
+  init(
+    _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
+    _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true,
+    unless reason: @escaping @Sendable (DashboardState) -> String? = { _ in nil },
+    change: @escaping @Sendable (inout DashboardState) -> Void
+  ) {
+    self.init(
+      name, keys, in: context, help, hint: hint, priority, title: title, isListed: isListed, unless: reason,
+      run: { state in
+        change(&state)
+        return []
+      })
+  }
+
+  /// The keys as people read them: `j ↓`.
+  package func keyText(_ glyphs: Glyphs, limit: Int = 3) -> String {
+    keys.prefix(limit).map { Self.text(of: $0, glyphs) }.joined(separator: " ")
+  }
+
+  /// The hint, or the name where there is none.
+  func word(_ state: DashboardState) -> String { hint?.text(state) ?? name }
+
+  static func text(of key: Key, _ glyphs: Glyphs) -> String {
+    guard glyphs == .unicode, key.modifiers.isEmpty else { return key.description }
+    return switch key.base {
+    case .up: "↑"
+    case .down: "↓"
+    case .left: "←"
+    case .right: "→"
+    case .enter: glyphs.enter
+    default: key.description
+    }
+  }
+}
+
+/// Words that may depend on what the screen shows.
+struct Wording: ExpressibleByStringLiteral, Sendable {
+  let text: @Sendable (DashboardState) -> String
+
+  init(_ text: @escaping @Sendable (DashboardState) -> String) { self.text = text }
+  init(stringLiteral text: String) { self.text = { _ in text } }
 }

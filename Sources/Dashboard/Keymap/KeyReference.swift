@@ -11,24 +11,11 @@ package enum KeyReference {
   package static var plainText: String {
     var lines: [String] = []
     for context in order {
-      let bindings = Keymap.bindings.filter { $0.context == context }
-      guard !bindings.isEmpty else { continue }
+      let commands = Keymap.commands.filter { $0.context == context }
+      guard !commands.isEmpty else { continue }
       if !lines.isEmpty { lines.append("") }
       lines.append(context == .always ? "In every dialog too" : context.title)
-      lines += bindings.map { "  " + Self.pad($0.keyText(.ascii, limit: 9), to: 18) + $0.help }
-    }
-    return lines.joined(separator: "\n") + "\n"
-  }
-
-  /// A Markdown table of what can be pressed on the screen, for the README.
-  package static var markdown: String {
-    var lines = ["| where | keys | what it does |", "|---|---|---|"]
-    for context in order {
-      if case .overlay = context { continue }
-      for binding in Keymap.bindings where binding.context == context {
-        let keys = binding.keys.map { "`\($0.description)`" }.joined(separator: " ").replacing("|", with: "\\|")
-        lines.append("| \(context.title) | \(keys) | \(binding.help) |")
-      }
+      lines += commands.map { "  " + Self.pad($0.keyText(.ascii, limit: 9), to: 18) + $0.help }
     }
     return lines.joined(separator: "\n") + "\n"
   }

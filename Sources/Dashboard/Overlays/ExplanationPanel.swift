@@ -23,56 +23,31 @@ package struct ExplanationPanel: Sendable {
   var failure: String?
   /// What `esc` goes back to.
   var editor: ListenerEditor?
-  var cursor = Cursor<Int>()
-
-  init(_ query: Query, from editor: ListenerEditor? = nil) {
-    self.query = query
-    self.editor = editor
-  }
 }
 
 extension DashboardState {
-  /// The query that the focus is on: of the selected collection with its filter, of the selected row's listener, or of
-  /// the open document.
-  var selectedQuery: Query? {
-    switch focus {
-    case .collections:
-      guard let path = selectedCollection else { return nil }
-      return Query(path: path, filters: browser.windows[path]?.filter?.filters ?? [])
-    case .feed: return listeners.first { $0.tag == feed.selected?.listener }?.query
-    case .detail: return detail.map { Query(path: $0.key.path) }
-    case .writes, .network: return nil
-    }
-  }
-
-  mutating func explainSelected() -> [Effect] {
-    guard let query = selectedQuery else { return [] }
-    overlay = .explanation(ExplanationPanel(query))
-    return [.client(.explain(query))]
-  }
+  mutating func explainSelected() -> [Effect] { selectedQuery.map { explain($0) } ?? [] }
 
   /// From the listener editor: the query as it stands there.
   mutating func explainEdited() -> [Effect] {
-    guard case .listener(let editor)? = overlay else { return [] }
-    do throws(ListenerEditorError) {
-      let query = try editor.query(in: configuration.database)
-      overlay = .explanation(ExplanationPanel(query, from: editor))
-      return [.client(.explain(query))]
-    } catch {
-      toast(.warning, error.reason)
-      return []
-    }
+    guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
+    return explain(query, from: editor)
+  }
+
+  private mutating func explain(_ query: Query, from editor: ListenerEditor? = nil) -> [Effect] {
+    overlay = .list(ListOverlay(content: .explanation(ExplanationPanel(query: query, editor: editor))))
+    return [.client(.explain(query))]
   }
 
   mutating func receive(_ result: Result<CacheExplanation, RPCStatus>, of query: Query) {
-    guard case .explanation(var panel)? = overlay, panel.query == query else { return }
+    guard case .explanation(var panel)? = overlay?.list?.content, panel.query == query else { return }
     switch result {
     case .success(let explanation):
       panel.explanation = explanation
       panel.failure = nil
     case .failure(let status): panel.failure = status.description
     }
-    overlay = .explanation(panel)
+    overlay?.list?.content = .explanation(panel)
   }
 
   /// An explanation that is open is measured again when an index has come into use, or gone out of it.
@@ -80,7 +55,7 @@ extension DashboardState {
     let ready = { (rows: [LocalIndexRow]) in rows.filter { $0.progress == nil } }
     let isOther = ready(rows) != ready(indexes)
     indexes = rows
-    guard isOther, case .explanation(let panel)? = overlay else { return [] }
+    guard isOther, case .explanation(let panel)? = overlay?.list?.content else { return [] }
     return [.client(.explain(panel.query))]
   }
 
@@ -98,17 +73,6 @@ extension DashboardState {
     case .deleteAll: return [.client(.deleteIndexes)]
     case .again: return [.client(.explain(panel.query))]
     }
-  }
-
-  mutating func chooseInExplanation(_ letter: Character) -> [Effect] {
-    guard case .explanation(var panel)? = overlay else { return [] }
-    let items = ExplanationPanel.Item.allCases
-    guard let index = items.firstIndex(where: { $0.letter == letter }) else {
-      return letter == "q" ? perform(.cancel) : []
-    }
-    panel.cursor.select(index: index, in: Array(items.indices))
-    overlay = .explanation(panel)
-    return choose(items[index], in: panel)
   }
 
   /// Why a row of the panel can do nothing now; `nil` if it can.

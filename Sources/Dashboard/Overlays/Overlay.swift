@@ -23,65 +23,52 @@ package enum Overlay: Sendable {
     }
   }
 
-  case help(HelpList)
-  case palette(Palette)
+  case list(ListOverlay)
   case filter(FilterLine)
   case listener(ListenerEditor)
-  case themes(ThemePicker)
   case confirm(Confirmation)
-  case copyMenu(Menu)
-  case newMenu(Menu)
-  case messages(Cursor<Int>)
-  case faults(FaultMenu)
-  case explanation(ExplanationPanel)
 
   package var kind: Kind {
     switch self {
-    case .help: .help
-    case .palette: .palette
+    case .list(let list): list.kind
     case .filter: .filter
     case .listener: .listener
-    case .themes: .themes
     case .confirm: .confirm
-    case .copyMenu: .copyMenu
-    case .newMenu: .newMenu
-    case .messages: .messages
-    case .faults: .faults
-    case .explanation: .explanation
     }
+  }
+
+  // What is open, to be changed in its place; `nil` if something else is open. Setting `nil` changes nothing.
+
+  var list: ListOverlay? {
+    get { if case .list(let list) = self { list } else { nil } }
+    set { if let newValue { self = .list(newValue) } }
+  }
+
+  var filterLine: FilterLine? {
+    get { if case .filter(let line) = self { line } else { nil } }
+    set { if let newValue { self = .filter(newValue) } }
+  }
+
+  var editor: ListenerEditor? {
+    get { if case .listener(let editor) = self { editor } else { nil } }
+    set { if let newValue { self = .listener(newValue) } }
+  }
+
+  var confirmation: Confirmation? {
+    get { if case .confirm(let confirmation) = self { confirmation } else { nil } }
+    set { if let newValue { self = .confirm(newValue) } }
   }
 
   /// The line that swallows printable keys; `nil` for overlays without one.
   var field: TextField? {
-    get {
-      switch self {
-      case .help(let list): list.field
-      case .palette(let palette): palette.field
-      case .filter(let line): line.field
-      case .listener(let editor): editor.focusedField
-      case .confirm(let confirmation): confirmation.typed
-      case .themes, .copyMenu, .newMenu, .messages, .faults, .explanation: nil
-      }
-    }
+    get { list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed }
     set {
       guard let newValue else { return }
       switch self {
-      case .help(var list):
-        list.field = newValue
-        self = .help(list)
-      case .palette(var palette):
-        palette.field = newValue
-        self = .palette(palette)
-      case .filter(var line):
-        line.field = newValue
-        self = .filter(line)
-      case .listener(var editor):
-        editor.focusedField = newValue
-        self = .listener(editor)
-      case .confirm(var confirmation):
-        confirmation.typed = newValue
-        self = .confirm(confirmation)
-      case .themes, .copyMenu, .newMenu, .messages, .faults, .explanation: break
+      case .list: list?.field = newValue
+      case .filter: filterLine?.field = newValue
+      case .listener: editor?.focusedField = newValue
+      case .confirm: confirmation?.typed = newValue
       }
     }
   }
@@ -95,37 +82,10 @@ package struct FilterLine: Sendable {
   var error: String?
 }
 
-/// A short list of choices, each with a letter.
-package struct Menu: Sendable {
-  struct Item: Hashable, Sendable {
-    var letter: Character
-    var title: String
-    /// What it would do or yield; shown muted.
-    var detail: String
-    var choice: Choice
-  }
-
-  enum Choice: Hashable, Sendable {
-    case copy(String)
-    case newDocument(String)
-    case newListener
-  }
-
-  var items: [Item]
-  var cursor = Cursor<Int>()
-}
-
-/// Themes with live preview.
-package struct ThemePicker: Sendable {
-  /// What `esc` goes back to.
-  var original: String
-  var cursor = Cursor<Int>()
-}
-
 /// A question whose safe answer is selected.
 package struct Confirmation: Sendable {
   enum Subject: Hashable, Sendable {
-    case delete([DocumentTarget])
+    case delete(DocumentTarget)
     /// Waiting batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit
@@ -134,7 +94,7 @@ package struct Confirmation: Sendable {
 
   /// A document, or a field of it.
   struct DocumentTarget: Hashable, Sendable {
-    var path: String
+    var key: DocumentKey
     var field: String?
   }
 

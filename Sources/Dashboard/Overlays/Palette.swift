@@ -2,9 +2,9 @@
 import FirestoreModel
 
 /// Commands, listeners, collections, documents and themes in one searchable list.
-package struct Palette: Sendable {
-  struct Item: Hashable, Sendable {
-    enum Target: Hashable, Sendable {
+struct Palette: Sendable {
+  struct Item: Sendable {
+    enum Target: Sendable {
       case command(Command)
       case theme(String)
       case collection(ResourcePath)
@@ -21,16 +21,16 @@ package struct Palette: Sendable {
     var target: Target
   }
 
-  var field = TextField()
-  var cursor = Cursor<Int>()
+  /// How many matches are visible at once.
+  static let shownItems = 12
+
   /// Everything there was when the palette was opened.
   let all: [Item]
 
   init(_ all: [Item]) { self.all = all }
 
   /// What matches the typed text, best first.
-  var items: [Item] {
-    let text = field.text
+  func items(matching text: String) -> [Item] {
     if let jump = Self.jump(text) { return [jump] }
     let scored = all.enumerated().compactMap { index, item in
       Self.score(text.lowercased(), in: item.title.lowercased()).map { (score: $0, index: index, item: item) }
@@ -82,23 +82,17 @@ extension DashboardState {
   /// The palette's list for the present state.
   func paletteItems() -> [Palette.Item] {
     let glyphs = configuration.glyphs
-    let motions: Set<Command> = [
-      .down, .up, .top, .bottom, .halfPageDown, .halfPageUp, .pageDown, .pageUp, .open, .back, .fold, .unfold, .palette,
-      .nextPane, .previousPane, .interrupt,
-    ]
     var items: [Palette.Item] = []
-    var taken = motions
-    for context in screenContexts {
-      for binding in Keymap.bindings where binding.context == context && taken.insert(binding.command).inserted {
+    func add(_ commands: [Command], _ group: (Command) -> String) {
+      for command in commands {
+        guard let title = command.title?.text(self) else { continue }
         items.append(
           Palette.Item(
-            title: title(of: binding), group: context.title.lowercased(), detail: binding.keyText(glyphs, limit: 2),
-            target: .command(binding.command)))
+            title: title, group: group(command), detail: command.keyText(glyphs, limit: 2), target: .command(command)))
       }
     }
-    items.append(
-      Palette.Item(
-        title: "messages: what was said before", group: "everywhere", detail: "", target: .command(.messages)))
+    add(Keymap.commands(in: screenContexts)) { $0.context.title.lowercased() }
+    add(Keymap.unbound) { _ in "everywhere" }
     items += listeners.filter { $0.failure == nil }.map {
       Palette.Item(title: "stop listening to \($0.name)", group: "listener", detail: "", target: .stopListener($0.tag))
     }
@@ -115,15 +109,5 @@ extension DashboardState {
       Palette.Item(title: "theme: \($0.name)", group: "theme", detail: $0.slug, target: .theme($0.slug))
     }
     return items
-  }
-
-  /// A binding's help, said for the present state.
-  func title(of binding: Binding) -> String {
-    switch binding.command {
-    case .toggleNetwork: network.isNetworkEnabled ? "go offline" : "go online"
-    case .togglePause: feed.isPaused ? "resume the feed" : "pause the feed"
-    case .toggleMouse: isMouseOn ? "mouse off" : "mouse on"
-    default: binding.help
-    }
   }
 }

@@ -35,7 +35,7 @@ struct CollectionsPane {
       }
     }
     guard isLarge, area.height > 1 else { return }
-    let hints = PaneHints.line([.filter, .toggleListener, .open, .new], .collections, state, glyphs, width: area.width)
+    let hints = PaneHints.line(.collections, state, glyphs, width: area.width)
     canvas.put(hints, x: area.x, y: area.maxY - 1, width: area.width)
   }
 

@@ -37,9 +37,7 @@ struct NetworkPane {
     }
     guard isLarge, lines.count < area.height else { return }
     canvas.put(
-      PaneHints.line([.faults, .retryNow, .new], .network, state, glyphs, width: area.width), x: area.x,
-      y: area.maxY - 1,
-      width: area.width)
+      PaneHints.line(.network, state, glyphs, width: area.width), x: area.x, y: area.maxY - 1, width: area.width)
   }
 
   static func count(_ state: DashboardState) -> String {
@@ -171,7 +169,8 @@ struct NetworkPane {
     // A notice about the cache has its name already.
     return fact(
       state.network.storageNotice == nil ? "cache" : "size",
-      ByteText.short(count) + limit + (state.network.isCacheInMemory ? " in memory" : " on disk"), isFull ? .warn : .text)
+      ByteText.short(count) + limit + (state.network.isCacheInMemory ? " in memory" : " on disk"),
+      isFull ? .warn : .text)
   }
 
   private var reconnectLine: Line {

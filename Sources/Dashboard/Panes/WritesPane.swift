@@ -49,9 +49,8 @@ struct WritesPane {
     }
     var bottom = area.maxY - 1
     if isLarge, area.height > 2, !rows.isEmpty {
-      let edit: [Command] = state.writes.selected?.isRejected == true ? [.edit] : []
-      let line = PaneHints.line(
-        [.cancelWrite, .mark, .retryNow] + edit + [.copy], .writes, state, glyphs, width: area.width)
+      let hidden = state.writes.selected?.isRejected == true ? nil : "edit"
+      let line = PaneHints.line(.writes, state, glyphs, width: area.width, without: hidden)
       canvas.put(line, x: area.x, y: bottom, width: area.width)
       bottom -= 1
     }

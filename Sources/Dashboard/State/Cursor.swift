@@ -10,23 +10,21 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
   init(_ id: ID? = nil) { self.id = id }
 
   /// Finds the selected row again in a changed list and scrolls so that it is among the `height` visible rows.
-  mutating func settle(in ids: [ID], height: Int) {
-    if let id, index < ids.count, index >= 0, ids[index] == id {
+  mutating func settle(in ids: some RandomAccessCollection<ID>, height: Int) {
+    if let id, 0..<ids.count ~= index, ids[ids.index(ids.startIndex, offsetBy: index)] == id {
       // Unmoved: the common case needs no search.
     } else if let id, let found = ids.firstIndex(of: id) {
-      index = found
-    } else {
-      index = max(0, min(index, ids.count - 1))
+      index = ids.distance(from: ids.startIndex, to: found)
     }
-    id = ids.isEmpty ? nil : ids[index]
+    select(index: index, in: ids)
     scroll(count: ids.count, height: height)
   }
 
-  mutating func move(by step: Int, in ids: [ID]) { select(index: index + step, in: ids) }
+  mutating func move(by step: Int, in ids: some RandomAccessCollection<ID>) { select(index: index + step, in: ids) }
 
-  mutating func select(index target: Int, in ids: [ID]) {
+  mutating func select(index target: Int, in ids: some RandomAccessCollection<ID>) {
     index = max(0, min(target, ids.count - 1))
-    id = ids.isEmpty ? nil : ids[index]
+    id = ids.isEmpty ? nil : ids[ids.index(ids.startIndex, offsetBy: index)]
   }
 
   /// Selects a row that may not be there yet; `settle` finds it.
@@ -39,9 +37,14 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
     if index >= top + height { top = index - height + 1 }
   }
 
-  /// The visible part of a list, safe for any height.
-  func visible(count: Int, height: Int) -> Range<Int> {
-    let start = max(0, min(top, count - 1))
-    return count == 0 || height <= 0 ? 0..<0 : start..<min(count, start + height)
+  /// The rows on the screen: those the cursor remembers, moved as little as needed to fill the height and to hold the
+  /// selected row, whatever size the list was settled for.
+  func rows(count: Int, height: Int) -> Range<Int> {
+    guard count > 0, height > 0 else { return 0..<0 }
+    let index = min(max(0, index), count - 1)
+    var first = min(max(0, top), max(0, count - height))
+    if index < first { first = index }
+    if index >= first + height { first = index - height + 1 }
+    return first..<min(count, first + height)
   }
 }

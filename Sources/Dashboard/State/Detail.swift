@@ -43,5 +43,14 @@ package struct Detail: Sendable {
 
   init(_ key: DocumentKey) { self.key = key }
 
+  /// Folds or unfolds all fields.
+  mutating func fold(_ folding: Folding) {
+    self.folding = folding
+    toggled = []
+  }
+
+  /// Compares with an older version, or with a newer one.
+  mutating func goBack(by step: Int) { versionsBack = max(0, versionsBack + step) }
+
   var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
 }

@@ -2,7 +2,17 @@
 package import TerminalCanvas
 
 /// How the space above the footer is shared.
-package enum LayoutPreset: Int, CaseIterable, Hashable, Sendable { case balanced, state, stream }
+package enum LayoutPreset: Hashable, Sendable {
+  case balanced, state, stream
+
+  var next: LayoutPreset {
+    switch self {
+    case .balanced: .state
+    case .state: .stream
+    case .stream: .balanced
+    }
+  }
+}
 
 /// How much fits: chosen from the size alone.
 package enum LayoutClass: Hashable, Sendable {

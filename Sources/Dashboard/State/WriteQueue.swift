@@ -48,6 +48,8 @@ package struct WriteQueue: Sendable {
   /// The marked rows, or else the selected one.
   var chosen: [QueueRow] { marked.isEmpty ? selected.map { [$0] } ?? [] : rows.filter { marked.contains($0.batch) } }
 
+  var hasChosenRejected: Bool { chosen.contains(where: \.isRejected) }
+
   /// How many batches wait.
   package var waiting: Int { live.count + hidden.count }
 

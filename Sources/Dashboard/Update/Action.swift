@@ -10,6 +10,4 @@ package enum Action: Sendable {
   case tick(Timestamp)
   /// News from the client.
   case client(ClientEvent, at: Timestamp)
-  /// The palette or a script runs a command by itself.
-  case command(Command, at: Timestamp)
 }

@@ -3,6 +3,19 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
+  /// The query that the focus is on: of the selected collection with its filter, of the selected row's listener, or of
+  /// the open document.
+  var selectedQuery: Query? {
+    switch focus {
+    case .collections:
+      guard let path = selectedCollection else { return nil }
+      return Query(path: path, filters: browser.windows[path]?.filter?.filters ?? [])
+    case .feed: return listeners.first { $0.tag == feed.selected?.listener }?.query
+    case .detail: return detail.map { Query(path: $0.key.path) }
+    case .writes, .network: return nil
+    }
+  }
+
   /// The collection that the selection of pane 1 lies in, or is.
   var selectedCollection: ResourcePath? {
     switch browser.cursor.id {
@@ -42,10 +55,6 @@ extension DashboardState {
   }
 
   mutating func fold() -> [Effect] {
-    if focus == .detail {
-      foldDetail(open: false)
-      return []
-    }
     guard let item = browser.cursor.id else { return [] }
     switch item {
     case .collection(let path):
@@ -61,10 +70,6 @@ extension DashboardState {
   }
 
   mutating func unfold() -> [Effect] {
-    if focus == .detail {
-      foldDetail(open: true)
-      return []
-    }
     switch browser.cursor.id {
     case .collection(let path):
       if browser.expanded.contains(path) { return move(by: 1, in: .collections) }
@@ -76,33 +81,22 @@ extension DashboardState {
     }
   }
 
-  mutating func foldAll() -> [Effect] {
-    if focus == .detail {
-      detail?.folding = .folded
-      detail?.toggled = []
-      return []
-    }
-    return (browser.roots ?? []).flatMap { browser.collapse(ResourcePath($0)) }
-  }
+  mutating func foldAll() -> [Effect] { (browser.roots ?? []).flatMap { browser.collapse(ResourcePath($0)) } }
 
   mutating func unfoldAll() -> [Effect] {
-    if focus == .detail {
-      detail?.folding = .open
-      detail?.toggled = []
-      return []
-    }
-    return (browser.roots ?? []).flatMap {
+    (browser.roots ?? []).flatMap {
       browser.expand(ResourcePath($0), limit: windowLimit, in: configuration.database)
     }
   }
 
-  private mutating func foldDetail(open: Bool) {
+  /// Folds or unfolds the selected field of the open document, or goes to the field around it.
+  mutating func foldDetail(isOpen wanted: Bool) {
     guard var detail, let id = detail.cursor.id else { return }
     let lines = DetailContent.lines(of: detail, in: self)
     guard case .field(let line)? = lines.first(where: { $0.id == id })?.content else { return }
-    if let isOpen = line.isOpen, isOpen != open {
+    if let isOpen = line.isOpen, isOpen != wanted {
       detail.toggled.formSymmetricDifference([line.path])
-    } else if !open, line.path.count > 1 {
+    } else if !wanted, line.path.count > 1 {
       detail.cursor.select(["field"] + line.path.dropLast())
     }
     self.detail = detail

@@ -3,119 +3,46 @@ import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
-  /// Runs a command in the open overlay or on the screen. One that is impossible now says why instead.
+  /// Runs a command. One that is impossible now says why instead.
   mutating func perform(_ command: Command) -> [Effect] {
-    switch command {
-    case .interrupt: return interrupt()
-    case .redraw: return [.terminal(.redraw)]
-    case .suspend: return [.terminal(.suspend)]
-    default: break
-    }
-    if overlay != nil { return performInOverlay(command) }
-    if let reason = reasonDisabled(command) {
+    if let reason = command.reason(self) {
       toast(.info, reason)
       return []
     }
-    if let step = step(of: command) { return move(by: step, in: focus) }
-    return performOnScreen(command)
+    return command.run(&self)
   }
 
-  private mutating func performOnScreen(_ command: Command) -> [Effect] {
-    switch command {
-    case .top: return moveToEnd(isTop: true)
-    case .bottom: return moveToEnd(isTop: false)
-    case .focusCollections: focusPane(.collections)
-    case .focusWrites: focusPane(.writes)
-    case .focusNetwork: focusPane(.network)
-    case .focusFeed: focusPane(.feed)
-    case .focusDetail:
-      return detail == nil
-        ? openSelected()
-        : {
-          focusPane(.detail)
-          return []
-        }()
-    case .nextPane: cycleFocus(by: 1)
-    case .previousPane: cycleFocus(by: -1)
-    case .nextTab: cycleTab(by: 1)
-    case .previousTab: cycleTab(by: -1)
-    case .zoom: isZoomed = true
-    case .unzoom: isZoomed = false
-    case .nextLayout: preset = LayoutPreset(rawValue: (preset.rawValue + 1) % LayoutPreset.allCases.count) ?? .balanced
-    case .open: return openSelected()
-    case .back: return goBack()
-    case .quit: return goBackOrQuit()
-    case .quitNow: return [.terminal(.quit(code: 0))]
-    case .toggleNetwork: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
-    case .togglePause: feed.isPaused ? feed.follow() : pauseFeed()
-    case .follow: feed.follow()
-    case .filter: openFilter()
-    case .palette: overlay = .palette(Palette(paletteItems()))
-    case .help: overlay = .help(HelpList(contexts: screenContexts))
-    case .copy: openCopyMenu()
-    case .setBookmark: bookmarkVerb = .set
-    case .goToBookmark: bookmarkVerb = .go
-    case .undo: return [.client(.undo)]
-    case .themes: openThemes()
-    case .toggleMouse:
-      isMouseOn.toggle()
-      toast(.info, isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
-      return [.terminal(.setMouse(isMouseOn))]
-    case .faults: overlay = .faults(FaultMenu())
-    case .explain: return explainSelected()
-    case .messages: overlay = .messages(Cursor())
-    default: return performInPane(command)
-    }
-    return []
+  /// Does what a key means here.
+  mutating func run(_ key: Key) -> [Effect] {
+    Keymap.command(for: key, in: contexts).map { perform($0) } ?? []
   }
 
-  private mutating func performInPane(_ command: Command) -> [Effect] {
-    switch command {
-    case .fold: return fold()
-    case .unfold: return unfold()
-    case .foldAll: return foldAll()
-    case .unfoldAll: return unfoldAll()
-    case .toggleListener: return toggleListener()
-    case .filterLikeThis: return filterLikeThis()
-    case .new: return openNew()
-    case .edit: return edit()
-    case .delete: askToDelete()
-    case .mark:
-      guard let id = writes.selected?.batch else { return [] }
-      if writes.marked.remove(id) == nil { writes.marked.insert(id) }
-      writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
-    case .cancelWrite: askToCancelWrites()
-    case .retryNow: return sendNow()
-    case .dropRejected: askToDropAllRejected()
-    case .onlyListener:
-      feed.onlyListener = feed.onlyListener == nil ? feed.selected?.listener : nil
-      feed.follow()
-    case .onlyDocument:
-      feed.onlyDocument = feed.onlyDocument == nil ? feed.selected?.key : nil
-      feed.follow()
-    case .timeFormat: feed.showsDeltas.toggle()
-    case .clearFeed: feed.clear()
-    case .nextMatch: moveToMatch(.next)
-    case .previousMatch: moveToMatch(.previous)
-    case .wrap: detail?.wraps.toggle()
-    case .olderVersion: detail?.versionsBack += 1
-    case .newerVersion: detail.map { detail?.versionsBack = max(0, $0.versionsBack - 1) }
-    default: break
-    }
-    return []
+  // MARK: Modes
+
+  mutating func toggleNetwork() -> [Effect] { [.client(.setNetwork(enabled: !network.isNetworkEnabled))] }
+
+  /// What switching the network would lead to.
+  var otherNetworkState: String { network.isNetworkEnabled ? "offline" : "online" }
+
+  mutating func togglePause() { feed.isPaused ? feed.follow() : pauseFeed() }
+
+  mutating func toggleMouse() -> [Effect] {
+    isMouseOn.toggle()
+    toast(.info, isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
+    return [.terminal(.setMouse(isMouseOn))]
   }
 
   // MARK: Leaving
 
-  private mutating func interrupt() -> [Effect] {
-    if overlay != nil { return perform(.cancel) }
+  mutating func interrupt() -> [Effect] {
+    if overlay != nil { return cancel() }
     if let last = lastInterrupt, now.milliseconds(since: last) <= 1000 { return [.terminal(.quit(code: 130))] }
     lastInterrupt = now
     toast(.info, "ctrl-c again quits")
     return []
   }
 
-  private mutating func goBack() -> [Effect] {
+  mutating func goBack() -> [Effect] {
     if isZoomed {
       isZoomed = false
       return []
@@ -143,7 +70,7 @@ extension DashboardState {
     return []
   }
 
-  private mutating func goBackOrQuit() -> [Effect] {
+  mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
     let count = writes.waiting + writes.rejected.count
     guard network.isCacheInMemory, count > 0 else { return [.terminal(.quit(code: 0))] }
@@ -162,7 +89,14 @@ extension DashboardState {
     focus = pane
   }
 
-  private mutating func cycleFocus(by step: Int) {
+  /// Goes to the open document, or opens the selected one.
+  mutating func focusDetail() -> [Effect] {
+    guard detail != nil else { return openSelected() }
+    focusPane(.detail)
+    return []
+  }
+
+  mutating func cycleFocus(by step: Int) {
     let all = visiblePanes
     let index = all.firstIndex(of: focus) ?? 0
     focus = all[((index + step) % all.count + all.count) % all.count]
@@ -176,7 +110,7 @@ extension DashboardState {
     return order.filter { $0 != .detail || detail != nil }
   }
 
-  private mutating func cycleTab(by step: Int) {
+  mutating func cycleTab(by step: Int) {
     guard let tab = detail?.tab else { return }
     let count = Detail.Tab.allCases.count
     detail?.tab = Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data

@@ -23,18 +23,16 @@ extension DashboardState {
     case .writes: writes.filter = WordFilter(line.field.text)
     case .detail: search(line.field.text)
     case .collections:
-      var line = line
       do throws(ModelError) {
         _ = try BrowserFilter(line.field.text)
-        line.error = nil
-      } catch { line.error = error.message }
-      overlay = .filter(line)
+        overlay?.filterLine?.error = nil
+      } catch { overlay?.filterLine?.error = error.message }
     case .network: break
     }
   }
 
-  mutating func acceptFilter(_ line: FilterLine) -> [Effect] {
-    guard line.pane == .collections, let path = selectedCollection else {
+  mutating func acceptFilter() -> [Effect] {
+    guard let line = overlay?.filterLine, line.pane == .collections, let path = selectedCollection else {
       overlay = nil
       return []
     }
@@ -46,6 +44,18 @@ extension DashboardState {
       toast(.warning, error.message)
       return []
     }
+  }
+
+  /// `esc` in the line: the pane shows everything again.
+  mutating func dropFilter(of pane: Pane) -> [Effect] {
+    switch pane {
+    case .feed: feed.filter = WordFilter("")
+    case .writes: writes.filter = WordFilter("")
+    case .detail: detail?.search = WordFilter("")
+    case .collections: return filteredCollection.map { clearFilter(of: $0) } ?? []
+    case .network: break
+    }
+    return []
   }
 
   mutating func clearFilter(of path: ResourcePath) -> [Effect] { setFilter(nil, of: path) }

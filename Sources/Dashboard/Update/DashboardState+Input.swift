@@ -19,21 +19,17 @@ extension DashboardState {
   private mutating func press(_ key: Key) -> [Effect] {
     if key != .ctrl("c") { lastInterrupt = nil }
     if let verb = bookmarkVerb { return finishBookmark(verb, key.typedCharacter) }
-    guard let open = overlay else { return run(key, in: screenContexts) }
+    guard let open = overlay else { return run(key) }
     if var field = open.field {
       if let character = key.typedCharacter {
         field.insert(String(character))
         return type(field)
       }
-      if Keymap.binding(for: key, in: contexts) == nil, field.edit(key.description) { return type(field) }
+      if Keymap.command(for: key, in: contexts) == nil, field.edit(key.description) { return type(field) }
     } else if let character = key.typedCharacter {
       return choose(character)
     }
-    return run(key, in: contexts)
-  }
-
-  private mutating func run(_ key: Key, in contexts: [KeyContext]) -> [Effect] {
-    Keymap.binding(for: key, in: contexts).map { perform($0.command) } ?? []
+    return run(key)
   }
 
   /// The text of the open overlay's line changed.
@@ -41,52 +37,27 @@ extension DashboardState {
     overlay?.field = field
     switch overlay {
     case .filter(let line): applyLiveFilter(line)
-    case .palette(var palette):
-      palette.cursor.select(index: 0, in: Array(palette.items.indices))
-      overlay = .palette(palette)
-    case .help(var list):
-      list.cursor.select(index: 0, in: Array(list.bindings.indices))
-      overlay = .help(list)
-    default: break
+    case .list(let list):
+      let count = count(of: list)
+      overlay?.list?.cursor.select(index: 0, in: 0..<count)
+    case .listener, .confirm, nil: break
     }
     return []
   }
 
-  /// A letter in an overlay that has no line to type into.
-  private mutating func choose(_ character: Character) -> [Effect] {
-    switch overlay {
-    case .copyMenu(let menu), .newMenu(let menu):
-      if let item = menu.items.first(where: { $0.letter == character }) { return choose(item) }
-      if character == "q" { return perform(.cancel) }
+  /// A letter in an overlay that has no line to type into: it chooses a row, or stands for another key.
+  private mutating func choose(_ letter: Character) -> [Effect] {
+    if let list = overlay?.list, list.letters.contains(letter) { return choose(letter, in: list) }
+    switch (overlay, letter) {
+    case (_, "Q"): return [.terminal(.quit(code: 0))]
+    case (.list, "q"), (.confirm, "q"), (.confirm, "n"): return run(Key(.escape))
+    case (.list(let list), "j") where list.letters.isEmpty: return run(Key(.down))
+    case (.list(let list), "k") where list.letters.isEmpty: return run(Key(.up))
+    case (.confirm, "h"), (.confirm, "l"): return run(Key(.tab))
+    case (.listener, " "): overlay?.editor?.toggle()
     default: break
     }
-    if character == "Q" { return [.terminal(.quit(code: 0))] }
-    switch overlay {
-    case .faults: return chooseFault(character)
-    case .explanation: return chooseInExplanation(character)
-    case .listener(var editor):
-      if character == " " { editor.toggle() }
-      overlay = .listener(editor)
-      return []
-    case .themes, .messages:
-      let motion: Command? =
-        switch character {
-        case "j": .down
-        case "k": .up
-        case "q": .cancel
-        default: nil
-        }
-      return motion.map { perform($0) } ?? []
-    case .confirm:
-      let motion: Command? =
-        switch character {
-        case "h", "l": .nextField
-        case "q", "n": .cancel
-        default: nil
-        }
-      return motion.map { perform($0) } ?? []
-    default: return []
-    }
+    return []
   }
 
   private mutating func resize(_ newSize: Size) -> [Effect] {
@@ -121,7 +92,7 @@ extension DashboardState {
     if let footer = layout.footer, footer.contains(mouse.point) {
       return FooterPane.command(at: mouse.x, self, footer.width).map { perform($0) } ?? []
     }
-    guard overlay == nil else { return isDouble ? perform(.accept) : [] }
+    guard overlay == nil else { return isDouble ? run(Key(.enter)) : [] }
     if let tabs = layout.tabs, tabs.contains(mouse.point) {
       if let pane = TabLine.pane(at: mouse.x, self, tabs.width) { focusPane(pane) }
       return []
@@ -129,7 +100,7 @@ extension DashboardState {
     guard let pane = layout.pane(at: mouse.point) else { return [] }
     focusPane(pane)
     select(row: mouse.y - layout.content(of: pane).y, of: pane, layout)
-    return isDouble ? perform(.open) : []
+    return isDouble ? run(Key(.enter)) : []
   }
 
   private mutating func scroll(_ mouse: MouseEvent) -> [Effect] {

@@ -2,19 +2,10 @@
 import FirestoreModel
 
 extension DashboardState {
-  /// Rows that a motion goes down; `nil` for other commands.
-  func step(of command: Command) -> Int? {
-    let page = listHeight(of: focus, layout(size))
-    return switch command {
-    case .down: 1
-    case .up: -1
-    case .halfPageDown: max(1, page / 2)
-    case .halfPageUp: -max(1, page / 2)
-    case .pageDown: page
-    case .pageUp: -page
-    default: nil
-    }
-  }
+  /// Rows of a page in the pane with the focus.
+  var page: Int { listHeight(of: focus, layout(size)) }
+
+  mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
   /// Moves the selection of a pane; at the edge of a browser window the window moves on.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
@@ -38,14 +29,14 @@ extension DashboardState {
       guard step < 0 else { return }
       pauseFeed()
     }
-    feed.cursor.move(by: step, in: Array(feed.shown))
+    feed.cursor.move(by: step, in: feed.shown)
   }
 
   /// Holds the feed with its last page on the screen.
   mutating func pauseFeed() {
     guard !feed.isPaused else { return }
     feed.pause()
-    feed.cursor.settle(in: Array(feed.shown), height: listHeight(of: .feed, layout(size)))
+    feed.cursor.settle(in: feed.shown, height: listHeight(of: .feed, layout(size)))
   }
 
   private mutating func slideWindow() -> [Effect] {
@@ -65,7 +56,7 @@ extension DashboardState {
     case .feed:
       if isTop {
         pauseFeed()
-        feed.cursor.select(index: 0, in: Array(feed.shown))
+        feed.cursor.select(index: 0, in: feed.shown)
       } else {
         feed.follow()
       }
@@ -109,7 +100,7 @@ extension DashboardState {
       detail?.cursor.select(index: target(ids.count), in: ids)
     case .feed:
       pauseFeed()
-      let ids = Array(feed.shown)
+      let ids = feed.shown
       feed.cursor.select(index: target(ids.count), in: ids)
     case .network: break
     }

@@ -5,7 +5,7 @@ import FirestoreModel
 extension DashboardState {
   /// Sends the chosen rejected writes again; without one, skips the wait before the next attempt.
   mutating func sendNow() -> [Effect] {
-    let rejected = focus == .writes ? writes.chosen.filter(\.isRejected).map(\.batch) : []
+    let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }
     writes.marked = []
     if network.isOffline { toast(.info, "you are offline: it waits in the queue") }
@@ -26,6 +26,13 @@ extension DashboardState {
       FeedRow(
         time: now, kind: .failed, summary: "rejected \(first)\(more) forgotten: no more rejected writes are kept"))
     rate.note(1, at: now)
+  }
+
+  /// Marks the selected write, or takes its mark away, and goes on to the next.
+  mutating func markWrite() {
+    guard let id = writes.selected?.batch else { return }
+    if writes.marked.remove(id) == nil { writes.marked.insert(id) }
+    writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
   }
 
   mutating func askToCancelWrites() {

@@ -8,7 +8,7 @@ extension DashboardState {
   private static let listenLimit = 1000
 
   mutating func toggleListener() -> [Effect] {
-    if let key = focus == .detail ? detail?.key : selectedKey { return toggle(Query(path: key.path)) }
+    if let key = selectedKey { return toggle(Query(path: key.path)) }
     guard let path = selectedCollection else { return [] }
     var query = Query(path: path)
     if let total = browser.windows[path]?.total, total > Self.listenLimit * 10 {
@@ -42,18 +42,13 @@ extension DashboardState {
     return [.client(.unlisten(tag))]
   }
 
-  mutating func openNew() -> [Effect] {
-    guard focus == .collections, let path = selectedCollection else {
-      openListenerEditor(from: "")
-      return []
-    }
-    overlay = .newMenu(
-      Menu(items: [
-        Menu.Item(
-          letter: "d", title: "document in \(path.text)", detail: "in $EDITOR", choice: .newDocument(path.text)),
-        Menu.Item(letter: "l", title: "listener on \(path.text)", detail: "with clauses", choice: .newListener),
-      ]))
-    return []
+  mutating func openNew() {
+    guard let path = selectedCollection else { return openListenerEditor(from: "") }
+    let items = [
+      MenuItem(letter: "d", title: "document in \(path.text)", detail: "in $EDITOR", choice: .newDocument(in: path)),
+      MenuItem(letter: "l", title: "listener on \(path.text)", detail: "with clauses", choice: .newListener),
+    ]
+    overlay = .list(ListOverlay(content: .newMenu(items)))
   }
 
   mutating func openListenerEditor(from text: String) {
@@ -62,15 +57,14 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  mutating func edit() -> [Effect] {
-    if focus == .writes { return editRejectedWrite() }
+  func editDocument() -> [Effect] {
     guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
     return [.terminal(.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields))))]
   }
 
   mutating func askToDelete() {
     guard let key = selectedKey else { return }
-    var target = Confirmation.DocumentTarget(path: key.path.text)
+    var target = Confirmation.DocumentTarget(key: key)
     var title = "Delete document"
     var body = [key.path.text]
     if focus == .collections, case .field(_, let name)? = browser.cursor.id {
@@ -79,7 +73,7 @@ extension DashboardState {
       body = ["\(name) of \(key.path.text)"]
     }
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
-    var question = Confirmation(title: title, body: body, action: "Delete", subject: .delete([target]))
+    var question = Confirmation(title: title, body: body, action: "Delete", subject: .delete(target))
     if network.backend.kind == .cloud {
       question.required = key.documentID
       question.typed = TextField()
@@ -91,9 +85,7 @@ extension DashboardState {
   /// Carries out a confirmed question.
   mutating func carryOut(_ subject: Confirmation.Subject) -> [Effect] {
     switch subject {
-    case .delete(let targets):
-      let mutations = targets.compactMap { target in DocumentKey(target.path).map { mutation(for: target, $0) } }
-      return [.client(.write(mutations))]
+    case .delete(let target): return [.client(.write([mutation(for: target)]))]
     case .takeBack(let waiting, let rejected):
       writes.marked = []
       return waiting.map { .client(.cancelWrite($0)) } + (rejected.isEmpty ? [] : [.client(.dropRejected(rejected))])
@@ -102,32 +94,29 @@ extension DashboardState {
     }
   }
 
-  private func mutation(for target: Confirmation.DocumentTarget, _ key: DocumentKey) -> Mutation {
-    guard let field = target.field else { return Mutation(key: key, operation: .delete) }
+  private func mutation(for target: Confirmation.DocumentTarget) -> Mutation {
+    guard let field = target.field else { return Mutation(key: target.key, operation: .delete) }
     let patch = Mutation.Operation.patch(Fields(), FieldMask([FieldPath(field)]))
-    return Mutation(key: key, operation: patch, precondition: .exists(true))
+    return Mutation(key: target.key, operation: patch, precondition: .exists(true))
   }
 
   // MARK: Copying
 
   mutating func openCopyMenu() {
-    var items: [Menu.Item] = []
+    var items: [MenuItem] = []
     func add(_ letter: Character, _ title: String, _ text: String) {
-      items.append(Menu.Item(letter: letter, title: title, detail: text, choice: .copy(text)))
+      items.append(MenuItem(letter: letter, title: title, detail: text, choice: .copy(text)))
     }
     let path = selectedKey?.path ?? (focus == .collections ? selectedCollection : nil)
     if let path { add("p", "path", path.text) }
     if let key = selectedKey, let fields = document(key)?.data?.fields {
       add("j", "JSON", DocumentJSON.text(of: fields))
     }
-    if let value = selectedValue { add("v", "value", DocumentJSON.line(of: value)) }
+    if let value = selectedField?.value { add("v", "value", DocumentJSON.line(of: value)) }
     if focus == .feed, let row = feed.selected { add("r", "row", row.text(offset: configuration.utcOffset)) }
     if let path { add("s", "Swift", SwiftCode.lines(for: Query(path: path)).joined(separator: "\n")) }
-    overlay = .copyMenu(Menu(items: items))
+    overlay = .list(ListOverlay(content: .copyMenu(items)))
   }
-
-  /// The selected field's value.
-  var selectedValue: Value? { selectedField?.value }
 
   var selectedField: (key: DocumentKey, path: FieldPath, value: Value)? {
     if focus == .collections, case .field(let key, let name)? = browser.cursor.id,

@@ -24,7 +24,7 @@ struct FooterPane {
     }
     let badges = Self.badges(state, area.width)
     for hint in Self.hints(state, area.width) {
-      let isDisabled = state.overlay == nil && state.reasonDisabled(hint.command) != nil
+      let isDisabled = state.overlay == nil && hint.command.reason(state) != nil
       let used = canvas.put(
         hint.key, at: Point(x: hint.x, y: area.y), role: isDisabled ? .textMuted : .key, maxWidth: area.width - hint.x)
       canvas.put(
@@ -46,47 +46,25 @@ struct FooterPane {
     let isTight = width < 44
     let badgeWidth = badges(state, width).width
     let room = width - (badgeWidth > 0 ? badgeWidth + 1 : 0)
-    var taken: Set<Command> = []
-    var bindings: [Binding] = []
-    for context in state.contexts {
-      bindings += Keymap.bindings.filter {
-        $0.context == context && $0.hint != nil && taken.insert($0.command).inserted
-      }
-    }
+    let commands = Keymap.commands(in: state.contexts) { $0.hint != nil }
     var x = isTight ? 0 : 1
     var hints: [Hint] = []
-    // Whoever knows no key must find the one that tells them all.
-    let help = bindings.first { $0.command == .help }
-    var reserve = help.map { columns(of: $0, state) + (isTight ? 1 : 2) } ?? 0
-    for binding in bindings.sorted(by: { $0.priority < $1.priority }) {
-      if binding.command == .help { reserve = 0 }
-      let key = binding.keyText(glyphs, limit: 1)
-      let word = word(of: binding, state.focus, state)
-      let columns = columns(of: binding, state)
+    // There is always room for the key that tells all others.
+    var reserve = commands.first { $0.name == "help" }.map { columns(of: $0, state) + (isTight ? 1 : 2) } ?? 0
+    for command in commands.sorted(by: { $0.priority < $1.priority }) {
+      if command.name == "help" { reserve = 0 }
+      let columns = columns(of: command, state)
       guard x + columns + reserve <= room - (isTight ? 0 : 1) else { continue }
-      hints.append(Hint(command: binding.command, key: key, word: word, x: x, width: columns))
+      let key = command.keyText(glyphs, limit: 1)
+      hints.append(Hint(command: command, key: key, word: command.word(state), x: x, width: columns))
       x += columns + (isTight ? 1 : 2)
     }
     return hints
   }
 
-  private static func columns(of binding: Binding, _ state: DashboardState) -> Int {
-    let key = binding.keyText(state.configuration.glyphs, limit: 1)
-    return SafeText.columns(of: key) + 1 + SafeText.columns(of: word(of: binding, state.focus, state))
-  }
-
-  static func word(of binding: Binding, _ pane: Pane, _ state: DashboardState) -> String {
-    switch binding.command {
-    case .toggleNetwork:
-      state.size.width < 44
-        ? (state.network.isNetworkEnabled ? "offline" : "online")
-        : (state.network.isNetworkEnabled ? "go offline" : "go online")
-    case .toggleListener: state.isListeningToSelection(in: pane) ? "stop listening" : "listen"
-    case .cancelWrite where state.writes.chosen.contains { $0.isRejected }: "drop"
-    case .retryNow where pane == .writes && state.writes.chosen.contains { $0.isRejected }: "send again"
-    case .togglePause: state.feed.isPaused ? "resume" : "pause"
-    default: binding.hint ?? ""
-    }
+  private static func columns(of command: Command, _ state: DashboardState) -> Int {
+    let key = command.keyText(state.configuration.glyphs, limit: 1)
+    return SafeText.columns(of: key) + 1 + SafeText.columns(of: command.word(state))
   }
 
   /// The modes that are on, as far as there is room; the newest rows and what hides them come first.

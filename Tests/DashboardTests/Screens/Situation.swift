@@ -71,7 +71,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       return scene.state
     case .messages:
       var scene = Shop.failures(size, glyphs)
-      scene.change { $0.overlay = .messages(Cursor()) }
+      scene.change { $0.openMessages() }
       scene.press("down")
       return scene.state
     case .browsing:
@@ -89,7 +89,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath(segments: ["status"]), .equal, "paid"))],
         explicitOrderBy: [OrderBy(FieldPath(segments: ["total"]), .descending)], limit: 20)
       scene.change {
-        $0.overlay = .explanation(ExplanationPanel(query))
+        $0.overlay = .list(ListOverlay(content: .explanation(ExplanationPanel(query: query))))
         $0.indexes = [
           LocalIndexRow("orders(total descending)"),
           LocalIndexRow("users(name ascending)", isAutomatic: true, progress: .init(done: 1200, total: 10_000)),

@@ -3,6 +3,7 @@ import TerminalCanvas
 
 /// What a query costs at the cache, the indexes, and what can be done.
 struct ExplanationDialog {
+  let list: ListOverlay
   let panel: ExplanationPanel
   let state: DashboardState
   let layout: Layout
@@ -33,10 +34,7 @@ struct ExplanationDialog {
       y += 1
     }
     let rows = Rect(x: area.x, y: y, width: area.width, height: area.maxY - y)
-    for (row, index) in panel.cursor.rows(count: Self.items.count, height: rows.height).enumerated() {
-      canvas.put(line(Self.items[index]), x: rows.x, y: rows.y + row, width: rows.width)
-      if index == panel.cursor.index { canvas.gutter(x: rows.x, y: rows.y + row, glyphs: glyphs, isFocused: true) }
-    }
+    canvas.rows(of: list.cursor, count: Self.items.count, in: rows, glyphs: glyphs) { line(Self.items[$0]) }
   }
 
   private func put(

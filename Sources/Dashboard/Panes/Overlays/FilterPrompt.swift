@@ -33,7 +33,7 @@ struct FilterPrompt {
       return "\(grouped(state.feed.visible.count)) of \(grouped(state.feed.rows.count)) rows"
         + (state.size.width >= 72 ? "   words AND, !word NOT" : "")
     }
-    let keep = "\(Binding.text(of: Key(.enter), glyphs)) keep"
+    let keep = "\(Command.text(of: Key(.enter), glyphs)) keep"
     return state.size.width >= 72 ? "id prefix, field:value   \(keep)   esc clear" : keep
   }
 }

@@ -3,30 +3,31 @@ import TerminalCanvas
 
 /// Every key that means something here, and what the signs on the screen mean.
 struct HelpDialog {
-  let list: HelpList
+  let list: ListOverlay
+  let contexts: [KeyContext]
   let state: DashboardState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let bindings = list.bindings
+    let commands = list.commands(of: contexts)
     let columns = layout.size.width >= 110 ? 2 : 1
-    let legend = layout.size.height >= 20 ? [explanation(bindings)] + Self.legend(glyphs) : []
-    let listRows = max(1, (bindings.count + columns - 1) / columns)
+    let legend = layout.size.height >= 20 ? [explanation(commands)] + Self.legend(glyphs) : []
+    let listRows = max(1, (commands.count + columns - 1) / columns)
     let dialog = Dialog(
       layout, width: columns == 2 ? 114 : 78, rows: 2 + listRows + (legend.isEmpty ? 0 : legend.count + 1))
-    let place = list.contexts.first?.title ?? ""
+    let place = contexts.first?.title ?? ""
     dialog.draw("Help \(glyphs.bullet) \(place)", "type to search: keys or words", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    canvas.put(list.field, x: area.x, y: area.y, width: max(1, area.width - 14))
-    let count = "\(bindings.count) keys"
+    if let field = list.field { canvas.put(field, x: area.x, y: area.y, width: max(1, area.width - 14)) }
+    let count = "\(commands.count) keys"
     canvas.put(count, at: Point(x: area.maxX - count.count, y: area.y), role: .textMuted, clip: area)
     if area.height > 3 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     let top = area.y + (area.height > 3 ? 2 : 1)
     let isLegendShown = !legend.isEmpty && area.maxY - top >= legend.count + 6
     let bottom = area.maxY - (isLegendShown ? legend.count + 1 : 0)
-    draw(bindings, columns, in: Rect(x: area.x, y: top, width: area.width, height: bottom - top), on: &canvas)
+    draw(commands, columns, in: Rect(x: area.x, y: top, width: area.width, height: bottom - top), on: &canvas)
     guard isLegendShown else { return }
     dialog.rule(at: bottom, on: &canvas, glyphs)
     for (row, text) in legend.enumerated() {
@@ -34,39 +35,39 @@ struct HelpDialog {
     }
   }
 
-  private func draw(_ bindings: [Binding], _ columns: Int, in area: Rect, on canvas: inout Canvas) {
+  private func draw(_ commands: [Command], _ columns: Int, in area: Rect, on canvas: inout Canvas) {
     guard !area.isEmpty else { return }
-    if bindings.isEmpty {
+    if commands.isEmpty {
       canvas.put("no key does that", at: area.origin, role: .textMuted, clip: area)
       return
     }
     let width = area.width / columns
-    let range = list.cursor.rows(count: bindings.count, height: area.height * columns)
+    let range = list.cursor.rows(count: commands.count, height: area.height * columns)
     for (offset, index) in range.enumerated() {
       let point = Point(x: area.x + offset / area.height * width, y: area.y + offset % area.height)
-      canvas.put(line(bindings[index], width: width - 1), x: point.x, y: point.y, width: width - 1)
+      canvas.put(line(commands[index], width: width - 1), x: point.x, y: point.y, width: width - 1)
       if index == list.cursor.index { canvas.gutter(x: point.x, y: point.y, glyphs: glyphs, isFocused: true) }
     }
   }
 
-  private func line(_ binding: Binding, width: Int) -> Line {
-    let reason = state.reasonDisabled(binding.command)
+  private func line(_ command: Command, width: Int) -> Line {
+    let reason = command.reason(state)
     var line = Line(glyphs)
     line.skip(2)
-    line.cell(binding.keyText(glyphs, limit: 2), reason == nil ? .key : .textMuted, width: width < 40 ? 9 : 14)
+    line.cell(command.keyText(glyphs, limit: 2), reason == nil ? .key : .textMuted, width: width < 40 ? 9 : 14)
     line.skip(1)
-    line.add(binding.help, reason == nil ? .text : .textMuted)
+    line.add(command.help, reason == nil ? .text : .textMuted)
     if let reason { line.add(" \(glyphs.dash) \(reason)", .hint) }
     return line
   }
 
   /// The selected row in full: columns may cut it.
-  private func explanation(_ bindings: [Binding]) -> String {
-    guard bindings.indices.contains(list.cursor.index) else { return "" }
-    let binding = bindings[list.cursor.index]
-    let reason = state.reasonDisabled(binding.command).map { " (not now: \($0))" } ?? ""
+  private func explanation(_ commands: [Command]) -> String {
+    guard commands.indices.contains(list.cursor.index) else { return "" }
+    let command = commands[list.cursor.index]
+    let reason = command.reason(state).map { " (not now: \($0))" } ?? ""
     return SafeText.truncated(
-      "\(binding.keyText(glyphs, limit: 9))  \(binding.help)\(reason)", to: 74, ellipsis: glyphs.ellipsis)
+      "\(command.keyText(glyphs, limit: 9))  \(command.help)\(reason)", to: 74, ellipsis: glyphs.ellipsis)
   }
 
   private static func legend(_ glyphs: Glyphs) -> [String] {

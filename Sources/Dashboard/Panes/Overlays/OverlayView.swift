@@ -9,29 +9,35 @@ struct OverlayView {
 
   func draw(on canvas: inout Canvas) {
     switch state.overlay {
-    case .help(let list): HelpDialog(list: list, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .palette(let palette):
-      PaletteDialog(palette: palette, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .list(let list): draw(list, on: &canvas)
     case .listener(let editor):
       ListenerDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .confirm(let question):
       ConfirmDialog(question: question, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .explanation(let panel):
-      ExplanationDialog(panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .themes(let picker): drawThemes(picker, on: &canvas)
-    case .copyMenu(let menu): draw(menu, "Copy", on: &canvas)
-    case .newMenu(let menu): draw(menu, "New", on: &canvas)
-    case .faults(let menu): draw(menu, on: &canvas)
-    case .messages(let cursor): drawMessages(cursor, on: &canvas)
     case .filter, nil: break
     }
   }
 
-  private func draw(_ menu: Menu, _ title: String, on canvas: inout Canvas) {
-    let dialog = Dialog(layout, width: 64, rows: max(1, menu.items.count))
-    dialog.draw(title, "", on: &canvas, glyphs)
-    list(menu.items.count, menu.cursor, in: dialog, on: &canvas) { index in
-      let item = menu.items[index]
+  private func draw(_ list: ListOverlay, on canvas: inout Canvas) {
+    switch list.content {
+    case .help(let contexts):
+      HelpDialog(list: list, contexts: contexts, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .palette(let palette):
+      PaletteDialog(list: list, palette: palette, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .explanation(let panel):
+      ExplanationDialog(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .themes(let original): drawThemes(list, original, on: &canvas)
+    case .copyMenu(let items), .newMenu(let items): drawMenu(list, items, on: &canvas)
+    case .faults: drawFaults(list, on: &canvas)
+    case .messages: drawMessages(list, on: &canvas)
+    }
+  }
+
+  private func drawMenu(_ list: ListOverlay, _ items: [MenuItem], on canvas: inout Canvas) {
+    let dialog = Dialog(layout, width: 64, rows: max(1, items.count))
+    dialog.draw(list.kind.title, "", on: &canvas, glyphs)
+    draw(list, in: dialog, on: &canvas) { index in
+      let item = items[index]
       var line = Line(glyphs)
       line.skip(2)
       line.cell(String(item.letter), .key, width: 3)
@@ -42,11 +48,11 @@ struct OverlayView {
     }
   }
 
-  private func draw(_ menu: FaultMenu, on canvas: inout Canvas) {
-    let items = FaultMenu.Item.allCases
+  private func drawFaults(_ list: ListOverlay, on canvas: inout Canvas) {
+    let items = FaultItem.allCases
     let dialog = Dialog(layout, width: 74, rows: items.count)
     dialog.draw("Faults", "enter or the letter switches", on: &canvas, glyphs)
-    list(items.count, menu.cursor, in: dialog, on: &canvas) { index in
+    draw(list, in: dialog, on: &canvas) { index in
       let item = items[index]
       let isOn = item.isOn(state.faults)
       var line = Line(glyphs)
@@ -59,24 +65,24 @@ struct OverlayView {
     }
   }
 
-  private func drawThemes(_ picker: ThemePicker, on canvas: inout Canvas) {
+  private func drawThemes(_ list: ListOverlay, _ original: String, on canvas: inout Canvas) {
     let themes = state.configuration.themes
     let dialog = Dialog(layout, width: 44, rows: max(1, themes.count))
     dialog.draw("Themes", "previewed as you move", on: &canvas, glyphs)
-    list(themes.count, picker.cursor, in: dialog, on: &canvas) { index in
+    draw(list, in: dialog, on: &canvas) { index in
       var line = Line(glyphs)
       line.skip(2)
       line.cell(themes[index].name, width: 24)
       line.add(themes[index].slug, .textMuted)
-      if themes[index].slug == picker.original { line.add("  in use", .hint) }
+      if themes[index].slug == original { line.add("  in use", .hint) }
       return line
     }
   }
 
-  private func drawMessages(_ cursor: Cursor<Int>, on canvas: inout Canvas) {
+  private func drawMessages(_ list: ListOverlay, on canvas: inout Canvas) {
     let dialog = Dialog(layout, width: layout.size.width - 4, rows: max(1, state.messages.count))
     dialog.draw("Messages", "\(state.messages.count)", on: &canvas, glyphs)
-    list(state.messages.count, cursor, in: dialog, on: &canvas) { index in
+    draw(list, in: dialog, on: &canvas) { index in
       let message = state.messages[index]
       var line = Line(glyphs)
       line.skip(2)
@@ -93,14 +99,12 @@ struct OverlayView {
     }
   }
 
-  private func list(
-    _ count: Int, _ cursor: Cursor<Int>, in dialog: Dialog, on canvas: inout Canvas, line: (Int) -> Line
+  private func draw(
+    _ list: ListOverlay, in dialog: Dialog, on canvas: inout Canvas, line: (Int) -> Line
   ) {
     let area = dialog.content
-    for (row, index) in cursor.rows(count: count, height: area.height).enumerated() {
-      canvas.put(line(index), x: area.x, y: area.y + row, width: area.width)
-      if index == cursor.index { canvas.gutter(x: area.x, y: area.y + row, glyphs: glyphs, isFocused: true) }
-    }
+    let count = state.count(of: list)
+    canvas.rows(of: list.cursor, count: count, in: area, glyphs: glyphs, line: line)
     if count == 0, area.height > 0 { canvas.put("nothing here", at: area.origin, role: .textMuted, clip: area) }
   }
 }

@@ -3,38 +3,35 @@ import TerminalCanvas
 
 /// The command palette: one line to type into, the best matches below.
 struct PaletteDialog {
-  private static let shownItems = 12
-
+  let list: ListOverlay
   let palette: Palette
   let state: DashboardState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let items = palette.items
+    let items = list.items(of: palette)
     // As high as ever, whatever matches: a box that shrinks while typing would repaint the panes behind it.
-    let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Self.shownItems)
+    let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
     dialog.draw("Commands", "\(items.count) of \(palette.all.count)", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
     canvas.put(":", at: area.origin, role: .key)
-    canvas.put(palette.field, x: area.x + 2, y: area.y, width: area.width - 2)
+    if let field = list.field { canvas.put(field, x: area.x + 2, y: area.y, width: area.width - 2) }
     let hasRule = area.height > 3
     if hasRule { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     let top = area.y + (hasRule ? 2 : 1)
-    let height = min(area.maxY - top, Self.shownItems)
+    let height = min(area.maxY - top, Palette.shownItems)
     if items.isEmpty, height > 0 {
       canvas.put("nothing matches", at: Point(x: area.x + 2, y: top), role: .textMuted, clip: area)
     }
-    for (row, index) in palette.cursor.rows(count: items.count, height: height).enumerated() {
-      canvas.put(line(items[index], width: area.width), x: area.x, y: top + row, width: area.width)
-      if index == palette.cursor.index { canvas.gutter(x: area.x, y: top + row, glyphs: glyphs, isFocused: true) }
-    }
+    let rows = Rect(x: area.x, y: top, width: area.width, height: height)
+    canvas.rows(of: list.cursor, count: items.count, in: rows, glyphs: glyphs) { line(items[$0], width: area.width) }
   }
 
   private func line(_ item: Palette.Item, width: Int) -> Line {
     var reason: String?
-    if case .command(let command) = item.target { reason = state.reasonDisabled(command) }
+    if case .command(let command) = item.target { reason = command.reason(state) }
     var line = Line(glyphs)
     line.skip(2)
     let isNarrow = width < 52

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What holds in one overlay.
+extension Keymap {
+  static let overlays: [Command] =
+    list(.help, accept: "run the selected binding", hint: "run")
+    + list(.palette, accept: "run", hint: "run")
+    + list(.themes, accept: "keep this theme", hint: "keep")
+    + list(.copyMenu, accept: "copy", hint: "copy")
+    + list(.newMenu, accept: "choose", hint: "choose")
+    + list(.faults, accept: "switch it, or let it happen to the next write", hint: "switch")
+    + list(.explanation, accept: "do what the row says", hint: "do it")
+    + list(.messages, accept: "close", hint: nil)
+    + filter + confirm + listener
+
+  private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
+    [
+      Command("accept", "enter", in: .overlay(kind), accept, hint: hint, 2, run: { $0.acceptRow() }),
+      Command("cancel", "esc", in: .overlay(kind), "close", hint: "close", 1, run: { $0.cancel() }),
+      Command("down", "down ctrl-n", in: .overlay(kind), "down", hint: "down", 4, run: { $0.moveOverlay(by: 1) }),
+      Command("up", "up ctrl-p", in: .overlay(kind), "up", hint: "up", 3, run: { $0.moveOverlay(by: -1) }),
+      Command("page-down", "pgdn", in: .overlay(kind), "a page down", run: { $0.moveOverlay(by: 10) }),
+      Command("page-up", "pgup", in: .overlay(kind), "a page up", run: { $0.moveOverlay(by: -10) }),
+    ]
+  }
+
+  private static let filter: [Command] = [
+    Command("accept", "enter", in: .overlay(.filter), "keep the filter", hint: "keep", 1, run: { $0.acceptFilter() }),
+    Command("cancel", "esc", in: .overlay(.filter), "drop the filter", hint: "clear", 2, run: { $0.cancel() }),
+  ]
+
+  private static let confirm: [Command] = [
+    Command(
+      "accept", "enter", in: .overlay(.confirm), "the selected answer", hint: "choose", 1,
+      run: { $0.acceptAnswer() }),
+    Command("cancel", "esc", in: .overlay(.confirm), "cancel", hint: "cancel", 2, run: { $0.cancel() }),
+    Command(
+      "next-field", "tab right", in: .overlay(.confirm), "other answer", hint: "other answer", 3,
+      change: { $0.overlay?.confirmation?.isActionSelected.toggle() }),
+    Command(
+      "previous-field", "shift-tab left", in: .overlay(.confirm), "other answer",
+      change: { $0.overlay?.confirmation?.isActionSelected.toggle() }),
+  ]
+
+  private static let listener: [Command] = [
+    Command(
+      "next-field", "tab down", in: .overlay(.listener), "next field", hint: "next", 1,
+      change: { $0.overlay?.editor?.move(by: 1) }),
+    Command(
+      "previous-field", "shift-tab up", in: .overlay(.listener), "previous field",
+      change: { $0.overlay?.editor?.move(by: -1) }),
+    Command(
+      "accept", "enter", in: .overlay(.listener), "start listening", hint: "start listening", 2,
+      run: { $0.acceptListener() }),
+    Command(
+      "toggle-option", "ctrl-t", in: .overlay(.listener), "switch the option or operator", hint: "switch", 4,
+      change: { $0.overlay?.editor?.toggle() }),
+    Command(
+      "remove-clause", "ctrl-x", in: .overlay(.listener), "remove the clause", hint: "remove clause", 5,
+      change: { $0.overlay?.editor?.removeClause() }),
+    Command(
+      "copy-swift", "ctrl-y", in: .overlay(.listener), "copy the Swift code", hint: "copy Swift", 6,
+      run: { $0.copySwift() }),
+    Command(
+      "explain", "ctrl-o", in: .overlay(.listener), "explain: how the cache answers it", hint: "explain", 7,
+      run: { $0.explainEdited() }),
+    Command("cancel", "esc", in: .overlay(.listener), "cancel", hint: "cancel", 3, run: { $0.cancel() }),
+  ]
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What holds in one pane.
+extension Keymap {
+  static let panes: [Command] = collections + writes + network + feed + newListener + detail
+
+  private static let collections: [Command] = [
+    Command(
+      "listen", "space", in: .pane(.collections), "listen to the collection or document, or stop",
+      hint: Wording { $0.isListeningToSelection(in: .collections) ? "stop listening" : "listen" }, 1,
+      unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
+    Command("new", "n", in: .pane(.collections), "new document or listener", hint: "new", 2, change: { $0.openNew() }),
+    Command(
+      "edit", "e", in: .pane(.collections), "edit the document in $EDITOR", unless: { $0.reasonAgainstEditing },
+      run: { $0.editDocument() }),
+    Command(
+      "delete", "d", in: .pane(.collections), "delete the document or field", unless: { $0.reasonAgainstDeleting },
+      change: { $0.askToDelete() }),
+    Command(
+      "fold", "h left", in: .pane(.collections), "fold, or go to the parent", isListed: false, run: { $0.fold() }),
+    Command(
+      "unfold", "l right", in: .pane(.collections), "unfold, or go inside", isListed: false, run: { $0.unfold() }),
+    Command("fold-all", "-", in: .pane(.collections), "fold all", run: { $0.foldAll() }),
+    Command("unfold-all", "=", in: .pane(.collections), "unfold all collections", run: { $0.unfoldAll() }),
+    Command(
+      "filter-like-this", "*", in: .pane(.collections), "filter by the selected field's value",
+      unless: { $0.reasonAgainstFilterLikeThis }, run: { $0.filterLikeThis() }),
+  ]
+
+  private static let writes: [Command] = [
+    Command(
+      "cancel-write", "x", in: .pane(.writes), "cancel a waiting write, drop a rejected one",
+      hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel write" }, 1,
+      unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
+    Command(
+      "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },
+      change: { $0.markWrite() }),
+    Command(
+      "retry", "r", in: .pane(.writes), "send now without waiting for the retry; a rejected write again",
+      hint: Wording { $0.writes.hasChosenRejected ? "send again" : "retry now" }, 5,
+      unless: { $0.writes.hasChosenRejected ? nil : $0.reasonAgainstRetrying }, run: { $0.sendNow() }),
+    Command(
+      "edit", "e", in: .pane(.writes), "edit a rejected write in $EDITOR and send it again", hint: "edit", 11,
+      unless: { $0.writes.selected?.isRejected == true ? nil : "only a rejected write can be edited" },
+      run: { $0.editRejectedWrite() }),
+    Command(
+      "drop-rejected", "X", in: .pane(.writes), "drop all rejected writes",
+      unless: { $0.writes.rejected.isEmpty ? "no write was rejected" : nil },
+      change: { $0.askToDropAllRejected() }),
+  ]
+
+  private static let network: [Command] = [
+    Command(
+      "toggle-network", "space", in: .pane(.network), "go offline or online",
+      title: Wording { "go " + $0.otherNetworkState }, run: { $0.toggleNetwork() }),
+    Command(
+      "faults", "f", in: .pane(.network), "faults: latency, losses, rejections", hint: "faults", 5,
+      change: { $0.openFaults() }),
+    Command(
+      "retry", "r", in: .pane(.network), "connect now, without waiting for the retry", hint: "retry now", 5,
+      unless: { $0.reasonAgainstRetrying }, run: { _ in [.client(.retryNow)] }),
+  ]
+
+  private static let feed: [Command] = [
+    Command(
+      "toggle-pause", "space", in: .pane(.feed), "pause or resume",
+      title: Wording { $0.feed.isPaused ? "resume the feed" : "pause the feed" }, change: { $0.togglePause() }),
+    Command("follow", "f", in: .pane(.feed), "follow the tail", change: { $0.feed.follow() }),
+    Command(
+      "only-listener", "L", in: .pane(.feed), "only this listener, or all again",
+      unless: { $0.feed.reasonAgainstOnlyListener }, change: { $0.feed.toggleOnlyListener() }),
+    Command(
+      "only-document", "D", in: .pane(.feed), "only this document, or all again",
+      unless: { $0.feed.reasonAgainstOnlyDocument }, change: { $0.feed.toggleOnlyDocument() }),
+    Command(
+      "time-format", "t", in: .pane(.feed), "time of day, or time since the row above",
+      change: { $0.feed.showsDeltas.toggle() }),
+    Command(
+      "clear-feed", "c", in: .pane(.feed), "clear the feed",
+      unless: { $0.feed.rows.isEmpty ? "the feed is empty" : nil }, change: { $0.feed.clear() }),
+    Command(
+      "edit", "e", in: .pane(.feed), "edit the document in $EDITOR", unless: { $0.reasonAgainstEditing },
+      run: { $0.editDocument() }),
+  ]
+
+  private static let newListener: [Command] = [Pane.writes, .network, .feed].map { pane in
+    Command("new", "n", in: .pane(pane), "new listener", change: { $0.openListenerEditor(from: "") })
+  }
+
+  private static let detail: [Command] = [
+    Command("next-tab", "]", in: .pane(.detail), "next tab", hint: "next tab", 1, change: { $0.cycleTab(by: 1) }),
+    Command("previous-tab", "[", in: .pane(.detail), "previous tab", change: { $0.cycleTab(by: -1) }),
+    Command(
+      "fold", "h left", in: .pane(.detail), "fold, or go to the parent", isListed: false,
+      change: { $0.foldDetail(isOpen: false) }),
+    Command(
+      "unfold", "l right", in: .pane(.detail), "unfold", isListed: false, change: { $0.foldDetail(isOpen: true) }),
+    Command("fold-all", "-", in: .pane(.detail), "fold all", change: { $0.detail?.fold(.folded) }),
+    Command("unfold-all", "=", in: .pane(.detail), "unfold all", change: { $0.detail?.fold(.open) }),
+    Command(
+      "next-match", "n", in: .pane(.detail), "next line that matches the search",
+      unless: { $0.reasonAgainstMatching }, change: { $0.moveToMatch(.next) }),
+    Command(
+      "previous-match", "N", in: .pane(.detail), "previous line that matches", unless: { $0.reasonAgainstMatching },
+      change: { $0.moveToMatch(.previous) }),
+    Command("wrap", "w", in: .pane(.detail), "wrap long texts, or cut them", change: { $0.detail?.wraps.toggle() }),
+    Command(
+      "older-version", ",", in: .pane(.detail), "compare with an older version",
+      change: { $0.detail?.goBack(by: 1) }),
+    Command(
+      "newer-version", ".", in: .pane(.detail), "compare with a newer version",
+      change: { $0.detail?.goBack(by: -1) }),
+    Command(
+      "listen", "space", in: .pane(.detail), "listen to the document, or stop", run: { $0.toggleListener() }),
+    Command(
+      "edit", "e", in: .pane(.detail), "edit the document in $EDITOR", hint: "edit", 2,
+      unless: { $0.reasonAgainstEditing }, run: { $0.editDocument() }),
+    Command(
+      "delete", "d", in: .pane(.detail), "delete the document", unless: { $0.reasonAgainstDeleting },
+      change: { $0.askToDelete() }),
+    Command(
+      "filter-like-this", "*", in: .pane(.detail), "filter its collection by the selected field's value",
+      unless: { $0.reasonAgainstFilterLikeThis }, run: { $0.filterLikeThis() }),
+  ]
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// What holds on the whole screen.
+extension Keymap {
+  static let always: [Command] = [
+    Command(
+      "interrupt", "ctrl-c", in: .always, "cancel; twice within a second quits", isListed: false,
+      run: { $0.interrupt() }),
+    Command("redraw", "ctrl-l", in: .always, "paint the screen again", run: { _ in [.terminal(.redraw)] }),
+    Command("suspend", "ctrl-z", in: .always, "suspend", run: { _ in [.terminal(.suspend)] }),
+  ]
+
+  static let screen: [Command] = everywhere + focus + leaving + motions + arrangement + actions
+
+  private static let everywhere: [Command] = [
+    Command(
+      "help", "? f1", in: .screen, "help: every key of this place", hint: "help", 6, change: { $0.openHelp() }),
+    Command(
+      "palette", ": ctrl-p", in: .screen, "command palette; :42 and :50% jump to a row", hint: "command", 7,
+      isListed: false, change: { $0.openPalette() }),
+    Command(
+      "filter", "/", in: .screen, "filter this pane; in a document search", hint: "filter", 8,
+      unless: { $0.reasonAgainstFilter }, change: { $0.openFilter() }),
+    Command(
+      "toggle-network", "o", in: .screen, "go offline or online",
+      hint: Wording { ($0.size.width < 44 ? "" : "go ") + $0.otherNetworkState }, 3,
+      title: Wording { "go " + $0.otherNetworkState }, run: { $0.toggleNetwork() }),
+    Command(
+      "toggle-pause", "p", in: .screen, "pause or resume the feed",
+      hint: Wording { $0.feed.isPaused ? "resume" : "pause" }, 4,
+      title: Wording { $0.feed.isPaused ? "resume the feed" : "pause the feed" }, change: { $0.togglePause() }),
+  ]
+
+  private static let focus: [Command] = [
+    Command(
+      "next-pane", "tab", in: .screen, "next pane", hint: "pane", 10, isListed: false,
+      change: { $0.cycleFocus(by: 1) }),
+    Command(
+      "previous-pane", "shift-tab", in: .screen, "previous pane", isListed: false, change: { $0.cycleFocus(by: -1) }),
+    Command("collections", "1", in: .screen, "go to Collections", change: { $0.focusPane(.collections) }),
+    Command("writes", "2", in: .screen, "go to Pending writes", change: { $0.focusPane(.writes) }),
+    Command("network", "3", in: .screen, "go to Network", change: { $0.focusPane(.network) }),
+    Command("feed", "4", in: .screen, "go to the Live feed", change: { $0.focusPane(.feed) }),
+    Command(
+      "detail", "0", in: .screen, "go to the document",
+      unless: { $0.detail == nil && $0.selectedKey == nil ? "no document is selected" : nil },
+      run: { $0.focusDetail() }),
+  ]
+
+  private static let leaving: [Command] = [
+    Command(
+      "open", "enter", in: .screen, "open what is selected", hint: "open", 9, isListed: false,
+      run: { $0.openSelected() }),
+    Command("back", "esc", in: .screen, "back, close, clear the filter", isListed: false, run: { $0.goBack() }),
+    Command("quit", "q", in: .screen, "back; at the top quit", hint: "quit", 20, run: { $0.goBackOrQuit() }),
+    Command("quit-now", "Q", in: .screen, "quit at once, also from a list", run: { _ in [.terminal(.quit(code: 0))] }),
+  ]
+
+  private static let motions: [Command] = [
+    Command("down", "j down", in: .screen, "down", isListed: false, run: { $0.move(by: 1) }),
+    Command("up", "k up", in: .screen, "up", isListed: false, run: { $0.move(by: -1) }),
+    Command("top", "g home <", in: .screen, "first row", isListed: false, run: { $0.moveToEnd(isTop: true) }),
+    Command("bottom", "G end >", in: .screen, "last row", isListed: false, run: { $0.moveToEnd(isTop: false) }),
+    Command(
+      "half-page-down", "ctrl-d", in: .screen, "half a page down", isListed: false,
+      run: { $0.move(by: max(1, $0.page / 2)) }),
+    Command(
+      "half-page-up", "ctrl-u", in: .screen, "half a page up", isListed: false,
+      run: { $0.move(by: -max(1, $0.page / 2)) }),
+    Command("page-down", "ctrl-f pgdn", in: .screen, "a page down", isListed: false, run: { $0.move(by: $0.page) }),
+    Command("page-up", "ctrl-b pgup", in: .screen, "a page up", isListed: false, run: { $0.move(by: -$0.page) }),
+  ]
+
+  private static let arrangement: [Command] = [
+    Command("zoom", "+", in: .screen, "let this pane fill the screen", change: { $0.isZoomed = true }),
+    Command(
+      "unzoom", "_", in: .screen, "show all panes again", unless: { $0.isZoomed ? nil : "nothing is zoomed" },
+      change: { $0.isZoomed = false }),
+    Command("layout", "|", in: .screen, "next layout", change: { $0.preset = $0.preset.next }),
+  ]
+
+  private static let actions: [Command] = [
+    Command(
+      "set-mark", "m", in: .screen, "mark this row with the letter that follows", change: { $0.bookmarkVerb = .set }),
+    Command(
+      "go-to-mark", "'", in: .screen, "go to the row marked with the letter that follows",
+      change: { $0.bookmarkVerb = .go }),
+    Command("undo", "u", in: .screen, "undo the last write made here", run: { _ in [.client(.undo)] }),
+    Command(
+      "copy", "y", in: .screen, "copy path, JSON, value, row or Swift", unless: { $0.reasonAgainstCopying },
+      change: { $0.openCopyMenu() }),
+    Command(
+      "themes", "T", in: .screen, "choose a theme with live preview",
+      unless: { $0.configuration.themes.isEmpty ? "no themes are installed" : nil }, change: { $0.openThemes() }),
+    Command("faults", "F", in: .screen, "faults: latency, losses, rejections", change: { $0.openFaults() }),
+    Command(
+      "explain", "i", in: .screen, "explain: how the cache answers the query, its indexes",
+      unless: { $0.selectedQuery == nil ? "no collection and no listener's row is selected" : nil },
+      run: { $0.explainSelected() }),
+    Command(
+      "mouse", "%", in: .screen, "mouse on or off", title: Wording { $0.isMouseOn ? "mouse off" : "mouse on" },
+      run: { $0.toggleMouse() }),
+  ]
+
+  /// What only the palette has.
+  static let unbound: [Command] = [
+    Command(
+      "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() })
+  ]
+}

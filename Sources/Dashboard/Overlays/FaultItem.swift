@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The ways to disturb the network, each with a letter. Settings go to their next value; single faults hit the next
+/// write.
+enum FaultItem: CaseIterable, Hashable, Sendable {
+  case latency, jitter, loss, unplug, silence
+  case deny, notFound, abort, dropAcknowledgement, dropRequest
+  case calm
+
+  var letter: Character {
+    switch self {
+    case .latency: "l"
+    case .jitter: "i"
+    case .loss: "a"
+    case .unplug: "u"
+    case .silence: "s"
+    case .deny: "r"
+    case .notFound: "n"
+    case .abort: "b"
+    case .dropAcknowledgement: "k"
+    case .dropRequest: "d"
+    case .calm: "c"
+    }
+  }
+
+  var title: String {
+    switch self {
+    case .latency: "latency"
+    case .jitter: "jitter on top of it"
+    case .loss: "acknowledgements lost"
+    case .unplug: "unplug the server"
+    case .silence: "silence: nothing arrives"
+    case .deny: "reject the next write"
+    case .notFound: "reject the next write"
+    case .abort: "fail the next write"
+    case .dropAcknowledgement: "lose the next answer"
+    case .dropRequest: "lose the next write"
+    case .calm: "calm: no faults"
+    }
+  }
+
+  /// The fault of the next write; `nil` for settings.
+  var writeFault: WriteFault? {
+    switch self {
+    case .deny: .reject(.permissionDenied)
+    case .notFound: .reject(.notFound)
+    case .abort: .reject(.aborted)
+    case .dropAcknowledgement: .dropAcknowledgement
+    case .dropRequest: .dropRequest
+    case .latency, .jitter, .loss, .unplug, .silence, .calm: nil
+    }
+  }
+
+  /// What it is set to, or what it does.
+  func detail(_ settings: FaultSettings) -> String {
+    switch self {
+    case .latency: Self.text(settings.latency)
+    case .jitter: Self.text(settings.jitter)
+    case .loss: "\(settings.lostAcknowledgements) %"
+    case .unplug: settings.isUnplugged ? "unplugged" : "off"
+    case .silence: settings.isSilent ? "silent" : "off"
+    case .deny: "permission-denied"
+    case .notFound: "not-found"
+    case .abort: "aborted, so it is sent again"
+    case .dropAcknowledgement: "applied, then sent again"
+    case .dropRequest: "not applied, then sent again"
+    case .calm: settings.isCalm ? "" : "undoes all of the above"
+    }
+  }
+
+  private static func text(_ time: Duration) -> String { "+\(TimeText.wholeMilliseconds(time)) ms" }
+
+  func isOn(_ settings: FaultSettings) -> Bool {
+    switch self {
+    case .latency: settings.latency != .zero
+    case .jitter: settings.jitter != .zero
+    case .loss: settings.lostAcknowledgements > 0
+    case .unplug: settings.isUnplugged
+    case .silence: settings.isSilent
+    case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest, .calm: false
+    }
+  }
+}
+
+extension FaultSettings {
+  private static let latencies: [Duration] = [.zero, .milliseconds(100), .milliseconds(500), .seconds(2)]
+  private static let losses = [0, 10, 50, 100]
+
+  /// Goes to the item's next value.
+  mutating func advance(_ item: FaultItem) {
+    switch item {
+    case .latency: latency = Self.next(latency, in: Self.latencies)
+    case .jitter: jitter = Self.next(jitter, in: Self.latencies)
+    case .loss: lostAcknowledgements = Self.next(lostAcknowledgements, in: Self.losses)
+    case .unplug: isUnplugged.toggle()
+    case .silence: isSilent.toggle()
+    case .calm: self = FaultSettings()
+    case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest: break
+    }
+  }
+
+  private static func next<T: Comparable>(_ value: T, in values: [T]) -> T { values.first { $0 > value } ?? values[0] }
+
+  /// What is on, in a few words.
+  var summary: String {
+    let items = FaultItem.allCases.filter { $0.isOn(self) }
+    return items.map { item in
+      switch item {
+      case .latency: "latency \(item.detail(self))"
+      case .jitter: "jitter \(item.detail(self))"
+      case .loss: "\(item.detail(self)) of acks lost"
+      default: item.detail(self)
+      }
+    }.joined(separator: ", ")
+  }
+}
+
+extension DashboardState {
+  /// Does what a row of the fault menu says.
+  mutating func choose(_ item: FaultItem) -> [Effect] {
+    if let fault = item.writeFault {
+      toast(.info, "\(item.title): \(item.detail(faults))")
+      return [.client(.injectFault(fault))]
+    }
+    faults.advance(item)
+    return [.client(.setFaults(faults))]
+  }
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// An overlay that is a list with a cursor.
+package struct ListOverlay: Sendable {
+  enum Content: Sendable {
+    /// The commands of some contexts, the first one's first.
+    case help([KeyContext])
+    case palette(Palette)
+    /// With the theme that `esc` goes back to.
+    case themes(original: String)
+    case copyMenu([MenuItem])
+    case newMenu([MenuItem])
+    case messages
+    case faults
+    case explanation(ExplanationPanel)
+  }
+
+  var content: Content
+  /// The line that searches the list; `nil` where letters choose.
+  var field: TextField?
+  var cursor = Cursor<Int>()
+
+  var kind: Overlay.Kind {
+    switch content {
+    case .help: .help
+    case .palette: .palette
+    case .themes: .themes
+    case .copyMenu: .copyMenu
+    case .newMenu: .newMenu
+    case .messages: .messages
+    case .faults: .faults
+    case .explanation: .explanation
+    }
+  }
+
+  /// The letter of each row; empty where rows have none.
+  var letters: [Character] {
+    switch content {
+    case .copyMenu(let items), .newMenu(let items): items.map(\.letter)
+    case .faults: FaultItem.allCases.map(\.letter)
+    case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
+    case .help, .palette, .themes, .messages: []
+    }
+  }
+
+  /// The commands that help lists: those that match what was typed, by key or word.
+  func commands(of contexts: [KeyContext]) -> [Command] {
+    let filter = WordFilter(field?.text ?? "")
+    return Keymap.commands(in: contexts).filter { command in
+      let keys = command.keys.map(\.description).joined(separator: " ")
+      return filter.matches("\(keys) \(command.help) \(command.name)")
+    }
+  }
+
+  func items(of palette: Palette) -> [Palette.Item] { palette.items(matching: field?.text ?? "") }
+}
+
+/// A row of a short list of choices.
+struct MenuItem: Sendable {
+  enum Choice: Sendable {
+    case copy(String)
+    case newDocument(in: ResourcePath)
+    case newListener
+  }
+
+  var letter: Character
+  var title: String
+  /// What it would do or yield; shown muted.
+  var detail: String
+  var choice: Choice
+}
+
+extension DashboardState {
+  /// How many rows a list has.
+  func count(of list: ListOverlay) -> Int {
+    switch list.content {
+    case .help(let contexts): list.commands(of: contexts).count
+    case .palette(let palette): list.items(of: palette).count
+    case .themes: configuration.themes.count
+    case .copyMenu(let items), .newMenu(let items): items.count
+    case .messages: messages.count
+    case .faults: FaultItem.allCases.count
+    case .explanation: ExplanationPanel.Item.allCases.count
+    }
+  }
+
+  /// Moves the cursor of a list; a theme is previewed at once.
+  mutating func moveOverlay(by step: Int) -> [Effect] {
+    guard let list = overlay?.list else { return [] }
+    let count = count(of: list)
+    overlay?.list?.cursor.move(by: step, in: 0..<count)
+    guard case .themes = list.content, let index = overlay?.list?.cursor.index,
+      configuration.themes.indices.contains(index)
+    else { return [] }
+    return show(theme: configuration.themes[index].slug)
+  }
+
+  /// `enter`: does what the selected row says.
+  mutating func acceptRow() -> [Effect] {
+    guard let list = overlay?.list else { return [] }
+    let index = list.cursor.index
+    overlay = nil
+    guard index < count(of: list) else { return [] }
+    switch list.content {
+    case .help(let contexts): return perform(list.commands(of: contexts)[index])
+    case .palette(let palette): return run(list.items(of: palette)[index].target)
+    case .copyMenu(let items), .newMenu(let items): return choose(items[index].choice)
+    case .themes, .messages: return []
+    // Several can be combined, so these stay open.
+    case .faults:
+      overlay = .list(list)
+      return choose(FaultItem.allCases[index])
+    case .explanation(let panel):
+      overlay = .list(list)
+      return choose(ExplanationPanel.Item.allCases[index], in: panel)
+    }
+  }
+
+  /// A letter in a list without a line to type into.
+  mutating func choose(_ letter: Character, in list: ListOverlay) -> [Effect] {
+    guard let index = list.letters.firstIndex(of: letter) else { return [] }
+    overlay?.list?.cursor.select(index: index, in: list.letters.indices)
+    return acceptRow()
+  }
+
+  private mutating func choose(_ choice: MenuItem.Choice) -> [Effect] {
+    switch choice {
+    case .copy(let text): return [.terminal(.copy(text))]
+    case .newDocument(let path): return [.terminal(.edit(EditRequest(.newDocument(in: path), text: "{\n  \n}\n")))]
+    case .newListener:
+      openListenerEditor(from: selectedCollection?.text ?? "")
+      return []
+    }
+  }
+
+  private mutating func run(_ target: Palette.Item.Target) -> [Effect] {
+    switch target {
+    case .command(let command): return perform(command)
+    case .theme(let slug):
+      theme = slug
+      return [.terminal(.setTheme(slug))]
+    case .collection(let path): return openCollection(path)
+    case .document(let key): return openDetail(key)
+    case .stopListener(let tag): return stopListening(tag)
+    case .row(let row): return jump(row: row)
+    case .percent(let percent): return jump(percent: percent)
+    }
+  }
+
+  // MARK: Opening
+
+  mutating func openHelp() { overlay = .list(ListOverlay(content: .help(screenContexts), field: TextField())) }
+  mutating func openPalette() {
+    overlay = .list(ListOverlay(content: .palette(Palette(paletteItems())), field: TextField()))
+  }
+  mutating func openMessages() { overlay = .list(ListOverlay(content: .messages)) }
+  mutating func openFaults() { overlay = .list(ListOverlay(content: .faults)) }
+
+  mutating func openThemes() {
+    var list = ListOverlay(content: .themes(original: theme))
+    let themes = configuration.themes
+    list.cursor.select(index: themes.firstIndex { $0.slug == theme } ?? 0, in: themes.indices)
+    overlay = .list(list)
+  }
+
+  /// Changes to a theme if another is shown.
+  mutating func show(theme slug: String) -> [Effect] {
+    guard slug != theme else { return [] }
+    theme = slug
+    return [.terminal(.setTheme(slug))]
+  }
+}
