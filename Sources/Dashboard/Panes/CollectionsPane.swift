@@ -14,7 +14,8 @@ struct CollectionsPane {
   private var isLarge: Bool { layout.layoutClass == .large }
 
   func draw(on canvas: inout Canvas) {
-    let area = layout.content(of: .collections)
+    let geometry = state.geometry(of: .collections, layout)
+    let area = geometry.content
     guard !area.isEmpty else { return }
     let rows = state.browser.rows
     if rows.isEmpty {
@@ -24,8 +25,7 @@ struct CollectionsPane {
         canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
       }
     }
-    let height = state.listHeight(of: .collections, layout)
-    let range = state.browser.cursor.rows(count: rows.count, height: height)
+    let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
     var previews: [ResourcePath: DocumentPreview] = [:]
     for (offset, row) in rows[range].enumerated() {
       let y = area.y + offset
@@ -34,9 +34,9 @@ struct CollectionsPane {
         canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .collections)
       }
     }
-    guard isLarge, area.height > 1 else { return }
+    guard let y = geometry.hints else { return }
     let hints = PaneHints.line(.collections, state, glyphs, width: area.width)
-    canvas.put(hints, x: area.x, y: area.maxY - 1, width: area.width)
+    canvas.put(hints, x: area.x, y: y, width: area.width)
   }
 
   private func draw(

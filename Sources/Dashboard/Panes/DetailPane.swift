@@ -8,28 +8,18 @@ struct DetailPane {
   let layout: Layout
   let glyphs: Glyphs
 
-  /// Rows above the list: tabs, then a rule or the path, then column heads, as far as there is room.
-  static func headRows(_ layoutClass: LayoutClass) -> Int {
-    switch layoutClass {
-    case .large: 3
-    case .medium, .small: 2
-    case .tiny, .line: 1
-    }
-  }
-
   func draw(on canvas: inout Canvas) {
-    let area = layout.content(of: .detail)
+    let geometry = state.geometry(of: .detail, layout)
+    let area = geometry.content
     guard !area.isEmpty, let detail = state.detail else { return }
     let columns = DetailColumns(detail, layout.layoutClass, width: area.width)
-    var y = area.y
-    let height = state.listHeight(of: .detail, layout)
-    for line in heads(detail, columns, width: area.width).prefix(max(0, area.height - height)) {
-      canvas.put(line, x: area.x, y: y, width: area.width)
-      y += 1
+    for (row, line) in heads(detail, columns, width: area.width).prefix(geometry.heads).enumerated() {
+      canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
     let lines = DetailContent.lines(of: detail, in: state)
     let batch = state.writes.batch(touching: detail.key)?.description ?? ""
-    for index in detail.cursor.rows(count: lines.count, height: height) where y < area.maxY {
+    var y = geometry.rows.y
+    for index in detail.cursor.rows(count: lines.count, height: geometry.rows.height) {
       let drawing = DetailLine(line: lines[index], columns: columns, batch: batch, state: state, glyphs: glyphs)
       canvas.put(drawing.drawn, x: area.x, y: y, width: area.width)
       if lines[index].id == detail.cursor.id {
@@ -44,8 +34,8 @@ struct DetailPane {
     case .large:
       var rule = Line(glyphs)
       rule.add(String(repeating: glyphs.horizontal, count: width), .border)
-      return [tabs(detail, width: width, status: status(detail)), rule, columns.heads(detail.tab, glyphs)]
-    case .medium: return [tabs(detail, width: width, status: status(detail)), columns.heads(detail.tab, glyphs)]
+      return [tabs(detail, width: width, status: status(detail)), rule, columnHeads(columns, detail.tab)]
+    case .medium: return [tabs(detail, width: width, status: status(detail)), columnHeads(columns, detail.tab)]
     case .small:
       var path = Line(glyphs)
       path.skip(1)
@@ -64,6 +54,32 @@ struct DetailPane {
       line.add(tab, .paneTitle)
       return [line]
     }
+  }
+
+  private func columnHeads(_ columns: DetailColumns, _ tab: Detail.Tab) -> Line {
+    var line = Line(glyphs)
+    let titles: [(String, Int)] =
+      switch tab {
+      case .data:
+        [("field", columns.name), ("here", columns.value)]
+          + (columns.server > 0 ? [("server", columns.server), ("batch", columns.batch)] : [])
+      case .diff: [("field", columns.name), ("before", columns.server), ("after", columns.value)]
+      case .overlay:
+        [
+          ("field", columns.name), ("server", columns.server), ("queued", columns.queued),
+          ("listeners see", columns.value),
+        ]
+      case .history: [("versions seen in this session, newest first", columns.name + columns.value)]
+      case .meta: [("what is known of the document", columns.name + columns.value)]
+      }
+    line.skip(4)
+    for (index, (title, width)) in titles.enumerated() {
+      // The names of fields that can be unfolded stand one column further to the right.
+      let indent = tab == .data && index == 0 ? 1 : 0
+      line.skip(indent)
+      line.cell(title, .textMuted, width: width - indent)
+    }
+    return line
   }
 
   private func tabs(_ detail: Detail, width: Int, status: String) -> Line {

@@ -9,7 +9,8 @@ struct NetworkPane {
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let area = layout.content(of: .network)
+    let geometry = state.geometry(of: .network, layout)
+    let area = geometry.content
     guard !area.isEmpty else { return }
     let isLarge = layout.layoutClass == .large
     var lines = [stateLine(width: area.width)]
@@ -35,9 +36,8 @@ struct NetworkPane {
     for (row, line) in lines.prefix(area.height).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
-    guard isLarge, lines.count < area.height else { return }
-    canvas.put(
-      PaneHints.line(.network, state, glyphs, width: area.width), x: area.x, y: area.maxY - 1, width: area.width)
+    guard let y = geometry.hints, lines.count < area.height else { return }
+    canvas.put(PaneHints.line(.network, state, glyphs, width: area.width), x: area.x, y: y, width: area.width)
   }
 
   static func count(_ state: DashboardState) -> String {
@@ -56,7 +56,7 @@ struct NetworkPane {
     line.skip(1)
     line.add("\(vitals.glyph) \(vitals.word)", vitals.role)
     let isWide = width >= 60
-    if let outage = vitals.outageText {
+    if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !state.network.isNetworkEnabled { line.add(" by you", .textMuted) }
     } else if state.network.online == .online {

@@ -19,17 +19,12 @@ struct WritesPane {
   }
 
   func draw(on canvas: inout Canvas) {
-    let area = layout.content(of: .writes)
+    let geometry = state.geometry(of: .writes, layout)
+    let area = geometry.content
     guard !area.isEmpty else { return }
     let rows = state.writes.rows
-    let isLarge = layout.layoutClass == .large
     let columns = columns(for: rows, width: area.width)
-    var y = area.y
-    if isLarge {
-      canvas.put(head(columns), x: area.x, y: y, width: area.width)
-      y += 1
-    }
-    let height = state.listHeight(of: .writes, layout)
+    if geometry.heads > 0 { canvas.put(head(columns), x: area.x, y: area.y, width: area.width) }
     if rows.isEmpty {
       var line = Line(glyphs)
       line.skip(1)
@@ -37,9 +32,10 @@ struct WritesPane {
       line.add(
         isFiltered ? "no write passes the filter; esc clears it" : "nothing waits: every write is acknowledged",
         .textMuted)
-      canvas.put(line, x: area.x, y: y, width: area.width)
+      canvas.put(line, x: area.x, y: geometry.rows.y, width: area.width)
     }
-    for index in state.writes.cursor.rows(count: rows.count, height: height) {
+    var y = geometry.rows.y
+    for index in state.writes.cursor.rows(count: rows.count, height: geometry.rows.height) {
       let row = rows[index]
       canvas.put(line(row, columns), x: area.x, y: y, width: area.width)
       if row.batch == state.writes.cursor.id {
@@ -47,15 +43,13 @@ struct WritesPane {
       }
       y += 1
     }
-    var bottom = area.maxY - 1
-    if isLarge, area.height > 2, !rows.isEmpty {
+    if let y = geometry.hints {
       let hidden = state.writes.selected?.isRejected == true ? nil : "edit"
       let line = PaneHints.line(.writes, state, glyphs, width: area.width, without: hidden)
-      canvas.put(line, x: area.x, y: bottom, width: area.width)
-      bottom -= 1
+      canvas.put(line, x: area.x, y: y, width: area.width)
     }
-    if state.showsWriteError(layout), let row = state.writes.selected, let error = row.error {
-      canvas.put(errorLine(error, of: row), x: area.x, y: bottom, width: area.width)
+    if let y = geometry.note, let row = state.writes.selected, let error = row.error {
+      canvas.put(errorLine(error, of: row), x: area.x, y: y, width: area.width)
     }
   }
 

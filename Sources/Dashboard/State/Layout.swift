@@ -113,26 +113,4 @@ extension DashboardState {
   func layout(_ size: Size) -> Layout {
     Layout(size: size, focus: focus, hasDetail: detail != nil, isZoomed: isZoomed, preset: preset)
   }
-
-  /// Rows that a list has in its pane, without column heads, hints and tab lines.
-  func listHeight(of pane: Pane, _ layout: Layout) -> Int {
-    let height = layout.content(of: pane).height
-    let extra =
-      switch pane {
-      case .collections: layout.layoutClass == .large ? 1 : 0
-      case .writes: (layout.layoutClass == .large ? 2 : 0) + (showsWriteError(layout) ? 1 : 0)
-      case .detail: DetailPane.headRows(layout.layoutClass)
-      case .feed, .network: 0
-      }
-    return max(1, height - extra)
-  }
-
-  /// Whether the pane of writes has a line for the selected write's error.
-  func showsWriteError(_ layout: Layout) -> Bool {
-    let height = layout.content(of: .writes).height
-    return writes.selected?.error != nil && height >= (layout.layoutClass == .large ? 5 : 6)
-  }
-
-  /// How many documents a window of the browser holds: two screens, and never less than twenty.
-  var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
 }

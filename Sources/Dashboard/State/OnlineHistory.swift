@@ -55,3 +55,12 @@ struct OnlineHistory: Sendable {
     }
   }
 }
+
+extension DashboardState {
+  /// How long the present outage has lasted, `0:42`; `nil` while online.
+  var outageText: String? {
+    guard network.isOffline else { return nil }
+    let start = outages.outages.last { $0.end == nil }?.start ?? network.since
+    return TimeText.elapsed(seconds: now.wholeSeconds(since: start))
+  }
+}

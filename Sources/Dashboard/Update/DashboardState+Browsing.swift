@@ -3,57 +3,6 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
-  /// The query that the focus is on: of the selected collection with its filter, of the selected row's listener, or of
-  /// the open document.
-  var selectedQuery: Query? {
-    switch focus {
-    case .collections:
-      guard let path = selectedCollection else { return nil }
-      return Query(path: path, filters: browser.windows[path]?.filter?.filters ?? [])
-    case .feed: return listeners.first { $0.tag == feed.selected?.listener }?.query
-    case .detail: return detail.map { Query(path: $0.key.path) }
-    case .writes, .network: return nil
-    }
-  }
-
-  /// The collection that the selection of pane 1 lies in, or is.
-  var selectedCollection: ResourcePath? {
-    switch browser.cursor.id {
-    case .collection(let path), .before(let path), .after(let path), .note(let path): path
-    case .document(let key), .field(let key, _): key.collection
-    case nil: nil
-    }
-  }
-
-  /// The document that commands mean, whichever pane has the focus.
-  var selectedKey: DocumentKey? { selectedKey(in: focus) }
-
-  func selectedKey(in pane: Pane) -> DocumentKey? {
-    switch pane {
-    case .detail: return detail?.key
-    case .writes: return writes.selected?.documents.first
-    case .feed: return feed.selected?.key
-    case .network: return nil
-    case .collections:
-      switch browser.cursor.id {
-      case .document(let key), .field(let key, _): return key
-      default: return nil
-      }
-    }
-  }
-
-  /// What is known of a document: the open detail, a browser window, or the feed.
-  func document(_ key: DocumentKey) -> Document? {
-    if let detail, detail.key == key, let local = detail.local { return local }
-    return browser.document(key) ?? feed.rows.last { $0.key == key }?.document
-  }
-
-  /// The collection around the selection, if it is filtered.
-  var filteredCollection: ResourcePath? {
-    if let path = selectedCollection, browser.windows[path]?.filter != nil { return path }
-    return nil
-  }
-
   mutating func fold() -> [Effect] {
     guard let item = browser.cursor.id else { return [] }
     switch item {
@@ -91,9 +40,7 @@ extension DashboardState {
 
   /// Folds or unfolds the selected field of the open document, or goes to the field around it.
   mutating func foldDetail(isOpen wanted: Bool) {
-    guard var detail, let id = detail.cursor.id else { return }
-    let lines = DetailContent.lines(of: detail, in: self)
-    guard case .field(let line)? = lines.first(where: { $0.id == id })?.content else { return }
+    guard var detail, case .field(let line)? = selectedLine?.content else { return }
     if let isOpen = line.isOpen, isOpen != wanted {
       detail.toggled.formSymmetricDifference([line.path])
     } else if !wanted, line.path.count > 1 {
@@ -117,12 +64,9 @@ extension DashboardState {
       case nil: return []
       }
     case .detail:
-      guard let detail, let id = detail.cursor.id else { return [] }
-      let content = DetailContent.lines(of: detail, in: self).first { $0.id == id }?.content
-      if case .field(let line)? = content {
-        if case .reference(_, let key)? = line.local ?? line.server { return openDetail(key) }
-        if line.isOpen != nil { self.detail?.toggled.formSymmetricDifference([line.path]) }
-      }
+      guard case .field(let line)? = selectedLine?.content else { return [] }
+      if case .reference(_, let key)? = line.local ?? line.server { return openDetail(key) }
+      if line.isOpen != nil { detail?.toggled.formSymmetricDifference([line.path]) }
       return []
     case .writes, .feed: return selectedKey.map { openDetail($0) } ?? []
     case .network: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]

@@ -90,16 +90,17 @@ extension DashboardState {
     lastClick = isDouble ? nil : (mouse.point, now)
     let layout = layout(size)
     if let footer = layout.footer, footer.contains(mouse.point) {
-      return FooterPane.command(at: mouse.x, self, footer.width).map { perform($0) } ?? []
+      guard overlay?.filterLine == nil else { return [] }
+      return Footer(self, width: footer.width).command(at: mouse.x).map { perform($0) } ?? []
     }
     guard overlay == nil else { return isDouble ? run(Key(.enter)) : [] }
     if let tabs = layout.tabs, tabs.contains(mouse.point) {
-      if let pane = TabLine.pane(at: mouse.x, self, tabs.width) { focusPane(pane) }
+      if let pane = PaneTabs(self, width: tabs.width).pane(at: mouse.x) { focusPane(pane) }
       return []
     }
     guard let pane = layout.pane(at: mouse.point) else { return [] }
     focusPane(pane)
-    select(row: mouse.y - layout.content(of: pane).y, of: pane, layout)
+    select(at: mouse.y, of: pane, geometry(of: pane, layout))
     return isDouble ? run(Key(.enter)) : []
   }
 
@@ -110,30 +111,14 @@ extension DashboardState {
     return move(by: step, in: pane)
   }
 
-  private mutating func select(row: Int, of pane: Pane, _ layout: Layout) {
-    guard row >= 0 else { return }
-    switch pane {
-    case .collections:
-      let ids = browser.rows.map(\.item)
-      let index = browser.cursor.top + row
-      if index < ids.count { browser.cursor.select(index: index, in: ids) }
-    case .writes:
-      let ids = writes.rows.map(\.batch)
-      let index = writes.cursor.top + row - (layout.layoutClass == .large ? 1 : 0)
-      if ids.indices.contains(index) { writes.cursor.select(index: index, in: ids) }
-    case .feed:
-      let height = listHeight(of: .feed, layout)
-      let shown = Array(feed.shown)
-      let top = feed.isPaused ? feed.cursor.top : max(0, shown.count - height)
-      guard top + row < shown.count else { return }
-      let id = shown[top + row]
+  /// Selects the row of a pane's list at a row of the screen.
+  private mutating func select(at y: Int, of pane: Pane, _ geometry: PaneGeometry) {
+    let row = y - geometry.rows.y
+    guard 0..<geometry.rows.height ~= row else { return }
+    if pane == .feed {
+      guard row < feed.shown.count else { return }
       pauseFeed()
-      feed.cursor.select(id)
-    case .detail:
-      guard let ids = detail.map({ DetailContent.lines(of: $0, in: self).map(\.id) }), let detail else { return }
-      let index = detail.cursor.top + row - DetailPane.headRows(layout.layoutClass)
-      if ids.indices.contains(index) { self.detail?.cursor.select(index: index, in: ids) }
-    case .network: break
     }
+    select(in: pane) { list in list.top + row < list.count ? list.top + row : nil }
   }
 }

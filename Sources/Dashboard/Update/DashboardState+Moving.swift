@@ -7,29 +7,33 @@ extension DashboardState {
 
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
-  /// Moves the selection of a pane; at the edge of a browser window the window moves on.
+  /// Moves the selection of a pane; at the edge of a browser window the window moves on. In the feed scrolling up
+  /// pauses; reaching the last row again does not resume, because that would move the rows under the eye.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
-    switch pane {
-    case .collections:
-      browser.cursor.move(by: step, in: browser.rows.map(\.item))
-      return slideWindow()
-    case .writes: writes.cursor.move(by: step, in: writes.rows.map(\.batch))
-    case .detail:
-      guard let ids = detail.map({ DetailContent.lines(of: $0, in: self).map(\.id) }) else { return [] }
-      detail?.cursor.move(by: step, in: ids)
-    case .feed: moveFeed(by: step)
-    case .network: break
-    }
-    return []
-  }
-
-  /// Scrolling up pauses; reaching the last row again does not resume, because that would move the rows under the eye.
-  private mutating func moveFeed(by step: Int) {
-    if !feed.isPaused {
-      guard step < 0 else { return }
+    if pane == .feed, !feed.isPaused {
+      guard step < 0 else { return [] }
       pauseFeed()
     }
-    feed.cursor.move(by: step, in: feed.shown)
+    select(in: pane) { list in list.index + step }
+    return pane == .collections ? slideWindow() : []
+  }
+
+  /// Selects the row of a pane's list that `target` names; none if it names none. The feed must be paused.
+  mutating func select(in pane: Pane, _ target: ((index: Int, top: Int, count: Int)) -> Int?) {
+    func select<ID>(_ cursor: inout Cursor<ID>, _ ids: some RandomAccessCollection<ID>) {
+      guard let index = target((cursor.index, cursor.top, ids.count)) else { return }
+      cursor.select(index: index, in: ids)
+    }
+    switch pane {
+    case .collections: select(&browser.cursor, browser.rows.map(\.item))
+    case .writes: select(&writes.cursor, writes.rows.map(\.batch))
+    case .feed: select(&feed.cursor, feed.shown)
+    case .detail:
+      guard var open = detail else { return }
+      select(&open.cursor, detailLines.map(\.id))
+      detail = open
+    case .network: break
+    }
   }
 
   /// Holds the feed with its last page on the screen.
@@ -47,21 +51,13 @@ extension DashboardState {
   mutating func moveToEnd(isTop: Bool) -> [Effect] {
     switch focus {
     case .collections: return moveToEndOfCollection(isTop: isTop)
-    case .writes:
-      let ids = writes.rows.map(\.batch)
-      writes.cursor.select(index: isTop ? 0 : ids.count - 1, in: ids)
-    case .detail:
-      guard let ids = detail.map({ DetailContent.lines(of: $0, in: self).map(\.id) }) else { return [] }
-      detail?.cursor.select(index: isTop ? 0 : ids.count - 1, in: ids)
-    case .feed:
-      if isTop {
-        pauseFeed()
-        feed.cursor.select(index: 0, in: feed.shown)
-      } else {
-        feed.follow()
-      }
-    case .network: break
+    case .feed where !isTop:
+      feed.follow()
+      return []
+    case .feed: pauseFeed()
+    case .writes, .detail, .network: break
     }
+    select(in: focus) { list in isTop ? 0 : list.count - 1 }
     return []
   }
 
@@ -84,26 +80,8 @@ extension DashboardState {
 
   /// `:42` and `:50%`.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
-    func target(_ count: Int) -> Int {
-      percent.map { (count - 1) * $0 / 100 } ?? (row ?? 1) - 1
-    }
-    switch focus {
-    case .collections:
-      let ids = browser.rows.map(\.item)
-      browser.cursor.select(index: target(ids.count), in: ids)
-      return slideWindow()
-    case .writes:
-      let ids = writes.rows.map(\.batch)
-      writes.cursor.select(index: target(ids.count), in: ids)
-    case .detail:
-      guard let ids = detail.map({ DetailContent.lines(of: $0, in: self).map(\.id) }) else { return [] }
-      detail?.cursor.select(index: target(ids.count), in: ids)
-    case .feed:
-      pauseFeed()
-      let ids = feed.shown
-      feed.cursor.select(index: target(ids.count), in: ids)
-    case .network: break
-    }
-    return []
+    if focus == .feed { pauseFeed() }
+    select(in: focus) { list in percent.map { (list.count - 1) * $0 / 100 } ?? (row ?? 1) - 1 }
+    return focus == .collections ? slideWindow() : []
   }
 }

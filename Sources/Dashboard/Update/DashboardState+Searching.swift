@@ -13,7 +13,7 @@ extension DashboardState {
   /// Selects a line that matches, going round at the ends.
   mutating func moveToMatch(_ direction: MatchDirection) {
     guard let detail, !detail.search.isEmpty else { return }
-    let lines = DetailContent.lines(of: detail, in: self)
+    let lines = detailLines
     let count = lines.count
     guard count > 0 else { return }
     let start = min(direction == .here ? detail.searchStart : detail.cursor.index, count - 1)
@@ -32,32 +32,5 @@ extension DashboardState {
       return
     }
     self.detail?.cursor.select(index: found, in: lines.map(\.id))
-  }
-
-  /// How many of the open document's lines match.
-  var matchCount: (matching: Int, all: Int) {
-    guard let detail else { return (0, 0) }
-    let lines = DetailContent.lines(of: detail, in: self)
-    return (lines.count { detail.search.matches($0.searchText) }, lines.count)
-  }
-}
-
-extension DetailContent.Line {
-  /// Everything that a search looks at.
-  var searchText: String {
-    switch content {
-    case .field(let field):
-      field.path.joined(separator: ".") + " " + ((field.local ?? field.server).map(ValueText.short) ?? "")
-    case .change(let change):
-      change.path.segments.joined(separator: ".") + " "
-        + [change.old, change.new].compactMap { $0.map(ValueText.short) }.joined(separator: " ")
-    case .version(let row): row.searchText
-    case .layers(let name, let server, let queued, let seen):
-      [name, server.map(ValueText.short), queued, seen.map(ValueText.short)].compactMap(\.self).joined(separator: " ")
-    case .fact(let name, let text): name + " " + text
-    case .note(let text): text
-    // It belongs to the line above, which is found.
-    case .rest: ""
-    }
   }
 }

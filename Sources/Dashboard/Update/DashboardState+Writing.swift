@@ -117,17 +117,4 @@ extension DashboardState {
     if let path { add("s", "Swift", SwiftCode.lines(for: Query(path: path)).joined(separator: "\n")) }
     overlay = .list(ListOverlay(content: .copyMenu(items)))
   }
-
-  var selectedField: (key: DocumentKey, path: FieldPath, value: Value)? {
-    if focus == .collections, case .field(let key, let name)? = browser.cursor.id,
-      let value = browser.document(key)?.data?[FieldPath(name)]
-    {
-      return (key, FieldPath(name), value)
-    }
-    guard focus == .detail, let detail, let id = detail.cursor.id,
-      case .field(let line)? = DetailContent.lines(of: detail, in: self).first(where: { $0.id == id })?.content,
-      let value = line.local ?? line.server
-    else { return nil }
-    return (detail.key, FieldPath(segments: line.path), value)
-  }
 }

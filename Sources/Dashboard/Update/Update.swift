@@ -29,8 +29,8 @@ extension DashboardState {
     browser.cursor.settle(in: browser.rows.map(\.item), height: listHeight(of: .collections, layout))
     writes.cursor.settle(in: writes.rows.map(\.batch), height: listHeight(of: .writes, layout))
     if feed.isPaused { feed.cursor.settle(in: feed.shown, height: listHeight(of: .feed, layout)) }
-    if let ids = detail.map({ DetailContent.lines(of: $0, in: self).map(\.id) }) {
-      let height = listHeight(of: .detail, layout)
+    if detail != nil {
+      let (ids, height) = (detailLines.map(\.id), listHeight(of: .detail, layout))
       detail?.cursor.settle(in: ids, height: height)
     }
     if let list = overlay?.list {
@@ -48,9 +48,4 @@ extension DashboardState {
     messages.append(toast)
     if messages.count > 200 { messages.removeFirst() }
   }
-
-  /// Where keys are looked up while no overlay is open.
-  var screenContexts: [KeyContext] { [.pane(focus), .screen, .always] }
-
-  var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
 }

@@ -9,15 +9,6 @@ struct VitalSigns {
   let state: DashboardState
   let glyphs: Glyphs
 
-  /// When the present outage began; `nil` while online.
-  private var outage: Timestamp? {
-    guard state.network.isOffline else { return nil }
-    return state.outages.outages.last { $0.end == nil }?.start ?? state.network.since
-  }
-
-  /// How long the outage lasts, `0:42`; `nil` while online.
-  var outageText: String? { outage.map { TimeText.elapsed(seconds: state.now.wholeSeconds(since: $0)) } }
-
   var word: String {
     if state.network.isOffline { return "OFFLINE" }
     switch state.network.online {
@@ -41,7 +32,7 @@ struct VitalSigns {
 
   /// The newest round trip, `184ms`; of an outage its length; nothing before the first.
   private var timing: String {
-    if let outageText { return outageText }
+    if let outageText = state.outageText { return outageText }
     guard let newest = state.network.roundTrips.last else { return "" }
     let milliseconds = TimeText.wholeMilliseconds(newest)
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
@@ -55,7 +46,7 @@ struct VitalSigns {
     switch length {
     case .full:
       line.add("\(glyph) \(word)", role)
-      if let outageText {
+      if let outageText = state.outageText {
         line.add(" \(outageText)" + (state.network.isNetworkEnabled ? "" : " (you)"), role)
       } else if !timing.isEmpty {
         line.add("  rtt \(timing)", .header)

@@ -148,3 +148,23 @@ enum DetailContent {
     return document.map { listener.query.matches($0) } ?? false
   }
 }
+
+extension DetailContent.Line {
+  /// Everything that a search looks at.
+  var searchText: String {
+    switch content {
+    case .field(let field):
+      field.path.joined(separator: ".") + " " + ((field.local ?? field.server).map(ValueText.short) ?? "")
+    case .change(let change):
+      change.path.segments.joined(separator: ".") + " "
+        + [change.old, change.new].compactMap { $0.map(ValueText.short) }.joined(separator: " ")
+    case .version(let row): row.searchText
+    case .layers(let name, let server, let queued, let seen):
+      [name, server.map(ValueText.short), queued, seen.map(ValueText.short)].compactMap(\.self).joined(separator: " ")
+    case .fact(let name, let text): name + " " + text
+    case .note(let text): text
+    // It belongs to the line above, which is found.
+    case .rest: ""
+    }
+  }
+}

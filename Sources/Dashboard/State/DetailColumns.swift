@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import TerminalCanvas
 
 /// The columns of an open document. The server's column is there only while something is pending.
 struct DetailColumns {
@@ -36,25 +35,5 @@ struct DetailColumns {
       server = 0
       value = max(1, room - name)
     }
-  }
-
-  func heads(_ tab: Detail.Tab, _ glyphs: Glyphs) -> Line {
-    var line = Line(glyphs)
-    let titles: [(String, Int)] =
-      switch tab {
-      case .data: [("field", name), ("here", value)] + (server > 0 ? [("server", server), ("batch", batch)] : [])
-      case .diff: [("field", name), ("before", server), ("after", value)]
-      case .overlay: [("field", name), ("server", server), ("queued", queued), ("listeners see", value)]
-      case .history: [("versions seen in this session, newest first", name + value)]
-      case .meta: [("what is known of the document", name + value)]
-      }
-    line.skip(4)
-    for (index, (title, width)) in titles.enumerated() {
-      // The names of fields that can be unfolded stand one column further to the right.
-      let indent = tab == .data && index == 0 ? 1 : 0
-      line.skip(indent)
-      line.cell(title, .textMuted, width: width - indent)
-    }
-    return line
   }
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// What commands mean: the selection, whichever pane has the focus.
+extension DashboardState {
+  /// Where keys are looked up while no overlay is open.
+  var screenContexts: [KeyContext] { [.pane(focus), .screen, .always] }
+
+  var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
+
+  /// The query that the focus is on: of the selected collection with its filter, of the selected row's listener, or of
+  /// the open document.
+  var selectedQuery: Query? {
+    switch focus {
+    case .collections:
+      guard let path = selectedCollection else { return nil }
+      return Query(path: path, filters: browser.windows[path]?.filter?.filters ?? [])
+    case .feed: return listeners.first { $0.tag == feed.selected?.listener }?.query
+    case .detail: return detail.map { Query(path: $0.key.path) }
+    case .writes, .network: return nil
+    }
+  }
+
+  /// The collection that the selection of pane 1 lies in, or is.
+  var selectedCollection: ResourcePath? {
+    switch browser.cursor.id {
+    case .collection(let path), .before(let path), .after(let path), .note(let path): path
+    case .document(let key), .field(let key, _): key.collection
+    case nil: nil
+    }
+  }
+
+  /// The document that commands mean, whichever pane has the focus.
+  var selectedKey: DocumentKey? { selectedKey(in: focus) }
+
+  func selectedKey(in pane: Pane) -> DocumentKey? {
+    switch pane {
+    case .detail: return detail?.key
+    case .writes: return writes.selected?.documents.first
+    case .feed: return feed.selected?.key
+    case .network: return nil
+    case .collections:
+      switch browser.cursor.id {
+      case .document(let key), .field(let key, _): return key
+      default: return nil
+      }
+    }
+  }
+
+  /// What is known of a document: the open detail, a browser window, or the feed.
+  func document(_ key: DocumentKey) -> Document? {
+    if let detail, detail.key == key, let local = detail.local { return local }
+    return browser.document(key) ?? feed.rows.last { $0.key == key }?.document
+  }
+
+  /// The collection around the selection, if it is filtered.
+  var filteredCollection: ResourcePath? {
+    if let path = selectedCollection, browser.windows[path]?.filter != nil { return path }
+    return nil
+  }
+
+  /// The selected field and its value.
+  var selectedField: (key: DocumentKey, path: FieldPath, value: Value)? {
+    if focus == .collections, case .field(let key, let name)? = browser.cursor.id,
+      let value = browser.document(key)?.data?[FieldPath(name)]
+    {
+      return (key, FieldPath(name), value)
+    }
+    guard focus == .detail, let detail, case .field(let line)? = selectedLine?.content,
+      let value = line.local ?? line.server
+    else { return nil }
+    return (detail.key, FieldPath(segments: line.path), value)
+  }
+
+  /// The lines of the open document.
+  var detailLines: [DetailContent.Line] { detail.map { DetailContent.lines(of: $0, in: self) } ?? [] }
+
+  var selectedLine: DetailContent.Line? { detail?.cursor.id.flatMap { id in detailLines.first { $0.id == id } } }
+
+  /// How many of the open document's lines match the search.
+  var matchCount: (matching: Int, all: Int) {
+    guard let detail else { return (0, 0) }
+    let lines = detailLines
+    return (lines.count { detail.search.matches($0.searchText) }, lines.count)
+  }
+
+  /// Whether `space` in a pane would stop a listener instead of starting one.
+  func isListeningToSelection(in pane: Pane) -> Bool {
+    guard let path = selectedKey(in: pane)?.path ?? (pane == .collections ? selectedCollection : nil) else {
+      return false
+    }
+    return listeners.contains { listener in
+      listener.failure == nil && listener.query.path == path && listener.query.collectionGroup == nil
+        && listener.query.filters.isEmpty
+    }
+  }
+}

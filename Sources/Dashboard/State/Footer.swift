@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// What the last row says: what can be pressed here, and which modes are on. Drawing and the mouse go by it.
+struct Footer {
+  struct Hint {
+    var command: Command
+    var key: String
+    var word: String
+    var x: Int
+    var width: Int
+  }
+
+  /// As many as fit beside the badges, most useful first.
+  let hints: [Hint]
+  let badges: Line
+
+  init(_ state: DashboardState, width: Int) {
+    badges = Self.badges(state, width)
+    hints = Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
+  }
+
+  /// The command whose hint is at a column.
+  func command(at x: Int) -> Command? { hints.first { $0.x..<$0.x + $0.width ~= x }?.command }
+
+  private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
+    let isTight = width < 44
+    let gap = isTight ? 1 : 2
+    let commands = Keymap.commands(in: state.contexts) { $0.hint != nil }
+    var x = isTight ? 0 : 1
+    var hints: [Hint] = []
+    // There is always room for the key that tells all others.
+    var reserve = commands.first { $0.name == "help" }.map { hint($0, state, at: 0).width + gap } ?? 0
+    for command in commands.sorted(by: { $0.priority < $1.priority }) {
+      if command.name == "help" { reserve = 0 }
+      let hint = hint(command, state, at: x)
+      guard x + hint.width + reserve <= room - (isTight ? 0 : 1) else { continue }
+      hints.append(hint)
+      x += hint.width + gap
+    }
+    return hints
+  }
+
+  private static func hint(_ command: Command, _ state: DashboardState, at x: Int) -> Hint {
+    let key = command.keyText(state.configuration.glyphs, limit: 1)
+    let word = command.word(state)
+    return Hint(
+      command: command, key: key, word: word, x: x, width: SafeText.columns(of: key) + 1 + SafeText.columns(of: word))
+  }
+
+  // MARK: Badges
+
+  /// The modes that are on, as far as there is room; the newest rows and what hides them come first.
+  private static func badges(_ state: DashboardState, _ width: Int) -> Line {
+    let glyphs = state.configuration.glyphs
+    var badges: [(text: String, role: Role)] = []
+    if state.feed.isPaused {
+      let new = state.feed.newCount
+      badges.append((new > 0 ? "[PAUSED +\(grouped(new))]" : "[PAUSED]", .headerPaused))
+    }
+    if let filter = filterText(state) {
+      badges.append(("[FILTER \(SafeText.truncated(filter, to: 20, ellipsis: glyphs.ellipsis))]", .warn))
+    }
+    if state.network.isOffline {
+      badges.append(("[OFFLINE \(state.outageText ?? "")]", .headerOffline))
+    }
+    if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
+      badges.append(("[CACHE]", .flagCache))
+    }
+    if !state.faults.isCalm { badges.append(("[CHAOS]", .stateFault)) }
+    if state.isZoomed, LayoutClass(state.size).isTiled { badges.append(("[ZOOM]", .hint)) }
+    var line = Line(glyphs)
+    for badge in badges where line.width + badge.text.count + 10 <= width {
+      if !line.isEmpty { line.skip(1) }
+      line.add(badge.text, badge.role)
+    }
+    if line.isEmpty, width >= 72, !state.listeners.isEmpty {
+      line.add("\(state.listeners.count) listener\(state.listeners.count == 1 ? "" : "s")", .hint)
+    }
+    if !line.isEmpty, width >= 44 { line.skip(1) }
+    return line
+  }
+
+  private static func filterText(_ state: DashboardState) -> String? {
+    var parts: [String] = []
+    if let tag = state.feed.onlyListener {
+      parts.append(state.listeners.first { $0.tag == tag }?.name ?? "listener")
+    }
+    if let key = state.feed.onlyDocument { parts.append(key.path.text) }
+    if !state.feed.filter.isEmpty { parts.append(state.feed.filter.text) }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+}

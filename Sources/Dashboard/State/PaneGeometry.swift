@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// What is where inside a pane, from top to bottom: heads, the rows of its list, a line about the selected row, a row
+/// of keys. Drawing, the mouse and the cursors go by it.
+struct PaneGeometry {
+  let content: Rect
+  /// How many rows the heads have.
+  let heads: Int
+  /// Where the list is; never without a row, so that a hidden list has a cursor too.
+  let rows: Rect
+  /// The row about the selected one.
+  let note: Int?
+  /// The row of keys.
+  let hints: Int?
+
+  /// - Parameter kept: how many rows below the list are left out of it, whether they are drawn or not.
+  fileprivate init(_ content: Rect, heads: Int, hasNote: Bool = false, hasHints: Bool = false, below kept: Int) {
+    self.content = content
+    let height = max(1, content.height - heads - kept)
+    self.heads = min(heads, max(0, content.height - height))
+    rows = Rect(x: content.x, y: content.y + self.heads, width: content.width, height: height)
+    hints = hasHints ? content.maxY - 1 : nil
+    note = hasNote ? content.maxY - (hasHints ? 2 : 1) : nil
+  }
+}
+
+extension DashboardState {
+  func geometry(of pane: Pane, _ layout: Layout) -> PaneGeometry {
+    let content = layout.content(of: pane)
+    let isLarge = layout.layoutClass == .large
+    switch pane {
+    case .feed: return PaneGeometry(content, heads: 0, below: 0)
+    case .network: return PaneGeometry(content, heads: 0, hasHints: isLarge, below: 0)
+    case .collections:
+      return PaneGeometry(content, heads: 0, hasHints: isLarge && content.height > 1, below: isLarge ? 1 : 0)
+    case .writes:
+      let hasError = writes.selected?.error != nil && content.height >= (isLarge ? 5 : 6)
+      let hasHints = isLarge && content.height > 2 && !writes.rows.isEmpty
+      return PaneGeometry(
+        content, heads: isLarge ? 1 : 0, hasNote: hasError, hasHints: hasHints,
+        below: (isLarge ? 1 : 0) + (hasError ? 1 : 0))
+    case .detail: return PaneGeometry(content, heads: Self.detailHeads(layout.layoutClass), below: 0)
+    }
+  }
+
+  /// Tabs, then a rule or the path, then column heads, as far as there is room.
+  private static func detailHeads(_ layoutClass: LayoutClass) -> Int {
+    switch layoutClass {
+    case .large: 3
+    case .medium, .small: 2
+    case .tiny, .line: 1
+    }
+  }
+
+  /// How many rows of a pane's list are on the screen.
+  func listHeight(of pane: Pane, _ layout: Layout) -> Int { geometry(of: pane, layout).rows.height }
+
+  /// How many documents a window of the browser holds: two screens, and never less than twenty.
+  var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
+}
