@@ -8,19 +8,26 @@ import Testing
 /// Every screen as text and roles. `UPDATE_GOLDENS=1` rewrites the files; without it a missing one fails.
 @Suite("Screens look as agreed")
 struct GoldenTests {
-  static let sizes = [
-    Size(width: 120, height: 36), Size(width: 80, height: 24), Size(width: 60, height: 16), Size(width: 40, height: 12),
-  ]
+  static let sizes = [Size(width: 120, height: 36), usual, Size(width: 60, height: 16), Size(width: 40, height: 12)]
+  static let usual = Size(width: 80, height: 24)
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Goldens")
 
-  @Test("A situation looks as its golden says at every size", arguments: Situation.allCases, sizes)
+  /// The situations whose layout depends most on the size; of the others one size tells as much.
+  static let laidOut: [Situation] = [.online, .offline, .detail, .help, .listener, .explaining]
+  static let others = Situation.allCases.filter { !laidOut.contains($0) }
+
+  @Test("A situation that bears layout looks as its golden says at every size", arguments: laidOut, sizes)
   func situation(_ situation: Situation, _ size: Size) throws {
-    let canvas = view(situation.state(size: size))
-
-    try check(canvas, "\(situation.rawValue)-\(size.width)x\(size.height)", caption: "case \(situation.rawValue)")
+    try check(situation, size)
   }
 
-  @Test("Three situations in plain ASCII", arguments: [Situation.online, .offline, .detail], sizes)
-  func plain(_ situation: Situation, _ size: Size) throws {
+  @Test("Every other situation looks as its golden says", arguments: others)
+  func situation(_ situation: Situation) throws { try check(situation, Self.usual) }
+
+  @Test("Three situations in plain ASCII", arguments: [Situation.online, .offline, .detail])
+  func plain(_ situation: Situation) throws {
+    let size = Self.usual
     let canvas = view(situation.state(size: size, glyphs: .ascii))
 
     let glyphs = (0..<size.height).map { canvas.text(row: $0) }.joined().unicodeScalars.filter { !$0.isASCII }
@@ -32,15 +39,22 @@ struct GoldenTests {
 
   @Test(
     "The smallest screens keep the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
-  func smallest(_ size: Size) throws {
+  func smallest(_ size: Size) throws { try check(.offline, size) }
+
+  @Test("Every golden is read by a test")
+  func unread() throws {
+    let read = Self.laidOut.count * Self.sizes.count + Self.others.count + 3 + 2
+    #expect(try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).count == read)
+  }
+
+  private func check(_ situation: Situation, _ size: Size) throws {
     try check(
-      view(Situation.offline.state(size: size)), "offline-\(size.width)x\(size.height)", caption: "case offline")
+      view(situation.state(size: size)), "\(situation.rawValue)-\(size.width)x\(size.height)",
+      caption: "case \(situation.rawValue)")
   }
 
   private func check(_ canvas: Canvas, _ name: String, caption: String) throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appending(
-      path: "Goldens")
-    let file = folder.appending(path: name + ".txt")
+    let file = Self.folder.appending(path: name + ".txt")
     let actual = canvas.golden(caption: caption)
     if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
       try actual.write(to: file, atomically: true, encoding: .utf8)
