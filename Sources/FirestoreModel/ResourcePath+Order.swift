@@ -54,12 +54,14 @@ extension ResourcePath: Comparable {
   }
 }
 
-extension String {
+extension StringProtocol {
   /// Whether the name has the form `__…__` with something in between, which Firestore keeps for itself.
-  package var isReservedName: Bool {
+  @inlinable package var isReservedName: Bool {
     utf8.count > 4 && utf8.starts(with: "__".utf8) && utf8.suffix(2).elementsEqual("__".utf8)
   }
+}
 
+extension String {
   /// Whether this is a numeric document id, `__id<int64>__`: reserved in form, but legal.
   package var isNumericID: Bool { withUTF8Bytes { ResourcePath.numericID($0) != nil } }
 }

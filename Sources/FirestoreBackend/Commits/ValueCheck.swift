@@ -11,7 +11,7 @@ struct ValueCheck {
   ///   - inArray: the value is an element, which must be neither an array nor a vector.
   func check(_ value: Value, depth: Int, inArray: Bool) throws(BackendError) {
     switch value {
-    case .array, .map, .vector: if depth > 20 { throw nested }
+    case .array, .map, .vector: if depth > WriteLimit.depth { throw nested }
     default: break
     }
     switch value {
@@ -30,15 +30,15 @@ struct ValueCheck {
     case .vector(let elements):
       if inArray { throw WriteValidation.refused("Cannot convert a vector value in an array value.") }
       if elements.isEmpty { throw WriteValidation.refused("Cannot have a zero length vector.") }
-      if elements.count > 2048 { throw WriteValidation.refused("Vectors must be at most 2048 dimensions.") }
+      if elements.count > WriteLimit.vectorDimensions {
+        throw WriteValidation.refused("Vectors must be at most \(WriteLimit.vectorDimensions) dimensions.")
+      }
     case .map(let fields):
       try checkVector(fields)
       try checkRegularExpression(fields)
       for entry in fields.entries {
         if entry.name.isEmpty { throw nested }
-        if entry.name.utf8.count > 1500 {
-          throw WriteValidation.refused("The property.name is longer than 1500 bytes.")
-        }
+        try WriteValidation.checkLength(ofName: entry.name)
         if entry.name.isReservedName, fields.count > 1 || !Self.typedMapNames.contains(entry.name) {
           throw WriteValidation.refused("field name '\(entry.name)' is reserved.")
         }
@@ -75,8 +75,9 @@ struct ValueCheck {
   }
 
   private func checkSize(_ count: Int) throws(BackendError) {
-    if count > 1_048_487 {
-      throw WriteValidation.refused("The value of property \"\(property)\" is longer than 1048487 bytes.")
+    if count > WriteLimit.valueBytes {
+      throw WriteValidation.refused(
+        "The value of property \"\(property)\" is longer than \(WriteLimit.valueBytes) bytes.")
     }
   }
 

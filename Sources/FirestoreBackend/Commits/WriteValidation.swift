@@ -29,8 +29,12 @@ enum WriteValidation {
 
   private static func checkName(_ key: DocumentKey) throws(BackendError) {
     let segments = key.path.segments
-    if segments.count > 200 { throw refused("Document name \"\(key)\" is deeper than 100 collections.") }
-    if key.path.text.utf8.count > 6144 { throw refused("The document name is longer than 6144 bytes.") }
+    if segments.count > 2 * ResourcePath.collectionDepthLimit {
+      throw refused("Document name \"\(key)\" is deeper than \(ResourcePath.collectionDepthLimit) collections.")
+    }
+    if key.path.text.utf8.count > ResourcePath.pathByteLimit {
+      throw refused("The document name is longer than \(ResourcePath.pathByteLimit) bytes.")
+    }
     for (index, segment) in segments.enumerated() {
       let kind = index.isMultiple(of: 2) ? "Collection" : "Resource"
       if segment.isEmpty {
@@ -39,34 +43,36 @@ enum WriteValidation {
       if segment == "." || segment == ".." {
         throw refused("Document name \"\(key)\" contains a \(kind.lowercased()) id \"\(segment)\" at index \(index).")
       }
-      if segment.utf8.count > 1500 { throw refused("The key path element name is longer than 1500 bytes.") }
-      let isNumeric = kind == "Resource" && DocumentName(segment).bytes.first == 0
-      if isReserved(segment), !isNumeric {
+      if segment.utf8.count > ResourcePath.segmentByteLimit {
+        throw refused("The key path element name is longer than \(ResourcePath.segmentByteLimit) bytes.")
+      }
+      if segment.isReservedName, kind != "Resource" || !String(segment).isNumericID {
         throw refused("\(kind) id \"\(segment)\" is invalid because it is reserved.")
       }
     }
-  }
-
-  /// `__.+__`: so `__` and `____` are legal.
-  private static func isReserved(_ name: some StringProtocol) -> Bool {
-    name.utf8.count > 4 && name.utf8.starts(with: "__".utf8) && name.utf8.suffix(2).elementsEqual("__".utf8)
   }
 
   private static func checkPath(_ path: FieldPath) throws(BackendError) {
     if path.isDocumentID { return }
     for segment in path.segments {
       if segment.isEmpty { throw refused("Invalid empty property path string.") }
-      if isReserved(segment) { throw refused("Invalid reserved name in field path \(segment)") }
-      if segment.utf8.count > 1500 { throw refused("The property.name is longer than 1500 bytes.") }
+      if segment.isReservedName { throw refused("Invalid reserved name in field path \(segment)") }
+      try checkLength(ofName: segment)
     }
   }
 
   private static func checkFields(_ fields: Fields) throws(BackendError) {
     for entry in fields.entries {
       if entry.name.isEmpty { throw refused("The property.name is the empty string.") }
-      if isReserved(entry.name) { throw refused("field name \(entry.name) is reserved") }
-      if entry.name.utf8.count > 1500 { throw refused("The property.name is longer than 1500 bytes.") }
+      if entry.name.isReservedName { throw refused("field name \(entry.name) is reserved") }
+      try checkLength(ofName: entry.name)
       try ValueCheck(property: entry.name).check(entry.value, depth: 1, inArray: false)
+    }
+  }
+
+  static func checkLength(ofName name: String) throws(BackendError) {
+    if name.utf8.count > FieldPath.byteLimit {
+      throw refused("The property.name is longer than \(FieldPath.byteLimit) bytes.")
     }
   }
 
