@@ -85,24 +85,25 @@ package struct InProcessDatastore: Datastore {
   }
 
   package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
-    try await backend.lookup(keys, in: database)
+    try await backend.documents(keys, in: database).documents
   }
 
   package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    try await backend.runQuery(target, in: database)
+    try await backend.run(ReadRequest(ServedQuery(target), in: database)).documents
   }
 
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {
-    try await backend.aggregate(target, aggregations, in: database)
+    try await backend.aggregate(ReadRequest(ServedQuery(target), in: database), aggregations).values
   }
 
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try await backend.listCollectionIDs(below: parent, in: database)
+    try await backend.collectionIDs(below: parent, in: database)
   }
 
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    try await backend.missingDocuments(in: collection, of: database)
+    let parents = try await backend.parents(in: collection, in: database)
+    return try await backend.documents(parents, in: database).documents.filter { !$0.exists }.map(\.key)
   }
 }

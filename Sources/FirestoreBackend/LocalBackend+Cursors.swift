@@ -8,28 +8,24 @@ extension LocalBackend {
   private static let sortedBytes = 4 << 20
 
   /// Begins to read a query's result.
-  package func open(
-    _ query: ServedQuery, _ consistency: ReadConsistency, in database: DatabaseID
-  ) async throws(RPCStatus) -> QueryCursor {
-    let version = try readVersion(consistency, in: database)
-    record(consistency) { $0.queries.append(query) }
-    let isScanned = try read(at: version, in: database) { reader throws(BackendError) in
-      try reader.isScannedInPieces(query)
-    }
-    var state = QueryCursor.State.scan(after: nil, skipping: query.offset, needed: query.target.limit, next: nil)
-    if !isScanned { state = try await sorted(query, at: version, in: database) }
-    return QueryCursor(query: query, database: database, consistency: consistency, version: version, state: state)
+  package func open(_ request: ReadRequest) async throws(RPCStatus) -> QueryCursor {
+    try await open(request, at: try begin(request), holding: Self.sortedBytes)
   }
 
-  private func sorted(
-    _ query: ServedQuery, at version: Int64, in database: DatabaseID
-  ) async throws(RPCStatus) -> QueryCursor.State {
-    let bytes = query.nearest == nil ? Self.sortedBytes : .max
-    var (documents, isThin) = try await ordered(query, at: version, in: database, holding: bytes)
+  /// - Parameter bytes: what whole documents of a result that is sorted may hold.
+  func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
+    let query = request.query
+    if query.isScannedInPieces {
+      let state = QueryCursor.State.scan(after: nil, skipping: query.offset, needed: query.target.limit, next: nil)
+      return QueryCursor(request: request, version: version, state: state)
+    }
+    var (documents, isThin) = try await ordered(
+      query, at: version, in: request.database, holding: query.nearest == nil ? bytes : .max)
     let skipped = min(query.offset, documents.count)
     documents.removeFirst(skipped)
     if let nearest = query.nearest { documents = nearest.choose(from: documents) }
-    return .sorted(documents[...], isThin: isThin, skipped: skipped)
+    return QueryCursor(
+      request: request, version: version, state: .sorted(documents[...], isThin: isThin, skipped: skipped))
   }
 
   /// The next documents of a result.
@@ -51,7 +47,7 @@ extension LocalBackend {
     if let next { piece.append(next) }
     while piece.documents.count != needed {
       position = try read(cursor) { reader throws(BackendError) in
-        try reader.scanMatches(of: cursor.query, after: position, rows: Self.slice) { document in
+        try reader.scanMatches(of: cursor.request.query, after: position, rows: Self.slice) { document in
           if skipping > 0 {
             skipping -= 1
             piece.skipped += 1
@@ -96,7 +92,7 @@ extension LocalBackend {
   private func read<Result>(
     _ cursor: QueryCursor, _ body: (DocumentReader) throws(BackendError) -> Result
   ) throws(RPCStatus) -> Result {
-    do throws(RPCStatus) { return try read(at: cursor.version, in: cursor.database, body) } catch {
+    do throws(RPCStatus) { return try read(at: cursor.version, in: cursor.request.database, body) } catch {
       throw error.code == .failedPrecondition ? cursor.expiry ?? error : error
     }
   }

@@ -11,87 +11,142 @@ package enum ReadConsistency: Sendable {
   case transaction([UInt8])
 }
 
+/// A query to read, and as of when.
+package struct ReadRequest: Sendable {
+  let query: ServedQuery
+  let consistency: ReadConsistency
+  let database: DatabaseID
+
+  package init(_ query: ServedQuery, _ consistency: ReadConsistency = .latest, in database: DatabaseID) {
+    self.query = query
+    self.consistency = consistency
+    self.database = database
+  }
+}
+
 /// Reads at any version still on record. A long read is done in slices, between which the backend serves others; all
 /// slices read at one version, so the result is consistent.
 extension LocalBackend {
   /// Rows read in one step on the backend's actor: two or three milliseconds.
   static let slice = 1_000
 
-  /// The documents in the order asked; one that does not exist is `missing` at the read time.
+  /// The documents in the order asked, in one step; one that does not exist is `missing` at the read time.
+  package func lookup(
+    _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
+  ) throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
+    let version = try begin(consistency, in: database) { $0.keys.formUnion(keys) }
+    return (try lookup(keys[...], at: version, in: database), SnapshotVersion(microseconds: version))
+  }
+
+  /// As `lookup`, in slices.
   package func documents(
-    _ keys: [DocumentKey], _ consistency: ReadConsistency, in database: DatabaseID
+    _ keys: [DocumentKey], _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) async throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
-    let version = try readVersion(consistency, in: database)
-    record(consistency) { $0.keys.formUnion(keys) }
+    let version = try begin(consistency, in: database) { $0.keys.formUnion(keys) }
     var documents: [Document] = []
     documents.reserveCapacity(keys.count)
     var rest = keys[...]
     while !rest.isEmpty {
-      let part = rest.prefix(Self.slice)
-      try read(at: version, in: database) { reader throws(BackendError) in
-        for key in part { documents.append(try reader.document(key)) }
-      }
-      rest = rest.dropFirst(part.count)
+      documents += try lookup(rest.prefix(Self.slice), at: version, in: database)
+      rest = rest.dropFirst(Self.slice)
       if !rest.isEmpty { await pause() }
     }
     return (documents, SnapshotVersion(microseconds: version))
   }
 
-  /// The matches in the query's order, after its offset.
-  package func run(
-    _ query: ServedQuery, _ consistency: ReadConsistency, in database: DatabaseID
-  ) async throws(RPCStatus) -> (documents: [Document], skipped: Int, readTime: SnapshotVersion) {
-    let version = try readVersion(consistency, in: database)
-    record(consistency) { $0.queries.append(query) }
-    var documents = try await ordered(query, at: version, in: database).documents
-    let skipped = min(query.offset, documents.count)
-    documents.removeFirst(skipped)
-    if let nearest = query.nearest { documents = nearest.choose(from: documents) }
-    return (documents, skipped, SnapshotVersion(microseconds: version))
+  private func lookup(
+    _ keys: ArraySlice<DocumentKey>, at version: Int64, in database: DatabaseID
+  ) throws(RPCStatus) -> [Document] {
+    try read(at: version, in: database) { reader throws(BackendError) in
+      var documents: [Document] = []
+      documents.reserveCapacity(keys.count)
+      for key in keys { documents.append(try reader.document(key)) }
+      return documents
+    }
   }
 
-  /// Figures over a query's matches, by alias.
+  /// The matches in the query's order, after its offset.
+  package func run(
+    _ request: ReadRequest
+  ) async throws(RPCStatus) -> (documents: [Document], readTime: SnapshotVersion) {
+    let version = try begin(request)
+    return (try await documents(of: request, at: version), SnapshotVersion(microseconds: version))
+  }
+
+  private func documents(of request: ReadRequest, at version: Int64) async throws(RPCStatus) -> [Document] {
+    var (documents, next) = ([Document](), QueryCursor?.some(try await open(request, at: version, holding: .max)))
+    while let cursor = next {
+      let (piece, rest) = try await read(cursor)
+      documents += piece.documents
+      next = rest
+    }
+    return documents
+  }
+
+  /// Figures over a query's matches, by alias (PROTOCOL §3.9).
   package func aggregate(
-    _ query: ServedQuery, _ aggregations: [Aggregation], _ consistency: ReadConsistency, in database: DatabaseID
+    _ request: ReadRequest, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> (values: [String: Value], readTime: SnapshotVersion) {
-    let version = try readVersion(consistency, in: database)
-    record(consistency) { $0.queries.append(query) }
-    let time = SnapshotVersion(microseconds: version)
-    let isBounded = query.needed != nil || query.offset > 0
-    if query.scope == .target, query.offset == 0, !isBounded, aggregations.allSatisfy({ $0.path == nil }),
-      query.target.matchesWholeCollections
-    {
-      // On record, unless it is the past.
-      let values = try read(at: version, in: database) { reader throws(BackendError) in
-        reader.past == nil ? try reader.aggregate(query.target, aggregations) : nil
+    try Self.check(aggregations)
+    let version = try begin(request)
+    let (query, database) = (request.query, request.database)
+    let readTime = SnapshotVersion(microseconds: version)
+    let paths = aggregations.compactMap(\.path)
+    if paths.isEmpty {
+      let recorded = try read(at: version, in: database) { reader throws(BackendError) in
+        try reader.recordedCount(of: query)
       }
-      if let values { return (values, time) }
+      if let recorded {
+        let count = Value.integer(Int64(min(recorded, query.target.limit ?? .max)))
+        return (Dictionary(uniqueKeysWithValues: aggregations.map { ($0.alias, count) }), readTime)
+      }
     }
     var figures = AggregationFigures(aggregations)
-    if isBounded {
-      // A cursor speaks about the given orderings: then the order stays.
-      var ordered = query
-      if query.target.start == nil, query.target.end == nil {
-        ordered.target = query.target.implyingOrder(of: aggregations)
-      }
-      let documents = try await self.ordered(ordered, at: version, in: database).documents
-      for document in documents.dropFirst(query.offset) {
-        figures.add(document)
-      }
-    } else {
+    if query.needed == nil, query.offset == 0 {
       try await forEachMatch(of: query, at: version, in: database) { document in
         figures.add(document)
         return true
       }
+    } else {
+      var ordered = query
+      (ordered.offset, ordered.target.limit) = (0, query.needed)
+      if query.target.start == nil, query.target.end == nil {
+        ordered.target = ordered.target.implyingOrder(of: aggregations)
+      } else if !paths.isEmpty {
+        // A cursor speaks about the given orderings: then the order stays, and the limit is for documents that count.
+        ordered.target.limit = nil
+      }
+      let documents = try await documents(of: ReadRequest(ordered, in: database), at: version)
+      let counted = documents.lazy.filter { document in paths.allSatisfy { document[$0] != nil } }
+      for document in counted.dropFirst(query.offset).prefix(query.target.limit ?? .max) { figures.add(document) }
     }
-    return (figures.values, time)
+    return (figures.values, readTime)
+  }
+
+  /// - Throws: `invalid-argument` for what cannot be asked for together.
+  package static func check(_ aggregations: [Aggregation]) throws(RPCStatus) {
+    func refused(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
+    if aggregations.isEmpty { throw refused("Aggregations can not be empty.") }
+    if aggregations.count > Aggregation.maximumCount {
+      throw refused(
+        "The maximum number of aggregations allowed in an aggregation query is \(Aggregation.maximumCount).")
+    }
+    var aliases: Set<String> = []
+    for aggregation in aggregations {
+      if !aliases.insert(aggregation.alias).inserted {
+        throw refused("Aggregation aliases contain duplicate alias: \(aggregation.alias).")
+      }
+      if aggregation.path?.isDocumentID == true {
+        throw refused("Aggregations are not supported for the property: __key__")
+      }
+    }
   }
 
   /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
   package func collectionIDs(
-    below parent: ResourcePath, _ consistency: ReadConsistency, in database: DatabaseID
+    below parent: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [String] {
-    let version = try readVersion(consistency, in: database)
+    let version = try begin(consistency, in: database)
     return try read(at: version, in: database) { reader throws(BackendError) in
       try reader.collectionIDs(below: parent)
     }
@@ -99,12 +154,10 @@ extension LocalBackend {
 
   /// Keys of documents in a collection that have documents below them, whether or not they exist; in key order.
   package func parents(
-    in collection: ResourcePath, _ consistency: ReadConsistency, in database: DatabaseID
+    in collection: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [DocumentKey] {
-    let version = try readVersion(consistency, in: database)
-    return try read(at: version, in: database) { reader throws(BackendError) in
-      try reader.collectionIDs(below: collection).map { DocumentKey(unchecked: collection.appending($0)) }.sorted()
-    }
+    try collectionIDs(below: collection, consistency, in: database)
+      .map { DocumentKey(unchecked: collection.appending($0)) }.sorted()
   }
 
   /// Removes a document or collection with all that lies below it; each document as a commit would. What is written
@@ -112,7 +165,7 @@ extension LocalBackend {
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     let target = Target(
       path: path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
-    let version = try readVersion(.latest, in: database)
+    let version = try begin(.latest, in: database)
     var keys: [DocumentKey] = []
     for scope in [ServedQuery.Scope.target, .descendants] {
       try await forEachMatch(of: ServedQuery(target, scope: scope), at: version, in: database) { document in
@@ -131,30 +184,19 @@ extension LocalBackend {
   /// The matches in the query's order, offset included.
   /// - Parameter bytes: of documents that hold more, only the fields are returned by which they are sorted.
   func ordered(
-    _ query: ServedQuery, at version: Int64, in database: DatabaseID, holding bytes: Int = .max
+    _ query: ServedQuery, at version: Int64, in database: DatabaseID, holding bytes: Int
   ) async throws(RPCStatus) -> (documents: [Document], isThin: Bool) {
     var top = TopDocuments(query.target, limit: query.needed, holding: bytes)
     if query.needed == 0 { return top.finish() }
-    // Read backwards, a limit is reached early; this path does not slice.
+    // Read backwards, or without conditions, a limit is reached early; this path does not slice.
     if query.scope == .target, let needed = query.needed, query.target.orderBy.count == 1,
-      query.target.orderBy[0] == OrderBy(.documentID, .descending)
+      query.target.orderBy[0].path.isDocumentID,
+      query.target.filters.isEmpty || query.target.orderBy[0].direction == .descending
     {
-      return (
-        try read(at: version, in: database) { reader throws(BackendError) in
-          try reader.run(query.target, limit: needed)
-        }, false
-      )
-    }
-    let isInOrder = try read(at: version, in: database) { reader throws(BackendError) in
-      try reader.isScannedInOrder(query)
-    }
-    if isInOrder, let needed = query.needed {
-      var found: [Document] = []
-      try await forEachMatch(of: query, at: version, in: database) { document in
-        found.append(document)
-        return found.count < needed
+      let documents = try read(at: version, in: database) { reader throws(BackendError) in
+        try reader.run(query.target, limit: needed)
       }
-      return (found, false)
+      return (documents, false)
     }
     try await forEachMatch(of: query, at: version, in: database) { document in
       top.add(document)
@@ -187,8 +229,23 @@ extension LocalBackend {
     do throws(BackendError) { return try log.read(database, at: version, body) } catch { throw error.status }
   }
 
-  func readVersion(_ consistency: ReadConsistency, in database: DatabaseID) throws(RPCStatus) -> Int64 {
-    do throws(BackendError) { return try version(of: consistency, in: database) } catch { throw error.status }
+  func begin(_ request: ReadRequest) throws(RPCStatus) -> Int64 {
+    try begin(request.consistency, in: request.database) { $0.queries.append(request.query) }
+  }
+
+  /// The version to read at, once a transaction has noted what it reads there.
+  private func begin(
+    _ consistency: ReadConsistency, in database: DatabaseID, _ note: (inout OpenTransaction) -> Void = { _ in }
+  ) throws(RPCStatus) -> Int64 {
+    let version: Int64
+    do throws(BackendError) { version = try self.version(of: consistency, in: database) } catch { throw error.status }
+    if case .transaction(let bytes) = consistency, let id = TransactionID(bytes), var transaction = transactions[id],
+      !transaction.isReadOnly
+    {
+      note(&transaction)
+      transactions[id] = transaction
+    }
+    return version
   }
 
   /// The version to read at. No later commit will get a version up to it.
@@ -225,13 +282,5 @@ extension LocalBackend {
     }
     try log.advance(database, to: version)
     return version
-  }
-
-  func record(_ consistency: ReadConsistency, _ change: (inout OpenTransaction) -> Void) {
-    guard case .transaction(let bytes) = consistency, let id = TransactionID(bytes),
-      var transaction = transactions[id], !transaction.isReadOnly
-    else { return }
-    change(&transaction)
-    transactions[id] = transaction
   }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreQuery
 
 /// The embedded server: several databases of authoritative documents, and the watch streams on them.
 ///
@@ -73,43 +72,6 @@ package actor LocalBackend {
     } catch { throw error.status }
   }
 
-  /// Reads documents, in the order asked; one that does not exist is `missing` at the read time.
-  package func lookup(_ keys: [DocumentKey], in database: DatabaseID) throws(RPCStatus) -> [Document] {
-    try read(database) { reader throws(BackendError) in
-      var documents: [Document] = []
-      for key in keys { documents.append(try reader.document(key)) }
-      return documents
-    }
-  }
-
-  package func runQuery(_ target: Target, in database: DatabaseID) throws(RPCStatus) -> [Document] {
-    try read(database) { reader throws(BackendError) in try reader.run(target, limit: target.limit) }
-  }
-
-  package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation], in database: DatabaseID
-  ) throws(RPCStatus) -> [String: Value] {
-    try read(database) { reader throws(BackendError) in try reader.aggregate(target, aggregations) }
-  }
-
-  package func listCollectionIDs(
-    below parent: ResourcePath, in database: DatabaseID
-  ) throws(RPCStatus) -> [String] {
-    try read(database) { reader throws(BackendError) in try reader.collectionIDs(below: parent) }
-  }
-
-  /// Documents of a collection that do not exist while documents below them do; in key order.
-  package func missingDocuments(
-    in collection: ResourcePath, of database: DatabaseID
-  ) throws(RPCStatus) -> [DocumentKey] {
-    try read(database) { reader throws(BackendError) in try reader.missingDocuments(in: collection) }
-  }
-
-  /// The version at which a read now happens: that of the last commit.
-  package func readTime(of database: DatabaseID) throws(RPCStatus) -> SnapshotVersion {
-    try read(database) { reader in reader.readTime }
-  }
-
   /// Removes every document. Listeners on queries are reset, documents are reported deleted.
   package func deleteAllDocuments(in database: DatabaseID) throws(RPCStatus) {
     do throws(BackendError) {
@@ -127,11 +89,5 @@ package actor LocalBackend {
       _ = try log.seed(documents, in: database)
       restartTargets(in: database)
     } catch { throw error.status }
-  }
-
-  private func read<Result>(
-    _ database: DatabaseID, _ body: (DocumentReader) throws(BackendError) -> Result
-  ) throws(RPCStatus) -> Result {
-    do throws(BackendError) { return try log.read(database, body) } catch { throw error.status }
   }
 }

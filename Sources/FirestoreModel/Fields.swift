@@ -27,7 +27,7 @@ package struct Fields: Sendable {
   package init(sorted entries: [Entry]) { self.entries = entries }
 
   /// - Parameter entries: in any order; where they are sorted already, as canonical bytes have them, they are kept.
-  init(unsorted entries: [Entry]) {
+  package init(unsorted entries: [Entry]) {
     let isSorted = entries.indices.dropFirst().allSatisfy { index in
       entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
     }

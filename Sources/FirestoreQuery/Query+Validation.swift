@@ -122,7 +122,7 @@ extension Query {
 
 extension FieldFilter {
   /// The most bytes of a text that a filter may compare with (PROTOCOL §3.6); as much of a field is indexed.
-  private static let valueByteLimit = 1500
+  package static let valueByteLimit = 1500
 
   fileprivate func validate() throws(QueryError) {
     let name = path.canonicalText

@@ -15,7 +15,7 @@ package struct FirestoreService: Sendable {
 
   let backend: LocalBackend
   /// On whose behalf transactions are begun.
-  private var client: ClientID?
+  private(set) var client: ClientID?
 
   package init(backend: LocalBackend) { self.backend = backend }
 
@@ -26,9 +26,10 @@ package struct FirestoreService: Sendable {
     return service
   }
 
-  /// A method with one request and one response.
-  package enum UnaryMethod: String, Sendable, CaseIterable {
+  /// A method with one request.
+  package enum Method: String, Sendable, CaseIterable {
     case getDocument = "GetDocument"
+    case batchGetDocuments = "BatchGetDocuments"
     case listDocuments = "ListDocuments"
     case createDocument = "CreateDocument"
     case updateDocument = "UpdateDocument"
@@ -36,42 +37,65 @@ package struct FirestoreService: Sendable {
     case beginTransaction = "BeginTransaction"
     case commit = "Commit"
     case rollback = "Rollback"
-    case partitionQuery = "PartitionQuery"
-    case listCollectionIDs = "ListCollectionIds"
     case batchWrite = "BatchWrite"
-  }
-
-  /// A method with one request and a stream of responses.
-  package enum StreamingMethod: String, Sendable, CaseIterable {
-    case batchGetDocuments = "BatchGetDocuments"
+    case listCollectionIDs = "ListCollectionIds"
     case runQuery = "RunQuery"
     case runAggregationQuery = "RunAggregationQuery"
-  }
+    case partitionQuery = "PartitionQuery"
 
-  /// Answers a request.
-  package func answer(_ method: UnaryMethod, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    switch method {
-    case .getDocument: try await getDocument(request)
-    case .listDocuments: try await listDocuments(request)
-    case .createDocument: try await createDocument(request)
-    case .updateDocument: try await updateDocument(request)
-    case .deleteDocument: try await deleteDocument(request)
-    case .beginTransaction: try await beginTransaction(request)
-    case .commit: try await commit(request)
-    case .rollback: try await rollback(request)
-    case .partitionQuery: try await partitionQuery(request)
-    case .listCollectionIDs: try await listCollectionIDs(request)
-    case .batchWrite: try await batchWrite(request)
+    /// Whether one step of the backend answers most of its requests. The others read for as long as there is something
+    /// to read.
+    package var isPrompt: Bool {
+      switch self {
+      case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery: false
+      case .getDocument, .batchGetDocuments, .createDocument, .updateDocument, .deleteDocument, .beginTransaction,
+        .commit, .rollback, .batchWrite, .listCollectionIDs:
+        true
+      }
     }
   }
 
-  /// Answers a request with a stream.
+  /// Answers a request in one step, without a task and the changes of thread that go with it. Call it on the backend's
+  /// executor.
+  /// - Returns: the response's messages; `nil` for a request that takes more than a step.
+  package func answerAtOnce(_ method: Method, _ request: [UInt8]) throws(RPCStatus) -> [[UInt8]]? {
+    try backend.step { backend throws(RPCStatus) in try answer(method, request, on: backend) }
+  }
+
+  /// Answers a request, in one step or as many as it takes.
   /// - Throws: `RPCStatus`, or what `send` threw.
-  package func stream(_ method: StreamingMethod, _ request: [UInt8], to send: Send) async throws {
+  package func answer(_ method: Method, _ request: [UInt8], to send: Send) async throws {
+    if let messages = try await answer(method, request, on: backend) {
+      for batch in messages.inBatches { try await send(batch) }
+      return
+    }
     switch method {
     case .batchGetDocuments: try await batchGetDocuments(request, to: send)
+    case .listDocuments: try await send([try await listDocuments(request)])
     case .runQuery: try await runQuery(request, to: send)
     case .runAggregationQuery: try await runAggregationQuery(request, to: send)
+    case .partitionQuery: try await send([try await partitionQuery(request)])
+    case .getDocument, .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,
+      .batchWrite, .listCollectionIDs:
+      preconditionFailure("\(method.rawValue) takes one step.")
+    }
+  }
+
+  private func answer(
+    _ method: Method, _ request: [UInt8], on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> [[UInt8]]? {
+    switch method {
+    case .getDocument: [try getDocument(request, on: backend)]
+    case .batchGetDocuments: try batchGetDocuments(request, on: backend)
+    case .createDocument: [try createDocument(request, on: backend)]
+    case .updateDocument: [try updateDocument(request, on: backend)]
+    case .deleteDocument: [try deleteDocument(request, on: backend)]
+    case .beginTransaction: [try beginTransaction(request, on: backend)]
+    case .commit: [try commit(request, on: backend)]
+    case .rollback: [try rollback(request, on: backend)]
+    case .batchWrite: [try batchWrite(request, on: backend)]
+    case .listCollectionIDs: [try listCollectionIDs(request, on: backend)]
+    case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery: nil
     }
   }
 
@@ -81,29 +105,8 @@ package struct FirestoreService: Sendable {
   package func deleteDocuments(below path: ResourcePath, in database: DatabaseID) async throws(RPCStatus) {
     if path.isRoot { return try await backend.deleteAllDocuments(in: database) }
     do throws(ModelError) { _ = try ResourcePath(validating: path.text) } catch {
-      throw RPCStatus(.invalidArgument, error.message)
+      throw .invalid(error.message)
     }
     try await backend.deleteDocuments(below: path, in: database)
-  }
-
-  func beginTransaction(
-    _ options: TransactionOptions, in database: DatabaseID
-  ) async throws(RPCStatus) -> [UInt8] {
-    try await backend.beginTransaction(options, in: database, for: client).bytes
-  }
-
-  /// The consistency of a read, beginning the transaction that it asks for.
-  /// - Returns: the transaction, if it is new.
-  func begin(
-    _ requested: RequestedConsistency, in database: DatabaseID
-  ) async throws(RPCStatus) -> (ReadConsistency, new: [UInt8]?) {
-    switch requested {
-    case .latest: return (.latest, nil)
-    case .readTime(let time): return (.readTime(time), nil)
-    case .transaction(let id): return (.transaction(id), nil)
-    case .newTransaction(let options):
-      let id = try await beginTransaction(options, in: database)
-      return (.transaction(id), id)
-    }
   }
 }

@@ -111,19 +111,23 @@ private final class CrashPlace {
 
   private func missingOnBackend(_ paths: [String]) async throws -> [String] {
     let keys = paths.map { DocumentKey(unchecked: ResourcePath($0)) }
-    let documents = try await backend().lookup(keys, in: ClientFolder.database)
+    let documents = try await backend().lookup(keys, in: ClientFolder.database).documents
     return zip(paths, documents).compactMap { path, document in document.exists ? nil : path }
+  }
+
+  private func figure(
+    _ function: Aggregation.Function, of collection: String, _ backend: LocalBackend
+  ) async throws -> Value? {
+    let query = ServedQuery(Query(path: ResourcePath(collection)).target)
+    let request = ReadRequest(query, in: ClientFolder.database)
+    return try await backend.aggregate(request, [Aggregation(alias: "n", function: function)]).values["n"]
   }
 
   /// Each write adds one to a counter in the same batch, so a write that is applied twice shows.
   private func checkCount(_ context: String) async throws {
     let backend = try backend()
-    let count = try await backend.aggregate(
-      Query(path: ResourcePath("writes")).target, [Aggregation(alias: "n", function: .count)], in: ClientFolder.database
-    )["n"]
-    let total = try await backend.aggregate(
-      Query(path: ResourcePath("counters")).target, [Aggregation(alias: "n", function: .sum(FieldPath("n")))],
-      in: ClientFolder.database)["n"]
+    let count = try await figure(.count, of: "writes", backend)
+    let total = try await figure(.sum(FieldPath("n")), of: "counters", backend)
     #expect(count == total, "writes are applied twice: \(context)")
   }
 }

@@ -219,9 +219,9 @@ import Testing
     try await backend.commit([set("c/a", ["n": 2]), set("d/b", [:])], in: other)
 
     #expect(try await backend.read("c/a")["n"] == 1)
-    #expect(try await backend.lookup([key("c/a")], in: other)[0]["n"] == 2)
-    #expect(try await backend.listCollectionIDs(below: .root, in: database) == ["c"])
-    #expect(try await backend.listCollectionIDs(below: .root, in: other) == ["c", "d"])
+    #expect(try await backend.lookup([key("c/a")], in: other).documents[0]["n"] == 2)
+    #expect(try await backend.collectionIDs(below: .root, in: database) == ["c"])
+    #expect(try await backend.collectionIDs(below: .root, in: other) == ["c", "d"])
   }
 
   @Test("Commit times increase strictly when the clock stands or goes back")

@@ -68,7 +68,9 @@ import Testing
     let documents = try await revived.runQuery(query("c"), in: database)
     #expect(documents.count == 50)
     #expect(documents.allSatisfy { $0["n"] == .integer(Int64($0.key.documentID) ?? -1) })
-    let count = try await revived.aggregate(query("c"), [Aggregation(alias: "n", function: .count)], in: database)
+    let count = try await revived.aggregate(
+      ReadRequest(ServedQuery(query("c")), in: database), [Aggregation(alias: "n", function: .count)]
+    ).values
     #expect(count["n"] == 50)
   }
 

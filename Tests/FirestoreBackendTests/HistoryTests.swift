@@ -42,15 +42,14 @@ struct HistoryTests {
 
     let descending = query("c", orderBy: [OrderBy(.documentID, .descending)], limit: 2)
     func paths(_ target: Target, _ consistency: ReadConsistency) async throws -> [String] {
-      try await backend.run(ServedQuery(target), consistency, in: database).documents.map(\.path)
+      try await backend.run(ReadRequest(ServedQuery(target), consistency, in: database)).documents.map(\.path)
     }
     #expect(try await paths(query("c"), .readTime(time.timestamp)) == ["c/a", "c/b", "c/c"])
     #expect(try await paths(descending, .readTime(time.timestamp)) == ["c/c", "c/b"])
     #expect(try await paths(query("c"), .latest) == ["c/a", "c/c", "c/d"])
     let figures = try await backend.aggregate(
-      ServedQuery(query("c")),
-      [Aggregation(alias: "n", function: .count), Aggregation(alias: "s", function: .sum(FieldPath("v")))],
-      .readTime(time.timestamp), in: database)
+      ReadRequest(ServedQuery(query("c")), .readTime(time.timestamp), in: database),
+      [Aggregation(alias: "n", function: .count), Aggregation(alias: "s", function: .sum(FieldPath("v")))])
     #expect(figures.values == ["n": 3, "s": 6])
   }
 

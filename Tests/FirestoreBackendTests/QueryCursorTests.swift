@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreQuery
 import Testing
 
@@ -38,6 +39,17 @@ struct QueryCursorTests {
     return (documents, skipped, largest)
   }
 
+  /// What one step finds.
+  private func expected(
+    _ query: ServedQuery, _ backend: LocalBackend
+  ) async throws(RPCStatus) -> (documents: [Document], skipped: Int) {
+    var target = query.target
+    target.limit = query.needed
+    let documents = try await backend.runQuery(target, in: database)
+    let skipped = min(query.offset, query.needed == 0 ? 0 : documents.count)
+    return (Array(documents.dropFirst(skipped)), skipped)
+  }
+
   private static let queries: [ServedQuery] = {
     let byNumber = [OrderBy(FieldPath("n"), .descending)]
     let few = FieldFilter(FieldPath("n"), .lessThan, .integer(20))
@@ -57,10 +69,11 @@ struct QueryCursorTests {
   func pieces(size: Int) async throws {
     let backend = try await filled(size: size)
     for query in Self.queries {
-      let expected = try await backend.run(query, .latest, in: database)
-      let cursor = try await backend.open(query, .latest, in: database)
+      let expected = try await expected(query, backend)
+      let cursor = try await backend.open(ReadRequest(query, in: database))
       let found = try await rest(of: cursor, backend)
       #expect(found.documents == expected.documents, "\(query)")
+      #expect(try await backend.run(ReadRequest(query, in: database)).documents == expected.documents, "\(query)")
       #expect(found.skipped == expected.skipped, "\(query)")
       #expect(found.largest <= QueryPiece.bytes, "\(query)")
     }
@@ -70,8 +83,8 @@ struct QueryCursorTests {
   func consistency(size: Int) async throws {
     for query in Self.queries {
       let backend = try await filled(size: size)
-      let expected = try await backend.run(query, .latest, in: database).documents
-      let (first, next) = try await backend.read(try await backend.open(query, .latest, in: database))
+      let expected = try await expected(query, backend).documents
+      let (first, next) = try await backend.read(try await backend.open(ReadRequest(query, in: database)))
       for index in stride(from: 0, to: 60, by: 2) { try await backend.commit(delete("c/d\(100 + index)")) }
       for index in stride(from: 1, to: 60, by: 2) { try await backend.commit(set("c/d\(100 + index)", ["n": 0])) }
       try await backend.commit(set("c/d1005", ["n": 1]))
@@ -85,7 +98,7 @@ struct QueryCursorTests {
   func held() async throws {
     let backend = try await filled(size: 100_000)
     let query = ServedQuery(query("c", orderBy: [OrderBy(FieldPath("n"), .ascending)]))
-    guard case .sorted(let documents, true, _) = try await backend.open(query, .latest, in: database).state else {
+    guard case .sorted(let documents, true, _) = try await backend.open(ReadRequest(query, in: database)).state else {
       Issue.record("whole documents are held")
       return
     }
@@ -102,7 +115,7 @@ struct QueryCursorTests {
       if isTransaction {
         consistency = .transaction(try await backend.beginTransaction(.readOnly(readTime: nil), in: database).bytes)
       }
-      let cursor = try await backend.open(ServedQuery(query("c")), consistency, in: database)
+      let cursor = try await backend.open(ReadRequest(ServedQuery(query("c")), consistency, in: database))
       let next = try await backend.read(cursor).rest
       for index in 0..<60 { try await backend.commit(set("c/d\(100 + index)", ["n": 0])) }
 

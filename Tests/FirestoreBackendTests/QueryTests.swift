@@ -88,16 +88,16 @@ import Testing
   func collectionIDs() async throws {
     let backend = try await backend(["a/1", "a-b/1", "a/2/s/1", "z/missing/t/1", "gone/1"])
     try await backend.commit(delete("gone/1"))
-    #expect(try await backend.listCollectionIDs(below: .root, in: database) == ["a", "a-b", "z"])
-    #expect(try await backend.listCollectionIDs(below: ResourcePath("a/2"), in: database) == ["s"])
-    #expect(try await backend.listCollectionIDs(below: ResourcePath("z/missing"), in: database) == ["t"])
-    #expect(try await backend.listCollectionIDs(below: ResourcePath("a/1"), in: database) == [])
+    #expect(try await backend.collectionIDs(below: .root, in: database) == ["a", "a-b", "z"])
+    #expect(try await backend.collectionIDs(below: ResourcePath("a/2"), in: database) == ["s"])
+    #expect(try await backend.collectionIDs(below: ResourcePath("z/missing"), in: database) == ["t"])
+    #expect(try await backend.collectionIDs(below: ResourcePath("a/1"), in: database) == [])
   }
 
   @Test("A lookup answers in the order asked and says which documents are missing")
   func lookup() async throws {
     let backend = try await backend(["c/a", "c/b"])
-    let documents = try await backend.lookup([key("c/b"), key("c/x"), key("c/a")], in: database)
+    let documents = try await backend.lookup([key("c/b"), key("c/x"), key("c/a")], in: database).documents
     #expect(documents.map(\.path) == ["c/b", "c/x", "c/a"])
     #expect(documents.map(\.exists) == [true, false, true])
     #expect(documents[1].version == documents[0].version)
@@ -107,7 +107,7 @@ import Testing
     _ backend: LocalBackend, _ target: Target, _ functions: Aggregation.Function...
   ) async throws -> [Value?] {
     let aggregations = functions.enumerated().map { Aggregation(alias: "f\($0)", function: $1) }
-    let result = try await backend.aggregate(target, aggregations, in: database)
+    let result = try await backend.aggregate(ReadRequest(ServedQuery(target), in: database), aggregations).values
     return aggregations.map { result[$0.alias] }
   }
 
@@ -152,7 +152,7 @@ import Testing
     let backend = try makeBackend()
     let twice = ["\u{e9}", "e\u{301}"].map { Aggregation(alias: $0, function: .count) }
     let error = await #expect(throws: RPCStatus.self) {
-      try await backend.aggregate(query("c"), twice, in: database)
+      try await backend.aggregate(ReadRequest(ServedQuery(query("c")), in: database), twice).values
     }
     #expect(error?.code == .invalidArgument)
   }
@@ -166,9 +166,9 @@ import Testing
 
     try await backend.deleteAllDocuments(in: database)
 
-    #expect(try await backend.listCollectionIDs(below: .root, in: database) == [])
+    #expect(try await backend.collectionIDs(below: .root, in: database) == [])
     #expect(try await backend.readTime(of: database) > before)
-    #expect(try await backend.lookup([key("c/a")], in: other)[0].exists)
+    #expect(try await backend.lookup([key("c/a")], in: other).documents[0].exists)
     #expect(try await figures(backend, query("c"), .count) == [0])
   }
 

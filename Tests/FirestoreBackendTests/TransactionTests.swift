@@ -77,7 +77,7 @@ struct TransactionTests {
     func attempt(_ change: Mutation) async throws {
       let transaction = try await begin(backend)
       let target = query("c", [field("v", .equal, 1)])
-      _ = try await backend.run(ServedQuery(target), .transaction(transaction), in: database)
+      _ = try await backend.run(ReadRequest(ServedQuery(target), .transaction(transaction), in: database))
       try await backend.commit(change)
       _ = try await backend.commit([set("d/x", ["v": 0])], in: database, transaction: transaction)
     }
@@ -165,7 +165,7 @@ struct TransactionTests {
       let nearest = NearestNeighbors(
         path: FieldPath("e"), vector: [1, 0], measure: measure, limit: 2, resultField: FieldPath("d"),
         threshold: threshold)
-      let found = try await backend.run(ServedQuery(query("c"), nearest: nearest), .latest, in: database)
+      let found = try await backend.run(ReadRequest(ServedQuery(query("c"), nearest: nearest), .latest, in: database))
       return found.documents.map { "\($0.path) \($0["d"] ?? .null)" }
     }
     #expect(try await search(.euclidean) == ["c/a double(0.0)", "c/c double(1.0)"])
@@ -179,7 +179,8 @@ struct TransactionTests {
     try await backend.commit(set("a/1", [:]), set("b/2", [:]), set("a/1/c/3", [:]), set("a/1/c/3/d/4", [:]))
     func paths(_ scope: ServedQuery.Scope, below path: String) async throws -> [String] {
       let target = Query(path: ResourcePath(path)).target
-      return try await backend.run(ServedQuery(target, scope: scope), .latest, in: database).documents.map(\.path)
+      return try await backend.run(ReadRequest(ServedQuery(target, scope: scope), .latest, in: database)).documents.map(
+        \.path)
     }
     #expect(try await paths(.children, below: "") == ["a/1", "b/2"])
     #expect(try await paths(.descendants, below: "") == ["a/1", "a/1/c/3", "a/1/c/3/d/4", "b/2"])
@@ -192,7 +193,7 @@ struct TransactionTests {
     let backend = try makeBackend(clock: clock)
     try await backend.seed((0..<5_000).map { (key("c/\($0)"), ["v": 1] as Fields) }, in: database)
     async let sum = backend.aggregate(
-      ServedQuery(query("c")), [Aggregation(alias: "s", function: .sum(FieldPath("v")))], .latest, in: database)
+      ReadRequest(ServedQuery(query("c")), in: database), [Aggregation(alias: "s", function: .sum(FieldPath("v")))])
     for number in 0..<50 { try await backend.commit(set("c/\(number * 100)", ["v": 1_000_000])) }
     let total = try await sum.values["s"]
     // The read may have begun after some of the writes, but it saw each of them or not.
@@ -216,7 +217,7 @@ struct TransactionTests {
     let all = ServedQuery(
       Target(path: ResourcePath(""), filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil),
       scope: .descendants)
-    let left = try await backend.run(all, .latest, in: database).documents.map(\.key.path.text)
+    let left = try await backend.run(ReadRequest(all, .latest, in: database)).documents.map(\.key.path.text)
     #expect(left.sorted() == rest)
   }
 
@@ -228,7 +229,7 @@ struct TransactionTests {
     try await backend.seed((0..<3_500).map { (key("c/\($0)"), ["v": 1, "w": 2] as Fields) }, in: database)
     let target = query("c", orderBy: [OrderBy(FieldPath("v")), OrderBy(FieldPath("w"))], limit: 10)
 
-    let found = try await backend.run(ServedQuery(target), .latest, in: database).documents
+    let found = try await backend.run(ReadRequest(ServedQuery(target), .latest, in: database)).documents
 
     #expect(found.count == 10 && count.withLock { $0 } == 3)
   }

@@ -56,7 +56,7 @@ import Testing
   func accepted(_ mutation: Mutation) async throws {
     let backend = try makeBackend()
     try await backend.commit(mutation)
-    let stored = try await backend.lookup([mutation.key], in: database)[0]
+    let stored = try await backend.lookup([mutation.key], in: database).documents[0]
     guard case .set(let fields) = mutation.operation else { return }
     #expect(stored.data?.fields == fields)
     #expect(try await backend.paths(query("c")) == [mutation.key.path.text])

@@ -15,20 +15,9 @@ func expectSame<Message: SwiftProtobuf.Message>(
   #expect(try read == message.serializedBytes(options: options), comment, sourceLocation: sourceLocation)
 }
 
-/// Reads a whole message by hand.
-func read<Result>(
-  _ bytes: [UInt8], _ body: (inout WireReader) throws(WireError) -> Result
-) throws(WireError) -> Result {
-  let result: Swift.Result<Result, WireError> = bytes.withUnsafeBytes { buffer in
-    var reader = WireReader(buffer)
-    do throws(WireError) { return .success(try body(&reader)) } catch { return .failure(error) }
-  }
-  return try result.get()
-}
-
 /// Reads what the generated message writes.
 func read<Result>(
   _ message: some SwiftProtobuf.Message, _ body: (inout WireReader) throws(WireError) -> Result
 ) throws -> Result {
-  try read(message.serializedBytes() as [UInt8], body)
+  try WireReader.read(message.serializedBytes(), body)
 }

@@ -28,8 +28,10 @@ struct RequestTests {
       }
 
       try expectSame(bytes { $0.commitRequest(mutations, in: database) }, message, "seed \(seed)")
-      let received = try CommitRequest(message.serializedBytes())
-      #expect(received.database == database && received.mutations == mutations, "seed \(seed)")
+      let received = try read(message) { reader throws(WireError) in try reader.commitRequest() }
+      #expect(received.database == database.name && received.transaction.isEmpty, "seed \(seed)")
+      let (_, checked) = try received.checked()
+      #expect(checked == mutations, "seed \(seed)")
       for (mutation, write) in zip(mutations, message.writes) {
         let names = DocumentNames(database)
         let stored = try read(write) { reader throws(WireError) in try reader.mutation(names) }
@@ -48,9 +50,10 @@ struct RequestTests {
       let message = request.message(in: database)
 
       try expectSame(bytes { $0.writeRequest(request, in: database) }, message, "seed \(seed)")
-      let received = try WriteStreamRequest(message.serializedBytes(), database: nil)
-      #expect(received.mutations == request.mutations && received.token == request.streamToken, "seed \(seed)")
-      #expect(received.id == request.requestID, "seed \(seed)")
+      let received = try read(message) { reader throws(WireError) in try reader.writeRequest() }
+      let mutations = try received.writes.map { try Mutation(request: $0, in: database) }
+      #expect(mutations == request.mutations && received.streamToken == request.streamToken, "seed \(seed)")
+      #expect(received.database == database.name && received.requestID == request.requestID, "seed \(seed)")
     }
     let handshake = Wire.WriteRequest.with { $0.database = database.name }
     try expectSame(bytes { $0.writeHandshake(in: database) }, handshake, "handshake")
@@ -74,7 +77,8 @@ struct RequestTests {
       }
 
       try expectSame(bytes { $0.batchGetRequest(keys, in: database) }, message, "seed \(seed)")
-      #expect(try BatchGetRequest(message.serializedBytes()).keys == keys, "seed \(seed)")
+      let received = try read(message) { reader throws(WireError) in try reader.batchGetRequest() }
+      #expect(received.database == database.name && received.documents == message.documents, "seed \(seed)")
     }
   }
 
@@ -144,6 +148,8 @@ struct RequestTests {
 
       try expectSame(
         bytes { $0.aggregationRequest(target, aggregations, in: database) }, message, "seed \(seed)")
+      let received = try read(message) { reader throws(WireError) in try reader.aggregationRequest() }
+      #expect(received.parent == message.parent && received.aggregations.map(\.alias) == aggregations.map(\.alias))
     }
   }
 
@@ -164,11 +170,7 @@ struct RequestTests {
         bytes {
           $0.listNamesRequest(in: parent.appending("c"), of: database, pageSize: 7, pageToken: token)
         }, documents, "")
-      let received = try RequestReader.read(documents.serializedBytes()) { reader throws(RPCStatus) in
-        var request = ListDocumentsRequest()
-        try request.read(&reader)
-        return request
-      }
+      let received = try read(documents) { reader throws(WireError) in try reader.listDocumentsRequest() }
       #expect(received.parent == documents.parent && received.collectionID == "c" && received.showMissing)
       #expect(received.pageSize == 7 && received.pageToken == token)
     }

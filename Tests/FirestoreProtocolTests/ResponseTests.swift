@@ -68,13 +68,19 @@ struct ResponseTests {
       #expect(received.transaction == response.transaction, "seed \(seed)")
 
       guard document?.exists != false else { continue }
+      let part = ReadResponse(
+        document: document, transaction: response.transaction, readTime: time, skipped: random.pick([0, 7]),
+        isDone: random.pick([false, true]))
       let answer = Wire.RunQueryResponse.with { message in
         if let document { message.document = document.message(in: database) }
-        (message.transaction, message.readTime) = (Data(response.transaction), time.message)
+        (message.transaction, message.readTime) = (Data(part.transaction), time.message)
+        message.skippedResults = Int32(part.skipped)
+        if part.isDone { message.done = true }
       }
-      try expectSame(bytes { $0.runQueryResponse(response, names) }, answer, "seed \(seed)")
+      try expectSame(bytes { $0.runQueryResponse(part, names) }, answer, "seed \(seed)")
       let found = try read(answer) { reader throws(WireError) in try reader.runQueryResponse(names) }
       #expect(found.document == document && found.readTime == time, "seed \(seed)")
+      #expect(found.skipped == part.skipped && found.isDone == part.isDone, "seed \(seed)")
       #expect(found.document?.createTime == document?.createTime, "seed \(seed)")
     }
   }

@@ -11,7 +11,7 @@ struct WatchChangeTests {
   private let names = DocumentNames(Samples.database)
 
   private func read(_ bytes: [UInt8]) throws(WireError) -> WatchChange? {
-    try FirestoreProtocolTests.read(bytes) { reader throws(WireError) in try reader.watchChange(names) }
+    try WireReader.read(bytes) { reader throws(WireError) in try reader.watchChange(names) }
   }
 
   @Test("Unknown fields, unpacked numbers and fields in any order are read; unknown kinds are passed over")

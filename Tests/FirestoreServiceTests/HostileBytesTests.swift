@@ -60,10 +60,8 @@ struct HostileBytesTests {
       let request = mutated(&generator)
       do {
         switch round % 16 {
-        case let index where index < FirestoreService.UnaryMethod.allCases.count:
-          _ = try await service.answer(FirestoreService.UnaryMethod.allCases[index], request)
-        case 11, 12, 13:
-          try await service.stream(FirestoreService.StreamingMethod.allCases[round % 16 - 11], request) { _ in }
+        case let index where index < FirestoreService.Method.allCases.count:
+          try await service.answer(FirestoreService.Method.allCases[index], request) { _ in }
         case 14: try await service.listen(Self.stream(request)) { _ in }
         default: try await service.write(Self.stream(request)) { _ in }
         }

@@ -105,10 +105,20 @@ extension FirestoreService {
       })
   }
 
-  /// All messages of a response stream.
-  func messages(_ method: StreamingMethod, _ request: [UInt8]) async throws -> [Message] {
+  /// The one message of a response that has one.
+  @discardableResult
+  func answer(_ method: Method, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
     let sent = Sent()
-    try await stream(method, request) { sent.append(contentsOf: $0) }
+    do { try await answer(method, request) { sent.append(contentsOf: $0) } } catch {
+      throw error as? RPCStatus ?? RPCStatus(.internal, "\(error)")
+    }
+    return sent.bytes.count == 1 ? sent.bytes[0] : []
+  }
+
+  /// All messages of a response stream.
+  func messages(_ method: Method, _ request: [UInt8]) async throws -> [Message] {
+    let sent = Sent()
+    try await answer(method, request) { sent.append(contentsOf: $0) }
     return try sent.messages
   }
 }
@@ -126,8 +136,10 @@ final class Sent: Sendable {
     for message in messages { continuation.yield(message) }
   }
 
+  var bytes: [[UInt8]] { all.withLock { $0 } }
+
   var messages: [Message] {
-    get throws { try all.withLock { $0 }.map { try Message($0) } }
+    get throws { try bytes.map { try Message($0) } }
   }
 
   /// The next message that was not waited for yet.
@@ -142,17 +154,21 @@ struct Message {
   private(set) var lengthDelimited: [Int: [[UInt8]]] = [:]
   private(set) var integers: [Int: [Int64]] = [:]
 
-  init(_ bytes: [UInt8]) throws(RPCStatus) {
-    var (lengthDelimited, integers) = ([Int: [[UInt8]]](), [Int: [Int64]]())
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        if let bytes = try field.bytes() { lengthDelimited[number, default: []].append(bytes) }
-        if let integer = try field.integer() { integers[number, default: []].append(integer) }
+  init(_ bytes: [UInt8]) throws(WireError) {
+    self = try WireReader.read(bytes) { reader throws(WireError) in
+      var message = Message()
+      while let tag = try reader.tag() {
+        switch tag.type {
+        case .lengthDelimited: message.lengthDelimited[tag.field, default: []].append(try reader.byteArray())
+        case .varint: message.integers[tag.field, default: []].append(try reader.integer())
+        default: try reader.skip(tag.type)
+        }
       }
+      return message
     }
-    self.lengthDelimited = lengthDelimited
-    self.integers = integers
   }
+
+  private init() {}
 
   subscript(number: Int) -> Message? { lengthDelimited[number]?.last.flatMap { try? Message($0) } }
   func all(_ number: Int) -> [Message] { (lengthDelimited[number] ?? []).compactMap { try? Message($0) } }
@@ -170,7 +186,7 @@ extension Message {
     Fields(
       all(2).compactMap { entry in
         guard let name = entry.text(1), let bytes = entry.bytes(2) else { return nil }
-        let value = try? RequestReader.read(bytes) { reader throws(RPCStatus) in try reader.value() }
+        let value = try? WireReader.read(bytes) { reader throws(WireError) in try reader.value() }
         return value.map { (name, $0) }
       })
   }

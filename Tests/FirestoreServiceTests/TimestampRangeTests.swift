@@ -7,26 +7,72 @@ import Testing
 @Suite struct TimestampRangeTests {
   private static let impossible = [Timestamp(seconds: .min), Timestamp(seconds: 253_402_300_800)]
 
-  private func read(_ body: (inout WireWriter) -> Void) throws(RPCStatus) -> Value {
-    try RequestReader.read(bytes(body)) { reader throws(RPCStatus) in try reader.value() }
-  }
-
-  @Test("A time that Firestore does not know is refused wherever a request holds one", arguments: impossible)
-  func refused(_ time: Timestamp) {
-    let status = RPCStatus(.invalidArgument, time.objection)
-    #expect(throws: status) { _ = try read { $0.field(10, timestamp: time) } }
-    #expect(throws: status) { _ = try read { $0.field(9) { $0.field(1) { $0.field(10, timestamp: time) } } } }
-    #expect(throws: status) {
-      _ = try RequestReader.read(bytes { $0.field(5, timestamp: time) }) { reader throws(RPCStatus) in
-        try reader.fields { _, field throws(RPCStatus) in _ = try field.timestamp() }
+  private static func write(_ value: [UInt8]) -> [UInt8] {
+    bytes { writer in
+      writer.field(1, string: database)
+      writer.field(2) { writer in
+        writer.field(1) { writer in
+          writer.field(1, string: root + "/c/a")
+          writer.field(2) { entry in
+            entry.field(1, string: "t")
+            entry.field(2, bytes: value)
+          }
+        }
       }
     }
   }
 
-  @Test("The first and the last time there is are taken")
-  func limits() throws {
-    for time in [Timestamp.earliest, .latest] {
-      #expect(try read { $0.field(10, timestamp: time) } == .timestamp(time))
+  @Test("A time that Firestore does not know is refused wherever a request holds one", arguments: impossible)
+  func refused(_ time: Timestamp) async throws {
+    let service = try makeService()
+    let value = bytes { $0.field(10, timestamp: time) }
+    let precondition = bytes { writer in
+      writer.field(1, string: root + "/c/a")
+      writer.field(2) { $0.field(2, timestamp: time) }
     }
+    let requests: [(FirestoreService.Method, [UInt8])] = [
+      (.commit, Self.write(value)),
+      (.commit, Self.write(bytes { writer in writer.field(9) { $0.field(1, bytes: value) } })),
+      (.deleteDocument, precondition),
+      (
+        .getDocument,
+        bytes { writer in
+          writer.field(1, string: root + "/c/a")
+          writer.field(5, timestamp: time)
+        }
+      ),
+      (
+        .beginTransaction,
+        bytes { writer in
+          writer.field(1, string: database)
+          writer.field(2) { $0.field(2) { $0.field(2, timestamp: time) } }
+        }
+      ),
+      (
+        .runQuery,
+        bytes { writer in
+          writer.field(1, string: root)
+          writer.query(2, "c") { writer in
+            writer.field(4) { $0.field(1) { $0.field(2, string: "t") } }
+            writer.field(7) { $0.field(1, bytes: value) }
+          }
+        }
+      ),
+    ]
+    for (method, request) in requests {
+      await #expect(throws: RPCStatus(.invalidArgument, time.objection), "\(method)") {
+        try await service.answer(method, request)
+      }
+    }
+  }
+
+  @Test("The first and the last time there is are taken", arguments: [Timestamp.earliest, .latest])
+  func limits(_ time: Timestamp) async throws {
+    let service = try makeService()
+    try await service.answer(.commit, Self.write(bytes { $0.field(10, timestamp: time) }))
+    let document = try Message(await service.answer(.getDocument, bytes { $0.field(1, string: root + "/c/a") }))
+    // The backend keeps microseconds.
+    let kept = Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1_000 * 1_000)
+    #expect(document.fields == ["t": .timestamp(kept)])
   }
 }

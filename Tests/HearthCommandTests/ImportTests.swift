@@ -90,7 +90,8 @@ private let database = DatabaseID(project: "p")
   private func line(_ id: Int, _ value: Int) -> String { "{\"path\": \"c/\(id)\", \"data\": {\"v\": \(value)}}" }
 
   private func values() async throws -> [String: Value] {
-    let documents = try await backend.runQuery(Query(path: ResourcePath("c")).target, in: database)
+    let documents = try await backend.run(ReadRequest(ServedQuery(Query(path: ResourcePath("c")).target), in: database))
+      .documents
     return Dictionary(uniqueKeysWithValues: documents.map { ($0.key.documentID, $0.data?[FieldPath("v")] ?? .null) })
   }
 

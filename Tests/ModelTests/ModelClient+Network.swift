@@ -133,7 +133,7 @@ extension ModelClient {
     let id = ids[position % ids.count]
     guard core!.plan.watched(id) != nil, !refusedTargets.contains(id) else { return }
     if let key = core!.limbo.key(of: id) {
-      guard try !backend.lookup([key], in: server.database)[0].exists else { return }
+      guard try !backend.lookup([key], in: server.database).documents[0].exists else { return }
     }
     try fetch(session, backend)
     do throws(RPCStatus) { try backend.request(.remove(id), on: session) } catch {

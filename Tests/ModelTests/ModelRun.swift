@@ -43,13 +43,13 @@ struct ModelRun: Sendable {
     return try await Self.perform(self, clock, on: backend)
   }
 
-  private static func perform(_ run: ModelRun, _ clock: VirtualClock, on backend: isolated LocalBackend) throws
-    -> Failure?
-  {
+  private static func perform(
+    _ run: ModelRun, _ clock: VirtualClock, on backend: isolated LocalBackend
+  ) async throws -> Failure? {
     let printsSteps = ProcessInfo.processInfo.environment["HEARTH_MODEL_TRACE"] != nil
     let world = try World(run.setups, seed: run.seed, clock: clock)
     do {
-      try world.perform(run.trace, isThorough: run.isThorough, on: backend) {
+      try await world.perform(run.trace, isThorough: run.isThorough, on: backend) {
         if printsSteps { print(world.stepsDone, $0) }
       }
       return nil

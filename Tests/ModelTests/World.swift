@@ -44,11 +44,11 @@ final class World {
   func perform(
     _ trace: [Operation], isThorough: Bool, on backend: isolated LocalBackend,
     _ willPerform: (Operation) -> Void = { _ in }
-  ) throws {
+  ) async throws {
     for operation in trace {
       willPerform(operation)
       let delivered = clients.map(\.deliveries)
-      try perform(operation, backend)
+      try await perform(operation, backend)
       stepsDone += 1
       for (client, before) in zip(clients, delivered) {
         client.closeAbandonedSessions(backend)
@@ -59,7 +59,7 @@ final class World {
     }
   }
 
-  private func perform(_ operation: Operation, _ backend: isolated LocalBackend) throws {
+  private func perform(_ operation: Operation, _ backend: isolated LocalBackend) async throws {
     switch operation {
     case .write(let client, let mutations): try clients[client].write(mutations, at: clock.now())
     case .cancelWrite(let client, let position): try clients[client].cancelWrite(at: position)
@@ -100,16 +100,16 @@ final class World {
     case .heartbeat: backend.heartbeat()
     case .advanceClock(let milliseconds): clock.advance(milliseconds: milliseconds)
     case .network, .passTime: break  // Of engines only.
-    case .comeToRest: try comeToRest(backend)
+    case .comeToRest: try await comeToRest(backend)
     }
   }
 
-  private func comeToRest(_ backend: isolated LocalBackend) throws {
+  private func comeToRest(_ backend: isolated LocalBackend) async throws {
     try settle(backend)
     // What a client learned in another order than it happened is cleared up with the next position.
     backend.heartbeat()
     try settle(backend)
-    try server.check(backend)
+    try await server.check(backend)
     for client in clients {
       try client.checkAtRest()
       try client.checkStore()

@@ -61,7 +61,8 @@ struct ClientWindowTests {
       #expect(received.count == 5 + length && length > Int(window))
       try await connection.close()
     }
-    #expect(try await backend.lookup([DocumentKey(unchecked: ResourcePath("c/d0"))], in: Self.database)[0].exists)
+    #expect(
+      try await backend.lookup([DocumentKey(unchecked: ResourcePath("c/d0"))], in: Self.database).documents[0].exists)
   }
 
   @Test(

@@ -34,7 +34,7 @@ import Testing
         await datastore.close()
       }
     }
-    let documents = try await backend.lookup("abcdefgh".map { key(String($0)) }, in: database)
+    let documents = try await backend.lookup("abcdefgh".map { key(String($0)) }, in: database).documents
     #expect(documents.filter(\.exists).map(\.key.documentID) == ["a", "b", "c", "d", "e", "f", "g", "h"])
   }
 

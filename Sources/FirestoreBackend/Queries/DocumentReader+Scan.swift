@@ -75,23 +75,6 @@ extension DocumentReader {
     }
   }
 
-  /// Visits a target's matches in storage order, at most `rows` documents after a position, so that a long scan can be
-  /// done in slices between which others are served.
-  /// - Returns: where to go on; `nil` when everything has been visited.
-  func scanMatches(
-    of target: Target, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Void
-  ) throws(BackendError) -> DocumentPosition? {
-    let range = KeyRange(target)
-    if range.keys != nil {
-      try run(target, limit: nil).forEach(visit)
-      return nil
-    }
-    return try scan(try collections(of: target), range, after: position, rows: rows) { document in
-      if target.holds(document) { visit(document) }
-      return true
-    }
-  }
-
   /// Visits the documents of several collections, ordered by id, in storage order, at most `rows` of them after a
   /// position, or until `visit` returns false.
   /// - Returns: where to go on; `nil` when everything has been visited.

@@ -19,9 +19,7 @@ package struct QueryCursor: Sendable {
     case sorted(ArraySlice<Document>, isThin: Bool, skipped: Int)
   }
 
-  let query: ServedQuery
-  let database: DatabaseID
-  let consistency: ReadConsistency
+  let request: ReadRequest
   let version: Int64
   var state: State
 
@@ -29,7 +27,7 @@ package struct QueryCursor: Sendable {
 
   /// Why the rest cannot be read, when the history does not reach back to its version any more.
   var expiry: RPCStatus? {
-    switch consistency {
+    switch request.consistency {
     case .latest: RPCStatus(.unavailable, "What this query began to read is no longer kept. Please try again.")
     case .transaction: RPCStatus(.aborted, "What this transaction read is no longer kept. Please try again.")
     case .readTime: nil
@@ -74,10 +72,10 @@ extension Document {
   }
 }
 
-extension DocumentReader {
-  /// Whether a query can be answered by one scan that stops anywhere and goes on from there.
-  func isScannedInPieces(_ query: ServedQuery) throws(BackendError) -> Bool {
-    try isScannedInOrder(query) && query.nearest == nil && query.target.limit != 0 && !query.target.isDocumentTarget
-      && KeyRange(query.target).keys == nil
+extension ServedQuery {
+  /// Whether one scan answers it that stops anywhere and goes on from there: its order is that of storage.
+  var isScannedInPieces: Bool {
+    scope == .target && target.collectionGroup == nil && target.orderBy == [OrderBy(.documentID)] && nearest == nil
+      && target.limit != 0 && !target.isDocumentTarget && KeyRange(target).keys == nil
   }
 }

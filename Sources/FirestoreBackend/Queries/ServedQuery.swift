@@ -97,10 +97,4 @@ extension DocumentReader {
       return isMatch ? visit(document) : true
     }
   }
-
-  /// Whether storage order is the query's order, so that a scan may stop at the limit.
-  func isScannedInOrder(_ query: ServedQuery) throws(BackendError) -> Bool {
-    guard query.target.orderBy.count == 1, query.target.orderBy[0] == OrderBy(.documentID) else { return false }
-    return query.scope == .target && query.target.collectionGroup == nil
-  }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreModel
+import FirestoreModel
 
 /// Names a transaction to clients: nine opaque bytes.
 package struct TransactionID: Hashable, Sendable {
@@ -25,13 +25,6 @@ package struct ClientID: Hashable, Sendable {
 
   package static func == (left: ClientID, right: ClientID) -> Bool { left.identity === right.identity }
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(identity)) }
-}
-
-package enum TransactionOptions: Sendable {
-  /// - Parameter readTime: instead of the time at which the transaction begins.
-  case readOnly(readTime: Timestamp?)
-  /// - Parameter retrying: an earlier attempt at the same work.
-  case readWrite(retrying: [UInt8]?)
 }
 
 /// One open transaction. Optimistic: it reads at the version of its first read and is checked when it commits, so that

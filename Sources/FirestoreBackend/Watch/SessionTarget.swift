@@ -82,8 +82,9 @@ struct SessionTarget {
       if resets { changes.append(.reset([id], nil)) }
       try start(resume, reader, instance, &changes)
     case .reading(let position):
-      let next = try reader.scanMatches(of: target, after: position, rows: Self.stepSize) { document in
+      let next = try reader.scanMatches(of: ServedQuery(target), after: position, rows: Self.stepSize) { document in
         changes.append(.document(document, updated: [id], removed: []))
+        return true
       }
       phase = next.map { .reading(after: $0) } ?? .live
     case .catchingUp(let keys):
@@ -159,10 +160,13 @@ struct SessionTarget {
   /// no harm, since the client counts before it compares.
   private func filter(_ reader: DocumentReader) throws(BackendError) -> ExistenceFilter? {
     guard let expectedCount else { return nil }
-    let count = try reader.countMatches(of: target)
+    let count = try reader.countMatches(of: ServedQuery(target))
     if count == expectedCount { return nil }
     return try existenceFilter(of: count) { insert throws(BackendError) in
-      _ = try reader.scanMatches(of: target, after: nil, rows: .max) { insert(reader.database.name(of: $0.key)) }
+      _ = try reader.scanMatches(of: ServedQuery(target), after: nil, rows: .max) { document in
+        insert(reader.database.name(of: document.key))
+        return true
+      }
     }
   }
 

@@ -41,6 +41,13 @@ package struct DocumentNames: Sendable {
     return DocumentKey(unchecked: ResourcePath(text))
   }
 
+  package func key(_ name: String) throws(WireError) -> DocumentKey {
+    let result: Result<DocumentKey, WireError> = name.withUTF8Bytes { bytes in
+      do throws(WireError) { return .success(try key(UnsafeRawBufferPointer(bytes))) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
   /// Writes a field with the document's name.
   package func write(_ key: DocumentKey, as field: Int, to writer: inout WireWriter) {
     let path = key.path.text.utf8

@@ -82,8 +82,8 @@ extension WireReader {
     return result
   }
 
-  /// One map entry.
-  mutating func entry(depth: Int) throws(WireError) -> Fields.Entry {
+  /// The content of a map entry.
+  package mutating func entry(depth: Int) throws(WireError) -> Fields.Entry {
     var name = ""
     var value: Value?
     while let tag = try tag() {
@@ -95,7 +95,7 @@ extension WireReader {
       default: try skip(tag.type)
       }
     }
-    guard let value else { throw WireError("the map entry \"\(name)\" has no value") }
+    guard let value else { throw .untypedValue }
     return (name, value)
   }
 

@@ -21,6 +21,17 @@ package struct WireReader {
 
   package init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
+  /// Reads a whole message.
+  package static func read<Result>(
+    _ bytes: [UInt8], _ body: (inout WireReader) throws(WireError) -> Result
+  ) throws(WireError) -> Result {
+    let result: Swift.Result<Result, WireError> = bytes.withUnsafeBytes { buffer in
+      var reader = WireReader(buffer)
+      do throws(WireError) { return .success(try body(&reader)) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
   package var isAtEnd: Bool { position >= bytes.count }
   package var remaining: Int { bytes.count - position }
   var unread: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[position...]) }

@@ -1,6 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+package struct BatchGetMessage: Sendable {
+  package var database = ""
+  package var documents: [String] = []
+  package var mask: [String]?
+  package var consistency = ConsistencySelector.latest
+}
+
+/// One message of BatchGetDocuments or RunQuery.
+package struct ReadResponse: Sendable {
+  /// `found`, or `missing` at the read time.
+  package var document: Document?
+  /// The transaction that the request began, in its first answer.
+  package var transaction: [UInt8]
+  package var readTime: SnapshotVersion?
+  /// How many results of a query its offset has left out before this one.
+  package var skipped: Int
+  /// The query has no further results.
+  package var isDone: Bool
+
+  package init(
+    document: Document? = nil, transaction: [UInt8] = [], readTime: SnapshotVersion? = nil, skipped: Int = 0,
+    isDone: Bool = false
+  ) {
+    self.document = document
+    self.transaction = transaction
+    self.readTime = readTime
+    self.skipped = skipped
+    self.isDone = isDone
+  }
+}
+
 extension WireWriter {
   /// The content of a `google.firestore.v1.BatchGetDocumentsRequest` for the newest documents.
   package mutating func batchGetRequest(_ keys: [DocumentKey], in database: DatabaseID) {
@@ -25,6 +56,23 @@ extension WireWriter {
 }
 
 extension WireReader {
+  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
+  package mutating func batchGetRequest() throws(WireError) -> BatchGetMessage {
+    var request = BatchGetMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.database = try string()
+      case (2, .lengthDelimited): request.documents.append(try string())
+      case (3, .lengthDelimited): request.mask = try documentMask()
+      case (4, .lengthDelimited): request.consistency = .transaction(try byteArray())
+      case (5, .lengthDelimited): request.consistency = .newTransaction(try transactionOptions())
+      case (7, .lengthDelimited): request.consistency = .readTime(try timestamp())
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
   /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
   package mutating func batchGetResponse(_ names: DocumentNames) throws(WireError) -> ReadResponse {
     var response = ReadResponse()

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+/// A `CommitRequest`, or a `BatchWriteRequest`, which has no transaction.
+package struct CommitMessage: Sendable {
+  package var database = ""
+  package var writes: [WriteMessage] = []
+  package var transaction: [UInt8] = []
+}
+
 extension WireWriter {
   /// The content of a `google.firestore.v1.CommitRequest`.
   package mutating func commitRequest(_ mutations: [Mutation], in database: DatabaseID) {
@@ -15,9 +22,40 @@ extension WireWriter {
     for (mutation, result) in zip(mutations, response.results) { writeResult(1, result, of: mutation) }
     field(2, timestamp: response.commitTime.timestamp)
   }
+
+  /// The content of a `google.firestore.v1.BatchWriteResponse`.
+  /// - Parameter mutations: what was written, each on its own.
+  package mutating func batchWriteResponse(_ results: [Result<MutationResult, RPCStatus>], to mutations: [Mutation]) {
+    for (mutation, result) in zip(mutations, results) {
+      switch result {
+      case .success(let result): writeResult(1, result, of: mutation)
+      case .failure: field(1) { _ in }
+      }
+    }
+    for result in results {
+      switch result {
+      case .success: field(2) { _ in }
+      case .failure(let status): self.status(2, status)
+      }
+    }
+  }
 }
 
 extension WireReader {
+  /// The content of a `google.firestore.v1.CommitRequest` or `BatchWriteRequest`.
+  package mutating func commitRequest() throws(WireError) -> CommitMessage {
+    var request = CommitMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.database = try string()
+      case (2, .lengthDelimited): request.writes.append(try writeMessage())
+      case (3, .lengthDelimited): request.transaction = try byteArray()
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
   /// The content of a `google.firestore.v1.CommitResponse`. The commit's time stands for a version where the backend
   /// gives none, as after a delete.
   package mutating func commitResponse() throws(WireError) -> CommitResponse {

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+package struct ListCollectionIDsMessage: Sendable {
+  package var parent = ""
+  package var pageSize: Int64 = 0
+  package var pageToken = ""
+  package var consistency = ConsistencySelector.latest
+}
+
 /// One page of ids of collections.
 package struct CollectionIDPage: Sendable {
   package var ids: [String]
@@ -31,6 +38,21 @@ extension WireWriter {
 }
 
 extension WireReader {
+  /// The content of a `google.firestore.v1.ListCollectionIdsRequest`.
+  package mutating func listCollectionIDsRequest() throws(WireError) -> ListCollectionIDsMessage {
+    var request = ListCollectionIDsMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.parent = try string()
+      case (2, .varint): request.pageSize = try integer()
+      case (3, .lengthDelimited): request.pageToken = try string()
+      case (4, .lengthDelimited): request.consistency = .readTime(try timestamp())
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
   /// The content of a `google.firestore.v1.ListCollectionIdsResponse`.
   package mutating func listCollectionIDsResponse() throws(WireError) -> CollectionIDPage {
     var page = CollectionIDPage(ids: [])

@@ -1,6 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+package struct ListDocumentsMessage: Sendable {
+  package var parent = ""
+  package var collectionID = ""
+  package var pageSize = 0
+  package var pageToken = ""
+  package var orderBy = ""
+  package var mask: [String]?
+  package var consistency = ConsistencySelector.latest
+  package var showMissing = false
+}
+
 /// One page of a collection's documents.
 package struct DocumentPage: Sendable {
   /// Those that are `missing` have documents below them; they have no version.
@@ -37,6 +48,26 @@ extension WireWriter {
 }
 
 extension WireReader {
+  /// The content of a `google.firestore.v1.ListDocumentsRequest`.
+  package mutating func listDocumentsRequest() throws(WireError) -> ListDocumentsMessage {
+    var request = ListDocumentsMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.parent = try string()
+      case (2, .lengthDelimited): request.collectionID = try string()
+      case (3, .varint): request.pageSize = Int(Int32(truncatingIfNeeded: try integer()))
+      case (4, .lengthDelimited): request.pageToken = try string()
+      case (6, .lengthDelimited): request.orderBy = try string()
+      case (7, .lengthDelimited): request.mask = try documentMask()
+      case (8, .lengthDelimited): request.consistency = .transaction(try byteArray())
+      case (10, .lengthDelimited): request.consistency = .readTime(try timestamp())
+      case (12, .varint): request.showMissing = try boolean()
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
   /// The content of a `google.firestore.v1.ListDocumentsResponse`.
   package mutating func listDocumentsResponse(_ names: DocumentNames) throws(WireError) -> DocumentPage {
     var page = DocumentPage(documents: [])

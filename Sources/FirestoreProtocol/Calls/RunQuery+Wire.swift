@@ -2,6 +2,15 @@
 package import FirestoreModel
 package import FirestoreQuery
 
+/// A `RunQueryRequest`, or a `Target.QueryTarget`, which begins alike.
+package struct RunQueryMessage: Sendable {
+  package var parent = ""
+  package var query: QueryMessage?
+  package var consistency = ConsistencySelector.latest
+  /// Whether a query that is to be explained is to be run too.
+  package var explain: Bool?
+}
+
 extension WireWriter {
   /// The content of a `google.firestore.v1.RunQueryRequest` for the newest documents, or of a `Target.QueryTarget`.
   /// - Precondition: not a document target.
@@ -22,15 +31,38 @@ extension WireWriter {
     structuredQuery(query)
   }
 
-  /// The content of a `google.firestore.v1.RunQueryResponse`; `done` and `skipped_results` are not sent.
-  package mutating func runQueryResponse(_ response: ReadResponse, _ names: DocumentNames) {
-    if let document = response.document { field(1) { $0.document(document, names) } }
+  /// The content of a `google.firestore.v1.RunQueryResponse`.
+  /// - Parameter mask: the fields to send; all for `nil`.
+  package mutating func runQueryResponse(_ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil) {
+    if let document = response.document { field(1) { $0.document(document, names, mask: mask) } }
     if !response.transaction.isEmpty { field(2, bytes: response.transaction) }
     if let readTime = response.readTime { field(3, timestamp: readTime.timestamp) }
+    if response.skipped > 0 { field(4, integer: Int64(response.skipped)) }
+    if response.isDone { field(6, boolean: true) }
   }
+
+  /// The content of a `google.firestore.v1.RunQueryResponse` that explains the query.
+  package mutating func runQueryResponse(explaining metrics: ExplainMetrics) { explainMetrics(11, metrics) }
 }
 
 extension WireReader {
+  /// The content of a `google.firestore.v1.RunQueryRequest`, or of a `Target.QueryTarget`.
+  package mutating func runQueryRequest() throws(WireError) -> RunQueryMessage {
+    var request = RunQueryMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.parent = try string()
+      case (2, .lengthDelimited): request.query = try queryMessage()
+      case (5, .lengthDelimited): request.consistency = .transaction(try byteArray())
+      case (6, .lengthDelimited): request.consistency = .newTransaction(try transactionOptions())
+      case (7, .lengthDelimited): request.consistency = .readTime(try timestamp())
+      case (10, .lengthDelimited): request.explain = try explainOptions()
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
   /// The content of a `google.firestore.v1.RunQueryResponse`.
   package mutating func runQueryResponse(_ names: DocumentNames) throws(WireError) -> ReadResponse {
     var response = ReadResponse()
@@ -39,6 +71,8 @@ extension WireReader {
       case (1, .lengthDelimited): response.document = try document(names)
       case (2, .lengthDelimited): response.transaction = try byteArray()
       case (3, .lengthDelimited): response.readTime = SnapshotVersion(try timestamp())
+      case (4, .varint): response.skipped = Int(Int32(truncatingIfNeeded: try varint()))
+      case (6, .varint): response.isDone = try boolean()
       default: try skip(tag.type)
       }
     }

@@ -57,13 +57,15 @@ extension WireReader {
     }
   }
 
+  mutating func targetID() throws(WireError) -> TargetID { TargetID(Int32(truncatingIfNeeded: try varint())) }
+
   /// Repeated `int32`, packed or not.
   private mutating func targetIDs(_ ids: inout [TargetID], _ type: WireType) throws(WireError) {
     switch type {
-    case .varint: ids.append(TargetID(Int32(truncatingIfNeeded: try varint())))
+    case .varint: ids.append(try targetID())
     case .lengthDelimited:
       var reader = try message()
-      while !reader.isAtEnd { ids.append(TargetID(Int32(truncatingIfNeeded: try reader.varint()))) }
+      while !reader.isAtEnd { ids.append(try reader.targetID()) }
     default: try skip(type)
     }
   }
@@ -115,11 +117,11 @@ extension WireReader {
   }
 
   private mutating func existenceFilter() throws(WireError) -> WatchChange {
-    var id: Int32 = 0
+    var id = TargetID(0)
     var filter = ExistenceFilter(count: 0)
     while let tag = try tag() {
       switch (tag.field, tag.type) {
-      case (1, .varint): id = Int32(truncatingIfNeeded: try varint())
+      case (1, .varint): id = try targetID()
       case (2, .varint): filter.count = Int(Int32(truncatingIfNeeded: try varint()))
       case (3, .lengthDelimited):
         var reader = try message()
@@ -127,7 +129,7 @@ extension WireReader {
       default: try skip(tag.type)
       }
     }
-    return .filter(TargetID(id), filter)
+    return .filter(id, filter)
   }
 
   private mutating func bloomFilter() throws(WireError) -> BloomFilterBits {

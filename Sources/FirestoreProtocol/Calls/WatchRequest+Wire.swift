@@ -2,6 +2,28 @@
 package import FirestoreModel
 import FirestoreQuery
 
+/// A `ListenRequest` as it came.
+package struct ListenMessage: Sendable {
+  package struct Target: Sendable {
+    package enum Content: Sendable {
+      case query(RunQueryMessage)
+      /// By name.
+      case documents([String])
+      case pipeline
+    }
+
+    package var id = TargetID(0)
+    /// `nil` where it is left out. What cannot be read of it concerns this target alone.
+    package var content: Result<Content, WireError>?
+    package var resume: WatchTarget.Resume?
+    package var expectedCount: Int?
+  }
+
+  package var database = ""
+  package var target: Target?
+  package var removed: TargetID?
+}
+
 extension WireWriter {
   /// The content of a `google.firestore.v1.ListenRequest`.
   package mutating func watchRequest(_ request: WatchRequest, in database: DatabaseID) {
@@ -28,6 +50,56 @@ extension WireWriter {
     if watched.resume != nil, let count = watched.expectedCount {
       field(12) { $0.field(1, integer: Int64(Int32(clamping: count))) }
     }
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.ListenRequest`.
+  package mutating func listenRequest() throws(WireError) -> ListenMessage {
+    var request = ListenMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.database = try string()
+      case (2, .lengthDelimited): request.target = try watchTarget()
+      case (3, .varint): request.removed = try targetID()
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
+  /// A field that holds a `google.firestore.v1.Target`.
+  private mutating func watchTarget() throws(WireError) -> ListenMessage.Target {
+    var (target, reader) = (ListenMessage.Target(), try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (2, .lengthDelimited), (3, .lengthDelimited):
+        var content = try reader.message()
+        do throws(WireError) {
+          target.content = .success(
+            tag.field == 2 ? .query(try content.runQueryRequest()) : .documents(try content.documentNames()))
+        } catch { target.content = .failure(error) }
+      case (4, .lengthDelimited):
+        target.resume = ResumeToken(try reader.byteArray()).map { .token($0) } ?? target.resume
+      case (5, .varint): target.id = try reader.targetID()
+      case (11, .lengthDelimited): target.resume = .readTime(SnapshotVersion(try reader.timestamp()))
+      case (12, .lengthDelimited): target.expectedCount = Int(clamping: try reader.wrappedInteger())
+      case (13, .lengthDelimited):
+        try reader.skip(tag.type)
+        target.content = .success(.pipeline)
+      default: try reader.skip(tag.type)
+      }
+    }
+    return target
+  }
+
+  /// The content of a `Target.DocumentsTarget`.
+  private mutating func documentNames() throws(WireError) -> [String] {
+    var names: [String] = []
+    while let tag = try tag() {
+      if tag.field == 2, tag.type == .lengthDelimited { names.append(try string()) } else { try skip(tag.type) }
+    }
+    return names
   }
 }
 

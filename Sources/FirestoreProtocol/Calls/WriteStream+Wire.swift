@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+/// One message of the client on a write stream (PROTOCOL §3.1).
+package struct WriteStreamMessage: Sendable {
+  package var database = ""
+  package var streamID = ""
+  package var writes: [WriteMessage] = []
+  package var streamToken: [UInt8] = []
+  /// What the client calls this request for ever.
+  package var requestID: WriteRequestID?
+}
+
 /// One message of the server on a write stream (PROTOCOL §3.1).
 package struct WriteResponse: Sendable {
   /// Names the stream; only in the answer to the handshake.
@@ -49,6 +59,37 @@ extension WireWriter {
 }
 
 extension WireReader {
+  /// The content of a `google.firestore.v1.WriteRequest`.
+  package mutating func writeRequest() throws(WireError) -> WriteStreamMessage {
+    var request = WriteStreamMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.database = try string()
+      case (2, .lengthDelimited): request.streamID = try string()
+      case (3, .lengthDelimited): request.writes.append(try writeMessage())
+      case (4, .lengthDelimited): request.streamToken = try byteArray()
+      case (5, .lengthDelimited):
+        let label = try label()
+        if label.key == WriteRequestID.labelName { request.requestID = WriteRequestID(label: label.value) }
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
+  /// An entry of a `map<string, string>`.
+  private mutating func label() throws(WireError) -> (key: String, value: String) {
+    var (key, value, reader) = ("", "", try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): key = try reader.string()
+      case (2, .lengthDelimited): value = try reader.string()
+      default: try reader.skip(tag.type)
+      }
+    }
+    return (key, value)
+  }
+
   /// The content of a `google.firestore.v1.WriteResponse`.
   package mutating func writeResponse() throws(WireError) -> WriteResponse {
     var response = WriteResponse(streamToken: [])

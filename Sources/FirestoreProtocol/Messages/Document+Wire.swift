@@ -1,9 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+/// A `google.firestore.v1.Document` as a request has it: its name and fields, not checked.
+package struct DocumentMessage: Sendable {
+  package var name = ""
+  package var fields = Fields()
+
+  package init() {}
+}
+
 // The fields of a document go from the wire to the cache, and from the backend's file to the wire, as bytes.
 
 extension WireReader {
+  /// A field that holds the `google.firestore.v1.Document` of a request.
+  mutating func documentMessage() throws(WireError) -> DocumentMessage {
+    var (document, entries) = (DocumentMessage(), [Fields.Entry]())
+    var reader = try message()
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): document.name = try reader.string()
+      case (2, .lengthDelimited):
+        var inner = try reader.message()
+        entries.append(try inner.entry(depth: 0))
+      default: try reader.skip(tag.type)
+      }
+    }
+    document.fields = Fields(unsorted: entries)
+    return document
+  }
+
+  /// A field that holds a `google.firestore.v1.DocumentMask`, whose order means nothing.
+  mutating func documentMask() throws(WireError) -> [String] {
+    var (paths, reader) = ([String](), try message())
+    while let tag = try reader.tag() {
+      if tag.field == 1, tag.type == .lengthDelimited {
+        paths.append(try reader.string())
+      } else {
+        try reader.skip(tag.type)
+      }
+    }
+    return paths
+  }
+
+  /// A field that holds a `google.firestore.v1.Value`.
+  mutating func valueField() throws(WireError) -> Value {
+    var inner = try message()
+    return try inner.value()
+  }
+
   /// A field that holds a `google.firestore.v1.Document`.
   /// - Parameter mayBeMissing: whether one without times stands for one that does not exist, as in a list that shows these.
   package mutating func document(_ names: DocumentNames, mayBeMissing: Bool = false) throws(WireError) -> Document {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.StructuredQuery` as it came: every part that is known, and none of them checked. Who may ask for what,
-/// and in which words that is refused, is the matter of those who read it: a cache its own queries, a server anybody's.
+/// A `google.firestore.v1.StructuredQuery` as it came: every part that is known, and none of them checked. What may be
+/// asked, and in which words the rest is refused, is for its reader to say: a cache reads its own queries, a server any.
 package struct QueryMessage: Sendable {
   package struct Selector: Sendable {
     package var collectionID: String
@@ -66,166 +66,153 @@ extension WireReader {
   package mutating func structuredQuery() throws(WireError) -> QueryMessage {
     var query = QueryMessage()
     while let tag = try tag() {
-      if tag.field == 6, tag.type == .varint {
-        query.offset = try integer()
-        continue
-      }
-      guard tag.type == .lengthDelimited else {
-        try skip(tag.type)
-        continue
-      }
-      var inner = try message()
-      switch tag.field {
-      case 1: query.projection = try inner.projection()
-      case 2: query.selectors.append(try inner.collectionSelector())
-      case 3: query.filter = try inner.condition(depth: 0)
-      case 4: query.orderBy.append(try inner.order())
-      case 5: query.limit = try inner.wrappedInteger()
-      case 7: query.start = try inner.cursor()
-      case 8: query.end = try inner.cursor()
-      case 9: query.nearest = try inner.nearest()
-      default: break
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): query.projection = try projection()
+      case (2, .lengthDelimited): query.selectors.append(try collectionSelector())
+      case (3, .lengthDelimited): query.filter = try condition(depth: 0)
+      case (4, .lengthDelimited): query.orderBy.append(try order())
+      case (5, .lengthDelimited): query.limit = try wrappedInteger()
+      case (6, .varint): query.offset = try integer()
+      case (7, .lengthDelimited): query.start = try cursorField()
+      case (8, .lengthDelimited): query.end = try cursorField()
+      case (9, .lengthDelimited): query.nearest = try nearest()
+      default: try skip(tag.type)
       }
     }
     return query
   }
 
-  /// The content of a `FieldReference`; empty if it names nothing.
-  private mutating func fieldReference() throws(WireError) -> String {
-    var path = ""
-    while let tag = try tag() {
-      if tag.field == 2, tag.type == .lengthDelimited { path = try string() } else { try skip(tag.type) }
+  /// A field that holds a `google.firestore.v1.StructuredQuery`.
+  mutating func queryMessage() throws(WireError) -> QueryMessage {
+    var inner = try message()
+    return try inner.structuredQuery()
+  }
+
+  /// A field that holds a `FieldReference`; empty if it names nothing.
+  mutating func fieldReference() throws(WireError) -> String {
+    var (path, reader) = ("", try message())
+    while let tag = try reader.tag() {
+      if tag.field == 2, tag.type == .lengthDelimited { path = try reader.string() } else { try reader.skip(tag.type) }
     }
     return path
   }
 
-  private mutating func referencedPath() throws(WireError) -> String {
-    var inner = try message()
-    return try inner.fieldReference()
-  }
-
-  /// The content of an `Int32Value` or `Int64Value`.
-  private mutating func wrappedInteger() throws(WireError) -> Int64 {
-    var value: Int64 = 0
-    while let tag = try tag() {
-      if tag.field == 1, tag.type == .varint { value = try integer() } else { try skip(tag.type) }
+  /// A field that holds an `Int32Value` or `Int64Value`.
+  mutating func wrappedInteger() throws(WireError) -> Int64 {
+    var (value, reader) = (Int64(0), try message())
+    while let tag = try reader.tag() {
+      if tag.field == 1, tag.type == .varint { value = try reader.integer() } else { try reader.skip(tag.type) }
     }
     return value
   }
 
-  /// The content of a `DoubleValue`.
+  /// A field that holds a `DoubleValue`.
   private mutating func wrappedDouble() throws(WireError) -> Double {
-    var value = 0.0
-    while let tag = try tag() {
-      if tag.field == 1, tag.type == .fixed64 { value = try double() } else { try skip(tag.type) }
+    var (value, reader) = (0.0, try message())
+    while let tag = try reader.tag() {
+      if tag.field == 1, tag.type == .fixed64 { value = try reader.double() } else { try reader.skip(tag.type) }
     }
     return value
   }
 
   private mutating func projection() throws(WireError) -> [String] {
-    var paths: [String] = []
-    while let tag = try tag() {
+    var (paths, reader) = ([String](), try message())
+    while let tag = try reader.tag() {
       if tag.field == 2, tag.type == .lengthDelimited {
-        paths.append(try referencedPath())
+        paths.append(try reader.fieldReference())
       } else {
-        try skip(tag.type)
+        try reader.skip(tag.type)
       }
     }
     return paths
   }
 
   private mutating func collectionSelector() throws(WireError) -> QueryMessage.Selector {
-    var selector = QueryMessage.Selector()
-    while let tag = try tag() {
+    var (selector, reader) = (QueryMessage.Selector(), try message())
+    while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
-      case (2, .lengthDelimited): selector.collectionID = try string()
-      case (3, .varint): selector.allDescendants = try boolean()
-      default: try skip(tag.type)
+      case (2, .lengthDelimited): selector.collectionID = try reader.string()
+      case (3, .varint): selector.allDescendants = try reader.boolean()
+      default: try reader.skip(tag.type)
       }
     }
     return selector
   }
 
   private mutating func condition(depth: Int) throws(WireError) -> QueryMessage.Condition {
+    var (condition, reader) = (QueryMessage.Condition.none, try message())
     if depth > QueryMessage.maximumDepth { return .tooDeep }
-    var condition = QueryMessage.Condition.none
-    while let tag = try tag() {
-      guard tag.type == .lengthDelimited else {
-        try skip(tag.type)
-        continue
-      }
-      var inner = try message()
-      switch tag.field {
-      case 1: condition = try inner.composite(depth: depth)
-      case 2: condition = try inner.fieldCondition()
-      case 3: condition = try inner.unaryCondition()
-      default: break
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): condition = try reader.composite(depth: depth)
+      case (2, .lengthDelimited): condition = try reader.fieldCondition()
+      case (3, .lengthDelimited): condition = try reader.unaryCondition()
+      default: try reader.skip(tag.type)
       }
     }
     return condition
   }
 
   private mutating func composite(depth: Int) throws(WireError) -> QueryMessage.Condition {
-    var op: Int64 = 0
-    var conditions: [QueryMessage.Condition] = []
-    while let tag = try tag() {
+    var (op, conditions, reader) = (Int64(0), [QueryMessage.Condition](), try message())
+    while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
-      case (1, .varint): op = try integer()
-      case (2, .lengthDelimited):
-        var inner = try message()
-        conditions.append(try inner.condition(depth: depth + 1))
-      default: try skip(tag.type)
+      case (1, .varint): op = try reader.integer()
+      case (2, .lengthDelimited): conditions.append(try reader.condition(depth: depth + 1))
+      default: try reader.skip(tag.type)
       }
     }
     return .composite(op: op, conditions)
   }
 
   private mutating func fieldCondition() throws(WireError) -> QueryMessage.Condition {
-    var (path, op, value) = ("", Int64(0), Value?.none)
-    while let tag = try tag() {
+    var (path, op, value, reader) = ("", Int64(0), Value?.none, try message())
+    while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
-      case (1, .lengthDelimited): path = try referencedPath()
-      case (2, .varint): op = try integer()
-      case (3, .lengthDelimited):
-        var inner = try message()
-        value = try inner.value()
-      default: try skip(tag.type)
+      case (1, .lengthDelimited): path = try reader.fieldReference()
+      case (2, .varint): op = try reader.integer()
+      case (3, .lengthDelimited): value = try reader.valueField()
+      default: try reader.skip(tag.type)
       }
     }
     return .field(path: path, op: op, value)
   }
 
   private mutating func unaryCondition() throws(WireError) -> QueryMessage.Condition {
-    var (path, op) = ("", Int64(0))
-    while let tag = try tag() {
+    var (path, op, reader) = ("", Int64(0), try message())
+    while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
-      case (1, .varint): op = try integer()
-      case (2, .lengthDelimited): path = try referencedPath()
-      default: try skip(tag.type)
+      case (1, .varint): op = try reader.integer()
+      case (2, .lengthDelimited): path = try reader.fieldReference()
+      default: try reader.skip(tag.type)
       }
     }
     return .unary(path: path, op: op)
   }
 
   private mutating func order() throws(WireError) -> QueryMessage.Order {
-    var order = QueryMessage.Order()
-    while let tag = try tag() {
+    var (order, reader) = (QueryMessage.Order(), try message())
+    while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
-      case (1, .lengthDelimited): order.path = try referencedPath()
-      case (2, .varint): order.direction = try integer()
-      default: try skip(tag.type)
+      case (1, .lengthDelimited): order.path = try reader.fieldReference()
+      case (2, .varint): order.direction = try reader.integer()
+      default: try reader.skip(tag.type)
       }
     }
     return order
   }
 
-  private mutating func cursor() throws(WireError) -> QueryMessage.Cursor {
+  private mutating func cursorField() throws(WireError) -> QueryMessage.Cursor {
+    var inner = try message()
+    return try inner.cursor()
+  }
+
+  /// The content of a `google.firestore.v1.Cursor`.
+  package mutating func cursor() throws(WireError) -> QueryMessage.Cursor {
     var cursor = QueryMessage.Cursor()
     while let tag = try tag() {
       switch (tag.field, tag.type) {
-      case (1, .lengthDelimited):
-        var inner = try message()
-        cursor.values.append(try inner.value())
+      case (1, .lengthDelimited): cursor.values.append(try valueField())
       case (2, .varint): cursor.before = try boolean()
       default: try skip(tag.type)
       }
@@ -234,22 +221,16 @@ extension WireReader {
   }
 
   private mutating func nearest() throws(WireError) -> QueryMessage.Nearest {
-    var nearest = QueryMessage.Nearest()
-    while let tag = try tag() {
+    var (nearest, reader) = (QueryMessage.Nearest(), try message())
+    while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
-      case (1, .lengthDelimited): nearest.path = try referencedPath()
-      case (2, .lengthDelimited):
-        var inner = try message()
-        nearest.vector = try inner.value()
-      case (3, .varint): nearest.measure = try integer()
-      case (4, .lengthDelimited):
-        var inner = try message()
-        nearest.limit = try inner.wrappedInteger()
-      case (5, .lengthDelimited): nearest.resultField = try string()
-      case (6, .lengthDelimited):
-        var inner = try message()
-        nearest.threshold = try inner.wrappedDouble()
-      default: try skip(tag.type)
+      case (1, .lengthDelimited): nearest.path = try reader.fieldReference()
+      case (2, .lengthDelimited): nearest.vector = try reader.valueField()
+      case (3, .varint): nearest.measure = try reader.integer()
+      case (4, .lengthDelimited): nearest.limit = try reader.wrappedInteger()
+      case (5, .lengthDelimited): nearest.resultField = try reader.string()
+      case (6, .lengthDelimited): nearest.threshold = try reader.wrappedDouble()
+      default: try reader.skip(tag.type)
       }
     }
     return nearest

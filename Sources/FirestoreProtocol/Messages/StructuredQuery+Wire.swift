@@ -25,8 +25,8 @@ extension WireWriter {
       }
     }
     if let limit = query.limit { field(5) { $0.field(1, integer: Int64(limit)) } }
-    if let start = query.start { field(7) { $0.cursor(start, before: start.isInclusive) } }
-    if let end = query.end { field(8) { $0.cursor(end, before: !end.isInclusive) } }
+    if let start = query.start { field(7) { $0.cursor(start.values, before: start.isInclusive) } }
+    if let end = query.end { field(8) { $0.cursor(end.values, before: !end.isInclusive) } }
   }
 
   /// A field with a `google.firestore.v1.StructuredQuery.FieldReference`.
@@ -61,8 +61,9 @@ extension WireWriter {
     }
   }
 
-  private mutating func cursor(_ bound: Bound, before: Bool) {
-    for value in bound.values { field(1) { $0.value(value) } }
+  /// The content of a `google.firestore.v1.Cursor`.
+  package mutating func cursor(_ values: [Value], before: Bool) {
+    for value in values { field(1) { $0.value(value) } }
     if before { field(2, boolean: true) }
   }
 }

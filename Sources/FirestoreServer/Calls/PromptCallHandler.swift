@@ -21,11 +21,13 @@ final class PromptCallHandler: ChannelInboundHandler {
   /// Larger requests are no small ones. Less than the smallest window: nothing widens it here.
   private static let smallBytes = 32 << 10
   private static let methods = Dictionary(
-    uniqueKeysWithValues: FirestoreService.PromptMethod.allCases.map { (CallHeaders.root + $0.rawValue, $0) })
+    uniqueKeysWithValues: FirestoreService.Method.allCases.filter(\.isPrompt).map {
+      (CallHeaders.root + $0.rawValue, $0)
+    })
 
   /// A request of which a part is there.
   private struct Request {
-    let method: FirestoreService.PromptMethod
+    let method: FirestoreService.Method
     let headers: HTTP2Frame
     /// What the multiplexer has to be told if the call becomes its own.
     var creation: NIOHTTP2StreamCreatedEvent?
@@ -88,7 +90,7 @@ final class PromptCallHandler: ChannelInboundHandler {
   }
 
   /// Only plain calls without compression are served here.
-  private static func method(_ headers: HPACKHeaders) -> FirestoreService.PromptMethod? {
+  private static func method(_ headers: HPACKHeaders) -> FirestoreService.Method? {
     let call = CallHeaders(headers)
     return call.objection == nil ? methods[call.path] : nil
   }

@@ -10,19 +10,15 @@ struct ServedCall: Sendable {
   typealias Channel = NIOAsyncChannel<HTTP2Frame.FramePayload, HTTP2Frame.FramePayload>
 
   enum Work: Sendable {
-    case unary(FirestoreService.UnaryMethod)
-    case streaming(FirestoreService.StreamingMethod)
+    case answer(FirestoreService.Method)
     case write
 
     /// - Parameter method: its name in the service.
     init?(method: Substring) {
-      let name = String(method)
-      if let method = FirestoreService.UnaryMethod(rawValue: name) {
-        self = .unary(method)
-      } else if let method = FirestoreService.StreamingMethod(rawValue: name) {
-        self = .streaming(method)
-      } else if name == "Write" {
+      if method == "Write" {
         self = .write
+      } else if let method = FirestoreService.Method(rawValue: String(method)) {
+        self = .answer(method)
       } else {
         return nil
       }
@@ -66,14 +62,10 @@ struct ServedCall: Sendable {
 
   private func serve(_ requests: RequestMessages, _ response: ServedResponse) async throws {
     switch work {
-    case .unary(let method):
+    case .answer(let method):
       let request = try await requests.single()
       let turn = try await budget.turn()
-      response.hold(try await service.answer(method, request), turn)
-    case .streaming(let method):
-      let request = try await requests.single()
-      let turn = try await budget.turn()
-      try await service.stream(method, request) { messages in
+      try await service.answer(method, request) { messages in
         try await response.send(messages)
         turn.end()
       }
@@ -101,13 +93,8 @@ struct ServedCall: Sendable {
 private final class ServedResponse: Sendable {
   private let outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>
   private let hasHeaders = Atomic(false)
-  private let held = Mutex<(message: [UInt8], turn: Turn)?>(nil)
 
   init(_ outbound: NIOAsyncChannelOutboundWriter<HTTP2Frame.FramePayload>) { self.outbound = outbound }
-
-  /// The only message, sent with the end.
-  /// - Parameter turn: ends with the response.
-  func hold(_ message: [UInt8], _ turn: Turn) { held.withLock { $0 = (message, turn) } }
 
   /// Says that the call is being served.
   func greet() async throws {
@@ -126,20 +113,10 @@ private final class ServedResponse: Sendable {
   ///   - status: `nil` for success.
   ///   - isRequestWhole: the client has sent all that it will.
   func end(_ status: RPCStatus?, isRequestWhole: Bool) async throws {
-    var payloads: [HTTP2Frame.FramePayload] = []
-    let held = held.withLock { held in
-      defer { held = nil }
-      return held
-    }
-    if let message = held?.message, status == nil {
-      payloads = [Self.headers, GRPCFraming.data([message], ByteBufferAllocator())]
-    }
     // A stream without a message has headers all the same.
-    if status == nil, payloads.isEmpty, !hasHeaders.load(ordering: .relaxed) { payloads = [Self.headers] }
-    let wereSent = hasHeaders.load(ordering: .relaxed) || !payloads.isEmpty
-    payloads += GRPCFraming.last(GRPCFraming.end(status, hasHeaders: wereSent), isRequestWhole: isRequestWhole)
-    try await outbound.write(contentsOf: payloads)
-    held?.turn.end()
+    if status == nil { try await greet() }
+    let end = GRPCFraming.end(status, hasHeaders: hasHeaders.load(ordering: .relaxed))
+    try await outbound.write(contentsOf: GRPCFraming.last(end, isRequestWhole: isRequestWhole))
     outbound.finish()
   }
 

@@ -4,61 +4,58 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension FirestoreService {
-  func beginTransaction(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (name, options) = ("", TransactionOptions.readWrite(retrying: nil))
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: name = try field.string() ?? name
-        case 2: options = try field.transactionOptions() ?? options
-        default: break
-        }
-      }
+  func beginTransaction(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let (name, options) = try RequestReader.read(bytes) { reader throws(WireError) in
+      try reader.beginTransactionRequest()
     }
-    let id = try await beginTransaction(options, in: try ResourceName.database(name))
-    return message { $0.field(1, bytes: id) }
+    let id = try beginTransaction(options, in: try ResourceName.database(name), on: backend)
+    return WireWriter.message { $0.beginTransactionResponse(id) }
   }
 
-  func rollback(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (name, id) = ("", [UInt8]())
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: name = try field.string() ?? name
-        case 2: id = try field.bytes() ?? id
-        default: break
-        }
-      }
-    }
-    try await backend.rollback(id, in: try ResourceName.database(name))
+  func rollback(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let (name, id) = try RequestReader.read(bytes) { reader throws(WireError) in try reader.rollbackRequest() }
+    try backend.rollback(id, in: try ResourceName.database(name))
     return []
   }
 
-  func commit(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    let request = try CommitRequest(bytes)
+  func commit(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    let (database, mutations) = try request.checked()
     let outcome =
       request.transaction.isEmpty
-      ? try await backend.commit(request.mutations, in: request.database)
-      : try await backend.commit(request.mutations, in: request.database, transaction: request.transaction)
-    return request.response(outcome)
+      ? try backend.commit(mutations, in: database)
+      : try backend.commit(mutations, in: database, transaction: request.transaction)
+    return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
   }
 
-  func batchWrite(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    let (database, mutations) = try RequestReader.writes(in: bytes) { _, _ in }
-    let results = try await backend.commitEach(mutations, in: database)
-    return message { writer in
-      for (mutation, result) in zip(mutations, results) {
-        switch result {
-        case .success(let result): writer.writeResult(1, result, of: mutation)
-        case .failure: writer.field(1) { _ in }
-        }
-      }
-      for result in results {
-        switch result {
-        case .success: writer.field(2) { _ in }
-        case .failure(let status): writer.status(2, status)
-        }
-      }
+  func batchWrite(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
+    let (database, mutations) = try request.checked()
+    let results = try backend.commitEach(mutations, in: database)
+    return WireWriter.message { $0.batchWriteResponse(results, to: mutations) }
+  }
+
+  func beginTransaction(
+    _ options: TransactionOptions, in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> [UInt8] {
+    if case .readOnly(let time?) = options { try RequestReader.check(time) }
+    return try backend.beginTransaction(options, in: database, for: client).bytes
+  }
+
+  /// The consistency of a read, beginning the transaction that it asks for.
+  /// - Returns: the transaction, if it is new.
+  func begin(
+    _ selector: ConsistencySelector, in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> (ReadConsistency, new: [UInt8]?) {
+    switch selector {
+    case .latest: return (.latest, nil)
+    case .readTime(let time):
+      try RequestReader.check(time)
+      return (.readTime(time), nil)
+    case .transaction(let id): return (.transaction(id), nil)
+    case .newTransaction(let options):
+      let id = try beginTransaction(options, in: database, on: backend)
+      return (.transaction(id), id)
     }
   }
 }

@@ -4,78 +4,53 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension FirestoreService {
-  func getDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    let request = try GetDocumentRequest(bytes)
-    let (read, _) = try await begin(request.consistency, in: request.database)
-    return try request.response(try await backend.documents([request.key], read, in: request.database).documents[0])
+  func getDocument(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.getDocumentRequest() }
+    let (database, key) = try ResourceName.document(request.name)
+    let mask = try FieldMask(request: request.mask)
+    let (read, _) = try begin(request.consistency, in: database, on: backend)
+    let document = try backend.lookup([key], read, in: database).documents[0]
+    guard document.exists else { throw RPCStatus(.notFound, "Document \"\(request.name)\" not found.") }
+    return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
 
-  func createDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (parent, collectionID, documentID) = ("", "", "")
-    var (document, mask) = (RequestedDocument(name: "", fields: Fields()), FieldMask?.none)
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: parent = try field.string() ?? parent
-        case 2: collectionID = try field.string() ?? collectionID
-        case 3: documentID = try field.string() ?? documentID
-        case 4: document = try field.document() ?? document
-        case 5: mask = try field.mask() ?? mask
-        default: break
-        }
-      }
-    }
-    if !document.name.isEmpty { throw RPCStatus(.invalidArgument, "document.name must not be set") }
-    let (database, path) = try ResourceName.parent(parent)
-    try ResourceName.checkCollectionID(collectionID)
-    if documentID.isEmpty { documentID = Self.makeDocumentID() } else { try ResourceName.checkDocumentID(documentID) }
-    let key = DocumentKey(unchecked: path.appending(collectionID).appending(documentID))
-    let mutation = Mutation(key: key, operation: .set(document.fields), precondition: .exists(false))
-    return try await write(mutation, in: database, mask)
+  func createDocument(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.createDocumentRequest() }
+    if !request.document.name.isEmpty { throw .invalid("document.name must not be set") }
+    let (database, path) = try ResourceName.parent(request.parent)
+    try ResourceName.checkCollectionID(request.collectionID)
+    let id = request.documentID.isEmpty ? Self.makeDocumentID() : request.documentID
+    try ResourceName.checkDocumentID(id)
+    let key = DocumentKey(unchecked: path.appending(request.collectionID).appending(id))
+    try RequestReader.check(request.document.fields)
+    let mutation = Mutation(key: key, operation: .set(request.document.fields), precondition: .exists(false))
+    return try write(mutation, in: database, request.mask, on: backend)
   }
 
-  func updateDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (document, mask) = (RequestedDocument(name: "", fields: Fields()), FieldMask?.none)
-    var (updateMask, precondition) = (FieldMask?.none, Precondition.none)
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: document = try field.document() ?? document
-        case 2: updateMask = try field.mask() ?? updateMask
-        case 3: mask = try field.mask() ?? mask
-        case 4: precondition = try field.precondition() ?? precondition
-        default: break
-        }
-      }
-    }
-    let (database, key) = try ResourceName.document(document.name)
-    let operation: Mutation.Operation = updateMask.map { .patch(document.fields, $0) } ?? .set(document.fields)
-    return try await write(Mutation(key: key, operation: operation, precondition: precondition), in: database, mask)
+  func updateDocument(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.updateDocumentRequest() }
+    let (database, _) = try ResourceName.document(request.document.name)
+    var write = WriteMessage(request.document)
+    (write.mask, write.precondition) = (request.updateMask, request.precondition)
+    return try self.write(try Mutation(request: write, in: database), in: database, request.mask, on: backend)
   }
 
-  func deleteDocument(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (name, precondition) = ("", Precondition.none)
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: name = try field.string() ?? name
-        case 2: precondition = try field.precondition() ?? precondition
-        default: break
-        }
-      }
-    }
-    let (database, key) = try ResourceName.document(name)
-    try await backend.commit([Mutation(key: key, operation: .delete, precondition: precondition)], in: database)
+  func deleteDocument(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.deleteDocumentRequest() }
+    let (database, key) = try ResourceName.document(request.name)
+    try RequestReader.check(request.precondition)
+    try backend.commit([Mutation(key: key, operation: .delete, precondition: request.precondition)], in: database)
     return []
   }
 
-  /// Commits one write and answers with the document as that commit left it, whatever has happened to it since.
+  /// Commits one write and answers with the document as that commit left it.
   private func write(
-    _ mutation: Mutation, in database: DatabaseID, _ mask: FieldMask?
-  ) async throws(RPCStatus) -> [UInt8] {
-    let time = try await backend.commit([mutation], in: database).commitTime.timestamp
-    let (documents, _) = try await backend.documents([mutation.key], .readTime(time), in: database)
-    return message { $0.document(documents[0], in: database, mask: mask) }
+    _ mutation: Mutation, in database: DatabaseID, _ mask: [String]?, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> [UInt8] {
+    let mask = try FieldMask(request: mask)
+    try backend.commit([mutation], in: database)
+    let document = try backend.lookup([mutation.key], in: database).documents[0]
+    return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
 
   /// Twenty letters and digits, as SDKs make them.
@@ -84,14 +59,53 @@ extension FirestoreService {
     return String((0..<20).map { _ in letters[Int.random(in: letters.indices)] })
   }
 
+  /// What reads more than this is sliced, and waits for a slow client.
+  private static let mostKeys = 20
+
+  /// - Returns: `nil` for more documents than one step should read.
+  func batchGetDocuments(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [[UInt8]]? {
+    let request = try BatchGet(bytes)
+    if request.keys.count > Self.mostKeys { return nil }
+    let (read, new) = try begin(request.consistency, in: request.database, on: backend)
+    let (documents, readTime) = try backend.lookup(request.keys, read, in: request.database)
+    return request.responses(documents, readTime, new)
+  }
+
   func batchGetDocuments(_ bytes: [UInt8], to send: Send) async throws {
-    let request = try BatchGetRequest(bytes)
-    let (read, new) = try await begin(request.consistency, in: request.database)
-    if let new {
-      let beginning = ReadResponse(transaction: new)
-      try await send([message { $0.batchGetResponse(beginning, DocumentNames(request.database)) }])
-    }
+    let request = try BatchGet(bytes)
+    let (read, new) = try await begin(request.consistency, in: request.database, on: backend)
     let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
-    for batch in request.responses(documents, readTime).inBatches { try await send(batch) }
+    for batch in request.responses(documents, readTime, new).inBatches { try await send(batch) }
+  }
+}
+
+/// A `BatchGetDocumentsRequest` that is in order.
+private struct BatchGet {
+  let database: DatabaseID
+  /// Each once.
+  private(set) var keys: [DocumentKey] = []
+  let consistency: ConsistencySelector
+  private let mask: FieldMask?
+
+  init(_ bytes: [UInt8]) throws(RPCStatus) {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.batchGetRequest() }
+    database = try ResourceName.database(request.database)
+    mask = try FieldMask(request: request.mask)
+    consistency = request.consistency
+    var seen: Set<DocumentKey> = []
+    for name in request.documents {
+      let key = try ResourceName.document(name, in: database)
+      if seen.insert(key).inserted { keys.append(key) }
+    }
+  }
+
+  /// The messages of a response: the new transaction, then the documents, those that exist first as at the real service.
+  func responses(_ documents: [Document], _ readTime: SnapshotVersion, _ transaction: [UInt8]?) -> [[UInt8]] {
+    let names = DocumentNames(database)
+    let beginning = transaction.map { [ReadResponse(transaction: $0)] } ?? []
+    let sorted = documents.filter(\.exists) + documents.filter { !$0.exists }
+    return (beginning + sorted.map { ReadResponse(document: $0, readTime: readTime) }).map { response in
+      WireWriter.message { $0.batchGetResponse(response, names, mask: mask) }
+    }
   }
 }

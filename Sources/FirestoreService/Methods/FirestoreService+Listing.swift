@@ -9,24 +9,23 @@ extension FirestoreService {
   private static let maximumPageSize = 300
 
   func listDocuments(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var request = ListDocumentsRequest()
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in try request.read(&reader) }
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listDocumentsRequest() }
     let (database, parent) = try ResourceName.parent(request.parent)
-    if request.pageSize < 0 { throw RPCStatus(.invalidArgument, "Page size must be nonnegative.") }
-    let orderBy = try request.orderings()
-    if request.showMissing, !orderBy.isEmpty {
-      throw RPCStatus(.invalidArgument, "cannot specify an order when show_missing is true")
-    }
+    if request.pageSize < 0 { throw .invalid("Page size must be nonnegative.") }
+    let mask = try FieldMask(request: request.mask)
     var query = RequestedQuery()
+    query.orderBy = try request.orderings()
+    if request.showMissing, !query.orderBy.isEmpty {
+      throw .invalid("cannot specify an order when show_missing is true")
+    }
     query.selectors = [RequestedQuery.Selector(collectionID: request.collectionID)]
-    query.orderBy = orderBy
     let limit = request.pageSize == 0 ? Self.maximumPageSize : min(request.pageSize, Self.maximumPageSize)
     query.limit = limit
     var served = try query.served(below: parent, in: database)
     let after = try request.position(orderings: served.target.orderBy.count)
     served.target.start = after
-    let (read, _) = try await begin(request.consistency, in: database)
-    var documents = try await backend.run(served, read, in: database).documents
+    let (read, _) = try await begin(request.consistency, in: database, on: backend)
+    var documents = try await backend.run(ReadRequest(served, read, in: database)).documents
     if request.showMissing, !request.collectionID.isEmpty {
       let collection = parent.appending(request.collectionID)
       documents = try await addingMissing(to: documents, of: collection, after, limit, read, in: database)
@@ -34,7 +33,7 @@ extension FirestoreService {
     let last = documents.count == limit ? documents.last : nil
     let token = last.map { PageToken(after: $0, served.target.orderBy, database) }
     let page = DocumentPage(documents: documents, nextPageToken: token?.text ?? "")
-    return message { $0.listDocumentsResponse(page, DocumentNames(database), mask: request.mask) }
+    return WireWriter.message { $0.listDocumentsResponse(page, DocumentNames(database), mask: mask) }
   }
 
   /// Puts documents that do not exist but have documents below them among the others, in key order.
@@ -51,32 +50,94 @@ extension FirestoreService {
     return Array((documents + missing).sorted { $0.key < $1.key }.prefix(limit))
   }
 
-  func listCollectionIDs(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (name, pageSize, token) = ("", Int64(0), "")
-    var consistency = RequestedConsistency.latest
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: name = try field.string() ?? name
-        case 2: pageSize = try field.integer() ?? pageSize
-        case 3: token = try field.string() ?? token
-        case 4: if let time = try field.timestamp() { consistency = .readTime(time) }
-        default: break
-        }
-      }
-    }
-    let (database, parent) = try ResourceName.parent(name)
-    if pageSize < 0 { throw RPCStatus(.invalidArgument, "Page size must be nonnegative.") }
-    let (read, _) = try await begin(consistency, in: database)
-    var ids = try await backend.collectionIDs(below: parent, read, in: database)
-    if !token.isEmpty {
-      guard let bytes = Hexadecimal.bytes(token) else { throw RPCStatus(.invalidArgument, "invalid page token") }
+  func listCollectionIDs(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listCollectionIDsRequest() }
+    let (database, parent) = try ResourceName.parent(request.parent)
+    if request.pageSize < 0 { throw .invalid("Page size must be nonnegative.") }
+    let (read, _) = try begin(request.consistency, in: database, on: backend)
+    var ids = try backend.collectionIDs(below: parent, read, in: database)
+    if !request.pageToken.isEmpty {
+      guard let bytes = Hexadecimal.bytes(request.pageToken) else { throw .invalid("invalid page token") }
       ids.removeAll { id in !bytes.lexicographicallyPrecedes(id.utf8) }
     }
-    var page = CollectionIDPage(ids: pageSize == 0 ? ids : Array(ids.prefix(Int(clamping: pageSize))))
+    var page = CollectionIDPage(
+      ids: request.pageSize == 0 ? ids : Array(ids.prefix(Int(clamping: request.pageSize))))
     if page.ids.count < ids.count, let last = page.ids.last {
       page.nextPageToken = Hexadecimal.text(Array(last.utf8))
     }
-    return message { $0.listCollectionIDsResponse(page) }
+    return WireWriter.message { $0.listCollectionIDsResponse(page) }
+  }
+}
+
+extension ListDocumentsMessage {
+  /// `a desc, b.c, __name__`
+  fileprivate func orderings() throws(RPCStatus) -> [OrderBy] {
+    if orderBy.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }) { return [] }
+    var result: [OrderBy] = []
+    for part in orderBy.split(separator: ",", omittingEmptySubsequences: false) {
+      let words = part.split(separator: " ")
+      guard let name = words.first, words.count <= 2 else { throw invalidOrder }
+      var direction = OrderBy.Direction.ascending
+      if words.count == 2 {
+        switch words[1].lowercased() {
+        case "asc": break
+        case "desc": direction = .descending
+        default: throw invalidOrder
+        }
+      }
+      result.append(OrderBy(try FieldPath(request: String(name)), direction))
+    }
+    return result
+  }
+
+  private var invalidOrder: RPCStatus {
+    .invalid("invalid order_by: \(orderBy). It is a list such as \"a desc, __name__\".")
+  }
+
+  /// Where the page begins.
+  fileprivate func position(orderings count: Int) throws(RPCStatus) -> Bound? {
+    if pageToken.isEmpty { return nil }
+    guard let token = PageToken(pageToken), token.values.count == count else { throw .invalid("invalid page token") }
+    return Bound(values: token.values, isInclusive: false)
+  }
+}
+
+/// The last document of a page, by its ordering values: a cursor in hexadecimal.
+private struct PageToken {
+  let values: [Value]
+
+  init(after document: Document, _ orderBy: [OrderBy], _ database: DatabaseID) {
+    values = orderBy.map { order in
+      order.path.isDocumentID ? .reference(database, document.key) : document[order.path] ?? .null
+    }
+  }
+
+  init?(_ text: String) {
+    guard let bytes = Hexadecimal.bytes(text),
+      let cursor = try? WireReader.read(bytes, { reader throws(WireError) in try reader.cursor() }),
+      case .reference? = cursor.values.last, cursor.values.allSatisfy({ $0.invalidTimestamp == nil })
+    else { return nil }
+    values = cursor.values
+  }
+
+  var text: String { Hexadecimal.text(WireWriter.message { $0.cursor(values, before: false) }) }
+}
+
+/// Bytes as text, two digits each.
+enum Hexadecimal {
+  static func text(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+
+  static func bytes(_ text: String) -> [UInt8]? {
+    let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let high = digits[index], let low = digits[index + 1] else { return nil }
+      bytes.append(UInt8(high << 4 | low))
+    }
+    return bytes
   }
 }

@@ -6,163 +6,108 @@ import FirestoreQuery
 
 extension FirestoreService {
   func runQuery(_ bytes: [UInt8], to send: Send) async throws {
-    var (parent, query, isRun) = ("", RequestedQuery?.none, Bool?.none)
-    var consistency = RequestedConsistency.latest
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: parent = try field.string() ?? parent
-        case 2: query = try field.structuredQuery() ?? query
-        case 5: if let id = try field.bytes() { consistency = .transaction(id) }
-        case 6: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
-        case 7: if let time = try field.timestamp() { consistency = .readTime(time) }
-        case 10: isRun = try field.explainOptions() ?? isRun
-        default: break
-        }
-      }
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.runQueryRequest() }
+    let (database, path) = try ResourceName.parent(request.parent)
+    let query = try ServedQuery(request: request.query, below: path, in: database)
+    var metrics = ExplainMetrics(of: query)
+    if request.explain == false {
+      return try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
     }
-    let (database, path) = try ResourceName.parent(parent)
-    guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
-    let served = try query.served(below: path, in: database)
-    if isRun == false { return try await send([message { ExplainMetrics(planOf: served).write(11, to: &$0) }]) }
-    let start = ContinuousClock.now
-    let (read, new) = try await begin(consistency, in: database)
-    if let new { try await send([message { $0.field(2, bytes: new) }]) }
-    let cursor = try await backend.open(served, read, in: database)
-    let (count, skipped) = try await sendResult(at: cursor, of: served, in: database, to: send)
-    if isRun != nil {
-      let metrics = ExplainMetrics(served, results: count, skipped: skipped, duration: start.duration(to: .now))
-      try await send([message { metrics.write(11, to: &$0) }])
+    let (start, names) = (ContinuousClock.now, DocumentNames(database))
+    let (read, new) = try await begin(request.consistency, in: database, on: backend)
+    if let new { try await send([WireWriter.message { $0.runQueryResponse(ReadResponse(transaction: new), names) }]) }
+    let cursor = try await backend.open(ReadRequest(query, read, in: database))
+    let (count, skipped) = try await sendResult(at: cursor, of: query, names, to: send)
+    if request.explain != nil {
+      metrics.execution = ExplainMetrics.Execution(
+        results: count, duration: start.duration(to: .now), documents: count, indexEntries: count + skipped)
+      try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
     }
   }
 
   /// Sends a result piece by piece: the next one is read when the client has room for it.
   /// - Returns: how many documents there were, and how many the offset left out.
   private func sendResult(
-    at cursor: QueryCursor, of query: ServedQuery, in database: DatabaseID, to send: Send
+    at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, to send: Send
   ) async throws -> (count: Int, skipped: Int) {
     let mask = query.projection.map { projection in
       // The distance is part of the result whatever is selected.
       FieldMask(projection.paths.union(query.nearest?.resultField.map { [$0] } ?? []))
     }
-    let readTime = cursor.readTime.timestamp
+    let readTime = cursor.readTime
     var (count, skipped, next) = (0, 0, QueryCursor?.some(cursor))
     while let cursor = next {
       let (piece, rest) = try await backend.read(cursor)
       skipped += piece.skipped
-      let (before, left) = (count, skipped)
+      let (before, left, last) = (count, skipped, rest == nil ? piece.documents.count - 1 : -1)
       let responses = piece.documents.enumerated().lazy.map { index, document in
-        message { writer in
-          writer.field(1) { $0.document(document, in: database, mask: mask) }
-          writer.field(3, timestamp: readTime)
-          if before + index == 0, left > 0 { writer.field(4, integer: Int64(left)) }
-          if rest == nil, index == piece.documents.count - 1 { writer.field(6, boolean: true) }
-        }
+        let response = ReadResponse(
+          document: document, readTime: readTime, skipped: before + index == 0 ? left : 0, isDone: index == last)
+        return WireWriter.message { $0.runQueryResponse(response, names, mask: mask) }
       }
       for batch in responses.inBatches { try await send(batch) }
       count += piece.documents.count
       next = rest
     }
     if count == 0 {
-      let end = message { writer in
-        writer.field(3, timestamp: readTime)
-        if skipped > 0 { writer.field(4, integer: Int64(skipped)) }
-        writer.field(6, boolean: true)
-      }
-      try await send([end])
+      let end = ReadResponse(readTime: readTime, skipped: skipped, isDone: true)
+      try await send([WireWriter.message { $0.runQueryResponse(end, names) }])
     }
     return (count, skipped)
   }
 
   func runAggregationQuery(_ bytes: [UInt8], to send: Send) async throws {
-    var (parent, request, isRun) = ("", RequestedAggregation?.none, Bool?.none)
-    var consistency = RequestedConsistency.latest
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: parent = try field.string() ?? parent
-        case 2: request = try field.structuredAggregationQuery() ?? request
-        case 4: if let id = try field.bytes() { consistency = .transaction(id) }
-        case 5: if let options = try field.transactionOptions() { consistency = .newTransaction(options) }
-        case 6: if let time = try field.timestamp() { consistency = .readTime(time) }
-        case 8: isRun = try field.explainOptions() ?? isRun
-        default: break
-        }
-      }
-    }
-    let (database, path) = try ResourceName.parent(parent)
-    guard let request else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
-    let served = try (request.query ?? RequestedQuery()).served(below: path, in: database)
-    if isRun == false {
-      return try await send([message { ExplainMetrics(planOf: served, request.aggregations).write(10, to: &$0) }])
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.aggregationRequest() }
+    let (database, path) = try ResourceName.parent(request.parent)
+    let query = try ServedQuery(request: request.query, below: path, in: database)
+    let (aggregations, caps) = try request.checked()
+    var metrics = ExplainMetrics(of: query, aggregations)
+    if request.explain == false {
+      return try await send([WireWriter.message { $0.aggregationResponse(explaining: metrics) }])
     }
     let start = ContinuousClock.now
-    let (read, new) = try await begin(consistency, in: database)
-    if let new { try await send([message { $0.field(2, bytes: new) }]) }
-    let (values, readTime) = try await backend.aggregate(served, request.aggregations, read, in: database)
+    let (read, new) = try await begin(request.consistency, in: database, on: backend)
+    if let new { try await send([WireWriter.message { $0.aggregationResponse(transaction: new) }]) }
+    let (values, readTime) = try await backend.aggregate(ReadRequest(query, read, in: database), aggregations)
     var fields = Fields()
     for (alias, value) in values {
-      if case .integer(let count) = value, let cap = request.caps[alias] {
+      if case .integer(let count) = value, let cap = caps[alias] {
         fields[alias] = .integer(min(count, cap))
       } else {
         fields[alias] = value
       }
     }
-    let response = message { writer in
-      writer.aggregationResponse(fields, readTime: readTime)
-      if isRun != nil {
-        ExplainMetrics(served, request.aggregations, results: 1, duration: start.duration(to: .now))
-          .write(10, to: &writer)
-      }
+    if request.explain != nil {
+      metrics.execution = ExplainMetrics.Execution(
+        results: 1, duration: start.duration(to: .now), documents: 0, indexEntries: 1)
     }
-    try await send([response])
+    let (figures, explained) = (fields, request.explain == nil ? nil : metrics)
+    try await send([
+      WireWriter.message { $0.aggregationResponse(figures, readTime: readTime, explaining: explained) }
+    ])
   }
 
   /// Cursors that split a query's documents into parts of about the same size, none below the real service's 128
   /// documents.
   func partitionQuery(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    var (parent, query) = ("", RequestedQuery?.none)
-    var (count, pageSize, token) = (Int64(0), Int64(0), "")
-    var consistency = RequestedConsistency.latest
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: parent = try field.string() ?? parent
-        case 2: query = try field.structuredQuery() ?? query
-        case 3: count = try field.integer() ?? count
-        case 4: token = try field.string() ?? token
-        case 5: pageSize = try field.integer() ?? pageSize
-        case 6: if let time = try field.timestamp() { consistency = .readTime(time) }
-        default: break
-        }
-      }
-    }
-    let (database, path) = try ResourceName.parent(parent)
-    guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
-    guard count > 0 else { throw RPCStatus(.invalidArgument, "partition_count must be positive.") }
-    guard query.filter == nil, query.limit == nil, query.offset == 0, query.start == nil, query.end == nil,
-      query.orderBy.allSatisfy({ $0 == OrderBy(.documentID) })
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.partitionQueryRequest() }
+    let (database, path) = try ResourceName.parent(request.parent)
+    let query = try ServedQuery(request: request.query, below: path, in: database)
+    guard request.partitionCount > 0 else { throw .invalid("partition_count must be positive.") }
+    let target = query.target
+    guard target.filters.isEmpty, target.limit == nil, query.offset == 0, target.start == nil, target.end == nil,
+      target.orderBy == [OrderBy(.documentID)]
     else {
-      throw RPCStatus(
-        .invalidArgument,
-        "PartitionQuery needs a collection group query that is ordered by __name__ and has nothing else.")
+      throw .invalid("PartitionQuery needs a collection group query that is ordered by __name__ and has nothing else.")
     }
-    let served = try query.served(below: path, in: database)
-    let (read, _) = try await begin(consistency, in: database)
-    let (documents, _, _) = try await backend.run(served, read, in: database)
-    let points = Self.splitPoints(of: documents.map(\.key), partitions: count)
-    let first = token.isEmpty ? 0 : Int(token) ?? -1
-    guard first >= 0, first <= points.count else { throw RPCStatus(.invalidArgument, "invalid page token") }
-    let page = points[first...].prefix(pageSize > 0 ? Int(clamping: pageSize) : .max)
-    return message { writer in
-      for key in page {
-        writer.field(1) { cursor in
-          cursor.field(1, value: .reference(database, key))
-          cursor.field(2, boolean: true)
-        }
-      }
-      if page.endIndex < points.count { writer.field(2, string: String(page.endIndex)) }
-    }
+    let (read, _) = try await begin(request.consistency, in: database, on: backend)
+    let keys = try await backend.run(ReadRequest(query, read, in: database)).documents.map(\.key)
+    let points = Self.splitPoints(of: keys, partitions: request.partitionCount)
+    let first = request.pageToken.isEmpty ? 0 : Int(request.pageToken) ?? -1
+    guard first >= 0, first <= points.count else { throw .invalid("invalid page token") }
+    let page = points[first...].prefix(request.pageSize > 0 ? Int(clamping: request.pageSize) : .max)
+    let token = page.endIndex < points.count ? String(page.endIndex) : ""
+    return WireWriter.message { $0.partitionQueryResponse(page, in: database, nextPageToken: token) }
   }
 
   static func splitPoints(of keys: [DocumentKey], partitions: Int64) -> [DocumentKey] {
@@ -170,5 +115,32 @@ extension FirestoreService {
     let parts = min(Int(clamping: partitions) &+ 1, keys.count / smallestPart)
     guard parts > 1 else { return [] }
     return (1..<parts).map { keys[$0 * keys.count / parts] }
+  }
+}
+
+extension ExplainMetrics {
+  /// The index that Cloud Firestore answers the query with: the fields of equalities, then those of the order, then
+  /// those that are aggregated, the name, and the vector. It counts an index entry for each document, also for those
+  /// that are skipped, and the documents themselves unless they are only aggregated.
+  fileprivate init(of query: ServedQuery, _ aggregations: [Aggregation] = []) {
+    var names: [String] = []
+    var seen: Set<FieldPath> = [.documentID]
+    let target = query.target
+    for filter in target.filters.flatMap(\.fieldFilters)
+    where !filter.op.isInequality && seen.insert(filter.path).inserted {
+      let isList = filter.op == .arrayContains || filter.op == .arrayContainsAny
+      names.append("\(filter.path.canonicalText) \(isList ? "CONTAINS" : "ASC")")
+    }
+    for order in target.orderBy where seen.insert(order.path).inserted {
+      names.append("\(order.path.canonicalText) \(order.direction == .descending ? "DESC" : "ASC")")
+    }
+    for path in aggregations.compactMap(\.path) where seen.insert(path).inserted {
+      names.append("\(path.canonicalText) ASC")
+    }
+    names.append("__name__ \(target.orderBy.last?.direction == .descending ? "DESC" : "ASC")")
+    if let nearest = query.nearest { names.append("\(nearest.path.canonicalText) VECTOR<\(nearest.vector.count)>") }
+    let isCollection = query.scope == .target && target.collectionGroup == nil
+    self.init(
+      scope: isCollection ? "Collection" : "Collection group", properties: "(\(names.joined(separator: ", ")))")
   }
 }

@@ -51,7 +51,7 @@ package struct ListenStream: Sendable {
     guard let watch else { return ([], false) }
     let delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: watch.session) }
     let messages = delivery.changes.map { change in
-      message { $0.watchChange(change, watch.names, readTime: delivery.readTime) }
+      WireWriter.message { $0.watchChange(change, watch.names, readTime: delivery.readTime) }
     }
     return (messages, delivery.hasMore)
   }

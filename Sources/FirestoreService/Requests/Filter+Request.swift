@@ -10,12 +10,12 @@ extension Filter {
     switch condition {
     case .none: self = .and([])
     case .tooDeep:
-      throw RPCStatus(.invalidArgument, "Filters are nested more than \(QueryMessage.maximumDepth) deep.")
+      throw .invalid("Filters are nested more than \(QueryMessage.maximumDepth) deep.")
     case .composite(let op, let conditions): self = try Self.composite(op, conditions)
     case .field(let path, let op, let value): self = .field(try FieldFilter(request: path, op, value))
     case .unary(let path, let op):
       guard let filter = FieldFilter(try FieldPath(request: path), unaryNumber: op) else {
-        throw RPCStatus(.invalidArgument, "Unknown UnaryFilter operator.")
+        throw .invalid("Unknown UnaryFilter operator.")
       }
       self = .field(filter)
     }
@@ -28,9 +28,9 @@ extension Filter {
     switch op {
     case 1: return .and(filters)
     case 2 where filters.contains { $0.fieldFilters.contains { $0.op == .notIn } }:
-      throw RPCStatus(.invalidArgument, RequestedQuery.notInWithAlternatives)
+      throw .invalid(RequestedQuery.notInWithAlternatives)
     case 2: return filters.count == 1 ? filters[0] : .or(filters)
-    default: throw RPCStatus(.invalidArgument, "Unsupported CompositeFilter operator.")
+    default: throw .invalid("Unsupported CompositeFilter operator.")
     }
   }
 }
@@ -38,15 +38,15 @@ extension Filter {
 extension FieldFilter {
   fileprivate init(request path: String, _ op: Int64, _ value: Value?) throws(RPCStatus) {
     guard let op = Operator(wireNumber: Int(op)) else {
-      throw RPCStatus(.invalidArgument, "Unknown FieldFilter operator.")
+      throw .invalid("Unknown FieldFilter operator.")
     }
     guard let value else {
-      throw RPCStatus(.invalidArgument, "Cannot convert firestore.v1.Value with type unset.")
+      throw .invalid("Cannot convert firestore.v1.Value with type unset.")
     }
     try RequestReader.check(value)
     // An empty list stands for "matches nothing" from here on.
     if op == .in, value == .array([]) {
-      throw RPCStatus(.invalidArgument, "'IN' requires an non-empty ArrayValue.")
+      throw .invalid("'IN' requires an non-empty ArrayValue.")
     }
     self = FieldFilter(try FieldPath(request: path), op, value).asServed
   }

@@ -18,34 +18,22 @@ struct ListenRequest {
 
   /// - Throws: for what is wrong with the stream as a whole.
   init(_ bytes: [UInt8]) throws(RPCStatus) {
-    var name = ""
-    var target: RequestedTarget?
-    var removed: Int32?
-    try RequestReader.read(bytes) { reader throws(RPCStatus) in
-      try reader.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 1: name = try field.string() ?? name
-        case 2: target = try field.target() ?? target
-        case 3: removed = try field.integer().map { Int32(truncatingIfNeeded: $0) } ?? removed
-        default: break
-        }
-      }
-    }
+    let message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
+    if case .readTime(let version)? = message.target?.resume { try RequestReader.check(version.timestamp) }
+    let target = message.target.map { RequestedTarget($0) }
     // What is asked for has names of its own, and clients may leave the database out of later messages.
-    if name.isEmpty, let named = target?.database {
+    if message.database.isEmpty, let named = target?.database {
       database = named
     } else {
-      database = try ResourceName.database(name)
+      database = try ResourceName.database(message.database)
     }
-    if let removed {
-      change = .watch(.remove(TargetID(removed)))
+    if let removed = message.removed {
+      change = .watch(.remove(removed))
     } else if let target {
-      if target.id.rawValue < 0 {
-        throw RPCStatus(.invalidArgument, "Target id \(target.id) is negative.")
-      }
+      if target.message.id.rawValue < 0 { throw .invalid("Target id \(target.message.id) is negative.") }
       change = target.change(in: database)
     } else {
-      throw RPCStatus(.invalidArgument, "The request neither adds nor removes a target.")
+      throw .invalid("The request neither adds nor removes a target.")
     }
   }
 
@@ -69,113 +57,72 @@ struct ListenRequest {
   }
 }
 
-/// A `Target` as it came. Faults of the query itself are kept: they concern this target only.
-struct RequestedTarget {
-  var id = TargetID(0)
-  var database: DatabaseID?
-  var content: Result<Target, RPCStatus>?
+/// A target whose parts are in order. Faults of the query itself are kept: they concern this target only.
+private struct RequestedTarget {
+  let message: ListenMessage.Target
+  private(set) var database: DatabaseID?
+  private var target: Result<Target, RPCStatus>
   /// The documents of a target of several but the first.
-  var others: [DocumentKey] = []
-  var resume: WatchTarget.Resume?
-  var expectedCount: Int?
+  private var others: [DocumentKey] = []
+
+  init(_ message: ListenMessage.Target) {
+    self.message = message
+    target = .failure(.invalid("The target is neither a query nor documents."))
+    do throws(RPCStatus) {
+      switch message.content {
+      case .success(.query(let query))?: target = .success(try read(query))
+      case .success(.documents(let names))?: target = .success(try read(names))
+      case .success(.pipeline)?: throw .invalid("Pipelines cannot be listened to.")
+      case .failure(let error)?: throw RequestReader.status(error)
+      case nil: break
+      }
+    } catch { target = .failure(error) }
+  }
+
+  private mutating func read(_ query: RunQueryMessage) throws(RPCStatus) -> Target {
+    let (database, path) = try ResourceName.parent(query.parent)
+    self.database = database
+    return try ServedQuery(request: query.query, below: path, in: database).watched()
+  }
+
+  private mutating func read(_ names: [String]) throws(RPCStatus) -> Target {
+    var (keys, seen) = ([DocumentKey](), Set<DocumentKey>())
+    for name in names {
+      let (database, key) = try ResourceName.document(name)
+      if let other = self.database, other != database {
+        throw .invalid("A documents target names documents of two databases.")
+      }
+      self.database = database
+      if seen.insert(key).inserted { keys.append(key) }
+    }
+    guard let first = keys.first else { throw .invalid("A documents target names no document.") }
+    others = Array(keys.dropFirst())
+    return Target(path: first.path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
+  }
 
   func change(in database: DatabaseID) -> ListenRequest.Change {
-    switch content {
-    case nil: return .invalid(id, RPCStatus(.invalidArgument, "The target is neither a query nor documents."))
-    case .failure(let status): return .invalid(id, status)
+    switch target {
+    case .failure(let status): return .invalid(message.id, status)
     case .success(let target):
-      if let own = self.database, own != database {
-        return .invalid(
-          id,
-          RPCStatus(
-            .invalidArgument,
-            "The request was for database '\(database.name)' but was attempting to access database '\(own.name)'"))
-      }
-      return .watch(
-        .add(WatchTarget(id: id, target: target, resume: resume, expectedCount: expectedCount)), others: others)
+      if let own = self.database, own != database { return .invalid(message.id, .strays(from: database, to: own)) }
+      let watched = WatchTarget(
+        id: message.id, target: target, resume: message.resume, expectedCount: message.expectedCount)
+      return .watch(.add(watched), others: others)
     }
-  }
-}
-
-extension RequestField {
-  mutating func target() throws(RPCStatus) -> RequestedTarget? {
-    try message { inner throws(RPCStatus) in
-      var target = RequestedTarget()
-      try inner.fields { number, field throws(RPCStatus) in
-        switch number {
-        case 2: if let bytes = try field.bytes() { target.readQuery(bytes) }
-        case 3: if let bytes = try field.bytes() { target.readDocuments(bytes) }
-        case 4: target.resume = try field.bytes().flatMap { ResumeToken($0) }.map { .token($0) } ?? target.resume
-        case 5: target.id = try field.integer().map { TargetID(Int32(truncatingIfNeeded: $0)) } ?? target.id
-        case 11: target.resume = try field.timestamp().map { .readTime(SnapshotVersion($0)) } ?? target.resume
-        case 12: target.expectedCount = try field.wrappedInteger().map { Int(clamping: $0) } ?? target.expectedCount
-        case 13: target.content = .failure(RPCStatus(.invalidArgument, "Pipelines cannot be listened to."))
-        default: break
-        }
-      }
-      return target
-    }
-  }
-}
-
-extension RequestedTarget {
-  fileprivate mutating func readQuery(_ bytes: [UInt8]) {
-    do throws(RPCStatus) {
-      var (parent, query) = ("", RequestedQuery?.none)
-      try RequestReader.read(bytes) { reader throws(RPCStatus) in
-        try reader.fields { number, field throws(RPCStatus) in
-          switch number {
-          case 1: parent = try field.string() ?? parent
-          case 2: query = try field.structuredQuery() ?? query
-          default: break
-          }
-        }
-      }
-      let (database, path) = try ResourceName.parent(parent)
-      self.database = database
-      guard let query else { throw RPCStatus(.invalidArgument, "only structured queries are supported") }
-      content = .success(try query.served(below: path, in: database).watched())
-    } catch { content = .failure(error) }
-  }
-
-  fileprivate mutating func readDocuments(_ bytes: [UInt8]) {
-    do throws(RPCStatus) {
-      var names: [String] = []
-      try RequestReader.read(bytes) { reader throws(RPCStatus) in
-        try reader.fields { number, field throws(RPCStatus) in
-          if number == 2, let name = try field.string() { names.append(name) }
-        }
-      }
-      var (keys, seen) = ([DocumentKey](), Set<DocumentKey>())
-      for name in names {
-        let (database, key) = try ResourceName.document(name)
-        if let other = self.database, other != database {
-          throw RPCStatus(.invalidArgument, "A documents target names documents of two databases.")
-        }
-        self.database = database
-        if seen.insert(key).inserted { keys.append(key) }
-      }
-      guard let first = keys.first else { throw RPCStatus(.invalidArgument, "A documents target names no document.") }
-      others = Array(keys.dropFirst())
-      content = .success(
-        Target(
-          path: first.path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil))
-    } catch { content = .failure(error) }
   }
 }
 
 extension ServedQuery {
   /// - Throws: for what only one-time reads may ask for (PROTOCOL §2.6).
   fileprivate func watched() throws(RPCStatus) -> Target {
-    func refused(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
-    if scope != .target { throw refused("All-collection queries are not supported by real-time queries.") }
+    if scope != .target { throw .invalid("All-collection queries are not supported by real-time queries.") }
     if target.collectionGroup != nil, !target.path.isRoot {
-      throw refused(
+      throw .invalid(
         "'all_descendants' in CollectionSelector with document parent is not supported by real-time queries.")
     }
-    if offset > 0 { throw refused("'offset' is not supported by real-time queries.") }
-    if nearest != nil { throw refused("'find_nearest' is not supported by real-time queries.") }
-    if projection != nil { throw refused("'select' is not supported by real-time queries.") }
+    if offset > 0 { throw .invalid("'offset' is not supported by real-time queries.") }
+    if nearest != nil { throw .invalid("'find_nearest' is not supported by real-time queries.") }
+    if projection != nil { throw .invalid("'select' is not supported by real-time queries.") }
     return target
   }
 }

@@ -1,63 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
 
-/// Reads a request's fields in place; whatever the bytes, the outcome is a request or `invalid-argument`.
-struct RequestReader {
-  private var wire: WireReader
-
-  init(_ bytes: UnsafeRawBufferPointer) { wire = WireReader(bytes) }
-  private init(_ wire: WireReader) { self.wire = wire }
-
-  /// Reads a whole message.
-  static func read<Result>(
-    _ bytes: [UInt8], _ body: (inout RequestReader) throws(RPCStatus) -> Result
-  ) throws(RPCStatus) -> Result {
-    let result: Swift.Result<Result, RPCStatus> = bytes.withUnsafeBytes { buffer in
-      var reader = RequestReader(buffer)
-      do throws(RPCStatus) { return .success(try body(&reader)) } catch { return .failure(error) }
-    }
-    return try result.get()
+/// Reads requests: whatever the bytes, the outcome is a message or `invalid-argument`.
+enum RequestReader {
+  static func read<Message>(
+    _ bytes: [UInt8], _ body: (inout WireReader) throws(WireError) -> Message
+  ) throws(RPCStatus) -> Message {
+    do throws(WireError) { return try WireReader.read(bytes, body) } catch { throw status(error) }
   }
 
-  private static func status(_ error: WireError) -> RPCStatus {
-    if error == .untypedValue {
-      return RPCStatus(.invalidArgument, "Cannot convert firestore.v1.Value with type unset.")
-    }
+  static func status(_ error: WireError) -> RPCStatus {
+    if error == .untypedValue { return .invalid("Cannot convert firestore.v1.Value with type unset.") }
     if let name = error.referenceName {
       do throws(RPCStatus) { _ = try ResourceName.document(name, "Resource name") } catch { return error }
     }
-    return RPCStatus(.invalidArgument, "The request cannot be read: \(error.reason).")
-  }
-
-  private mutating func get<Result>(
-    _ body: (inout WireReader) throws(WireError) -> Result
-  ) throws(RPCStatus) -> Result {
-    do throws(WireError) { return try body(&wire) } catch { throw Self.status(error) }
-  }
-
-  /// Visits every field in order; fields that `visit` does not take are skipped, as are known numbers of another type.
-  mutating func fields(_ visit: (Int, inout RequestField) throws(RPCStatus) -> Void) throws(RPCStatus) {
-    while let tag = try get({ wire throws(WireError) in try wire.tag() }) {
-      var field = RequestField(type: tag.type, reader: self)
-      try visit(tag.field, &field)
-      self = field.reader
-      if !field.isTaken { try get { wire throws(WireError) in try wire.skip(tag.type) } }
-    }
-  }
-
-  fileprivate mutating func take<Result>(
-    _ body: (inout WireReader) throws(WireError) -> Result
-  ) throws(RPCStatus) -> Result { try get(body) }
-
-  fileprivate mutating func inner() throws(RPCStatus) -> RequestReader {
-    RequestReader(try get { wire throws(WireError) in try wire.message() })
-  }
-
-  /// The content of a `Value`.
-  mutating func value() throws(RPCStatus) -> Value {
-    let value = try get { wire throws(WireError) in try wire.value() }
-    try Self.check(value)
-    return value
+    return .invalid("The request cannot be read: \(error.reason).")
   }
 
   /// - Throws: `invalid-argument` for a value that holds a time that Firestore does not know.
@@ -65,81 +23,25 @@ struct RequestReader {
     if let time = value.invalidTimestamp { try check(time) }
   }
 
+  static func check(_ fields: Fields) throws(RPCStatus) {
+    for entry in fields.entries { try check(entry.value) }
+  }
+
   /// - Throws: `invalid-argument` for a time that Firestore does not know.
   static func check(_ time: Timestamp) throws(RPCStatus) {
-    if time.isValid { return }
-    throw RPCStatus(.invalidArgument, time.objection)
+    if !time.isValid { throw .invalid(time.objection) }
+  }
+
+  static func check(_ precondition: Precondition) throws(RPCStatus) {
+    if case .updateTime(let version) = precondition { try check(version.timestamp) }
   }
 }
 
-/// One field of a request, to be taken as what its number says. A field of another wire type than asked for is not
-/// taken: it counts as unknown.
-struct RequestField {
-  let type: WireType
-  fileprivate var reader: RequestReader
-  fileprivate var isTaken = false
+extension RPCStatus {
+  static func invalid(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
 
-  private mutating func take<Result>(
-    _ expected: WireType, _ body: (inout WireReader) throws(WireError) -> Result
-  ) throws(RPCStatus) -> Result? {
-    guard type == expected, !isTaken else { return nil }
-    isTaken = true
-    return try reader.take(body)
-  }
-
-  mutating func string() throws(RPCStatus) -> String? {
-    try take(.lengthDelimited) { wire throws(WireError) in try wire.string() }
-  }
-
-  mutating func bytes() throws(RPCStatus) -> [UInt8]? {
-    try take(.lengthDelimited) { wire throws(WireError) in try wire.byteArray() }
-  }
-
-  mutating func integer() throws(RPCStatus) -> Int64? {
-    try take(.varint) { wire throws(WireError) in try wire.integer() }
-  }
-
-  mutating func boolean() throws(RPCStatus) -> Bool? {
-    try take(.varint) { wire throws(WireError) in try wire.boolean() }
-  }
-
-  mutating func timestamp() throws(RPCStatus) -> Timestamp? {
-    let time = try take(.lengthDelimited) { wire throws(WireError) in try wire.timestamp() }
-    if let time { try RequestReader.check(time) }
-    return time
-  }
-
-  mutating func message<Result>(
-    _ body: (inout RequestReader) throws(RPCStatus) -> Result
-  ) throws(RPCStatus) -> Result? {
-    guard type == .lengthDelimited, !isTaken else { return nil }
-    isTaken = true
-    var inner = try reader.inner()
-    return try body(&inner)
-  }
-
-  mutating func value() throws(RPCStatus) -> Value? {
-    try message { inner throws(RPCStatus) in try inner.value() }
-  }
-
-  /// The content of a message that both ends read alike.
-  mutating func content<Result>(
-    _ read: (inout WireReader) throws(WireError) -> Result
-  ) throws(RPCStatus) -> Result? {
-    try take(.lengthDelimited) { wire throws(WireError) in
-      var inner = try wire.message()
-      return try read(&inner)
-    }
-  }
-
-  /// A `pb.Int32Value` or `pb.Int64Value`; without content it is 0.
-  mutating func wrappedInteger() throws(RPCStatus) -> Int64? {
-    try message { inner throws(RPCStatus) in
-      var result: Int64 = 0
-      try inner.fields { number, field throws(RPCStatus) in
-        if number == 1 { result = try field.integer() ?? result }
-      }
-      return result
-    }
+  /// A request for one database that names something in another.
+  static func strays(from database: DatabaseID, to other: DatabaseID) -> RPCStatus {
+    .invalid("The request was for database '\(database.name)' but was attempting to access database '\(other.name)'")
   }
 }

@@ -8,13 +8,13 @@ extension RequestedQuery {
   /// The query as it is run, if it is one that the service accepts (PROTOCOL §3.6).
   func served(below parent: ResourcePath, in database: DatabaseID) throws(RPCStatus) -> ServedQuery {
     if selectors.count > 1 {
-      throw refused("StructuredQuery.from cannot have more than one collection selector.")
+      throw .invalid("StructuredQuery.from cannot have more than one collection selector.")
     }
     let selector = selectors.first ?? Selector()
     let isKindless = selector.collectionID.isEmpty
     if !isKindless { try ResourceName.checkCollectionID(selector.collectionID) }
-    if let limit, limit < 0 { throw refused("limit is negative") }
-    if offset < 0 { throw refused("offset is negative") }
+    if let limit, limit < 0 { throw .invalid("limit is negative") }
+    if offset < 0 { throw .invalid("offset is negative") }
     let filters: [Filter] = if case .and(let filters)? = filter { filters } else { filter.map { [$0] } ?? [] }
     try checkCount(filters, parent)
     try check(filters.flatMap(\.fieldFilters), in: database)
@@ -22,7 +22,7 @@ extension RequestedQuery {
     try checkOrder()
     if isKindless { try checkKindless(filters) }
     if selector.allDescendants, !isKindless, !parent.isRoot, !filters.isEmpty || !orderBy.isEmpty {
-      throw refused("collection group queries are only allowed at the root parent")
+      throw .invalid("collection group queries are only allowed at the root parent")
     }
     let isGroup = selector.allDescendants && !isKindless
     let query = Query(
@@ -39,22 +39,19 @@ extension RequestedQuery {
       let name = filter.path.canonicalText
       for value in values {
         switch value {
-        case .string(let text) where text.utf8.count > 1500: break
-        case .bytes(let bytes) where bytes.count > 1500: break
+        case .string(let text) where text.utf8.count > FieldFilter.valueByteLimit: break
+        case .bytes(let bytes) where bytes.count > FieldFilter.valueByteLimit: break
         default: continue
         }
-        throw refused("value for \(name) is too large to be used in a query")
+        throw .invalid("value for \(name) is too large to be used in a query")
       }
       guard filter.path.isDocumentID else { continue }
       if filter.op == .arrayContains || filter.op == .arrayContainsAny {
-        throw refused("the name __key__ is reserved")
+        throw .invalid("the name __key__ is reserved")
       }
       for value in values {
-        guard case .reference(let other, _) = value else { throw refused("__key__ filter value must be a Key") }
-        guard other == database else {
-          throw refused(
-            "The request was for database '\(database.name)' but was attempting to access database '\(other.name)'")
-        }
+        guard case .reference(let other, _) = value else { throw .invalid("__key__ filter value must be a Key") }
+        if other != database { throw .strays(from: database, to: other) }
       }
     }
   }
@@ -69,9 +66,9 @@ extension RequestedQuery {
       default: ("", 0)
       }
     if maximum == 0 { return [filter.value] }
-    guard case .array(let values) = filter.value else { throw refused("'\(name)' requires an ArrayValue.") }
-    if values.isEmpty { throw refused("'\(name)' requires an non-empty ArrayValue.") }
-    if values.count > maximum { throw refused("'\(name)' supports up to \(maximum) comparison values.") }
+    guard case .array(let values) = filter.value else { throw .invalid("'\(name)' requires an ArrayValue.") }
+    if values.isEmpty { throw .invalid("'\(name)' requires an non-empty ArrayValue.") }
+    if values.count > maximum { throw .invalid("'\(name)' supports up to \(maximum) comparison values.") }
     return values
   }
 
@@ -80,7 +77,7 @@ extension RequestedQuery {
     let fields = filters.reduce(0) { $0 + $1.fieldFilters.count }
     let count = fields + orderBy.count + (parent.isRoot ? 0 : 1)
     if count > Self.maximumParts {
-      throw refused(
+      throw .invalid(
         "A query may have at most \(Self.maximumParts) filters, sort orders and parent document together; this one has "
           + "\(count).")
     }
@@ -97,53 +94,52 @@ extension RequestedQuery {
     let fields = filters.flatMap(\.fieldFilters).filter { !$0.matchesNothing }
     let excluding = fields.filter { $0.op == .notEqual || $0.op == .notIn }
     if excluding.count > 1 {
-      throw refused("Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query.")
+      throw .invalid("Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter allowed per query.")
     }
     let isDisjunctive =
       fields.contains { $0.op == .in || $0.op == .arrayContainsAny } || filters.contains(where: \.hasAlternatives)
     if isDisjunctive, fields.contains(where: { $0.op == .notIn }) {
-      throw refused(Self.notInWithAlternatives)
+      throw .invalid(Self.notInWithAlternatives)
     }
     let alternatives = Filter.and(filters).disjunctions
     if alternatives.count > Query.maximumDisjunctions {
-      throw refused(
+      throw .invalid(
         "Too many disjunctions after normalization. Result had \(alternatives.count) disjunctions which is more than "
           + "the maximum of \(Query.maximumDisjunctions)")
     }
     for alternative in alternatives where alternative.count(where: { $0.op == .arrayContains }) > 1 {
-      throw refused("A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.")
+      throw .invalid("A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.")
     }
   }
 
   private func checkOrder() throws(RPCStatus) {
     var seen: Set<FieldPath> = []
     for order in orderBy {
-      if seen.contains(.documentID) { throw refused("order by clause cannot contain more fields after the key") }
+      if seen.contains(.documentID) { throw .invalid("order by clause cannot contain more fields after the key") }
       if !seen.insert(order.path).inserted {
-        throw refused("order by clause cannot contain duplicate fields \(order.path.canonicalText)")
+        throw .invalid("order by clause cannot contain duplicate fields \(order.path.canonicalText)")
       }
     }
   }
 
   private func checkKindless(_ filters: [Filter]) throws(RPCStatus) {
     if let filter = filters.flatMap(\.fieldFilters).first(where: { !$0.path.isDocumentID }) {
-      throw refused("kind is required for filter: \(filter.path.canonicalText)")
+      throw .invalid("kind is required for filter: \(filter.path.canonicalText)")
     }
     if orderBy.contains(where: { !$0.path.isDocumentID || $0.direction == .descending }) {
-      throw refused("kind is required for all orders except __key__ ascending")
+      throw .invalid("kind is required for all orders except __key__ ascending")
     }
   }
 
   private func checked(_ bound: Bound?) throws(RPCStatus) -> Bound? {
     guard let bound, !bound.values.isEmpty else { return nil }
-    if bound.values.count > orderBy.count { throw refused("Cursor has too many values.") }
+    if bound.values.count > orderBy.count { throw .invalid("Cursor has too many values.") }
     for (value, order) in zip(bound.values, orderBy) where order.path.isDocumentID {
-      guard case .reference = value else { throw refused("The cursor value for __name__ must be a reference.") }
+      guard case .reference = value else { throw .invalid("The cursor value for __name__ must be a reference.") }
     }
     return bound
   }
 
-  private func refused(_ message: String) -> RPCStatus { RPCStatus(.invalidArgument, message) }
 }
 
 extension Filter {

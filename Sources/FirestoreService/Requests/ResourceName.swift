@@ -34,6 +34,13 @@ struct ResourceName {
     return (database, key)
   }
 
+  /// - Parameter database: that of the request, to which the document must belong.
+  static func document(_ text: String, in database: DatabaseID) throws(RPCStatus) -> DocumentKey {
+    let (named, key) = try document(text)
+    if named != database { throw .strays(from: database, to: named) }
+    return key
+  }
+
   /// The root or a document.
   static func parent(_ text: String) throws(RPCStatus) -> (DatabaseID, ResourcePath) {
     var name = ResourceName("Document parent name", text)
@@ -47,27 +54,29 @@ struct ResourceName {
 
   static func checkCollectionID(_ id: String) throws(RPCStatus) {
     func fail(_ reason: String) -> RPCStatus {
-      RPCStatus(.invalidArgument, "Collection id \"\(id)\" is invalid because it \(reason).")
+      .invalid("Collection id \"\(id)\" is invalid because it \(reason).")
     }
     if id.isEmpty { throw fail("is empty") }
     if id.utf8.contains(UInt8(ascii: "/")) { throw fail("contains \"/\"") }
     if id == "." || id == ".." { throw fail("is \".\" or \"..\"") }
     if id.isReservedName { throw fail("is reserved") }
     if id.utf8.count > ResourcePath.segmentByteLimit {
-      throw RPCStatus(.invalidArgument, "The key path element name is longer than 1500 bytes.")
+      throw .invalid(tooLong)
     }
   }
 
+  private static let tooLong = "The key path element name is longer than \(ResourcePath.segmentByteLimit) bytes."
+
   static func checkDocumentID(_ id: String) throws(RPCStatus) {
     if let reason = ResourcePath.objection(to: id, isCollectionID: false) {
-      throw RPCStatus(.invalidArgument, "Document id \"\(id)\" is invalid: \(reason)")
+      throw .invalid("Document id \"\(id)\" is invalid: \(reason)")
     }
   }
 
   private var isAtEnd: Bool { position == bytes.count }
 
   private func fail(_ reason: String) -> RPCStatus {
-    RPCStatus(.invalidArgument, "\(kind) \"\(text)\" \(reason)")
+    .invalid("\(kind) \"\(text)\" \(reason)")
   }
 
   private mutating func expect(_ literal: StaticString) throws(RPCStatus) {
@@ -111,18 +120,18 @@ struct ResourceName {
       let id = try segment(kind)
       if id == "." || id == ".." { throw fail("contains a \(kind) \"\(id)\" at index \(index).") }
       if id.utf8.count > ResourcePath.segmentByteLimit {
-        throw RPCStatus(.invalidArgument, "The key path element name is longer than 1500 bytes.")
+        throw .invalid(Self.tooLong)
       }
       if id.isReservedName, isCollectionID || !id.isNumericID {
         let kind = isCollectionID ? "Collection" : "Resource"
-        throw RPCStatus(.invalidArgument, "\(kind) id \"\(id)\" is invalid because it is reserved.")
+        throw .invalid("\(kind) id \"\(id)\" is invalid because it is reserved.")
       }
       isCollectionID.toggle()
       if isAtEnd { break }
       position += 1
     }
     if bytes.count - start > ResourcePath.pathByteLimit {
-      throw RPCStatus(.invalidArgument, "The document name is longer than \(ResourcePath.pathByteLimit) bytes.")
+      throw .invalid("The document name is longer than \(ResourcePath.pathByteLimit) bytes.")
     }
     return ResourcePath(String(decoding: bytes[start...], as: UTF8.self))
   }

@@ -19,16 +19,16 @@ struct RequestedQuery {
   var nearest: NearestNeighbors?
 }
 
-extension RequestField {
-  /// - Throws: `invalid-argument` for what is wrong with a part, in the words of the real service.
-  mutating func structuredQuery() throws(RPCStatus) -> RequestedQuery? {
-    guard let message = try content({ wire throws(WireError) in try wire.structuredQuery() }) else { return nil }
-    return try RequestedQuery(message)
+extension ServedQuery {
+  /// - Throws: `invalid-argument` for what is wrong with the query, in the words of the real service.
+  init(request message: QueryMessage?, below parent: ResourcePath, in database: DatabaseID) throws(RPCStatus) {
+    guard let message else { throw .invalid("only structured queries are supported") }
+    self = try RequestedQuery(message).served(below: parent, in: database)
   }
 }
 
 extension RequestedQuery {
-  fileprivate init(_ message: QueryMessage) throws(RPCStatus) {
+  init(_ message: QueryMessage) throws(RPCStatus) {
     if let paths = message.projection {
       let named = try paths.map { path throws(RPCStatus) in try FieldPath(request: path) }
       projection = FieldMask(named.filter { !$0.isDocumentID })
@@ -55,13 +55,13 @@ extension RequestedQuery {
 extension NearestNeighbors {
   fileprivate init(_ message: QueryMessage.Nearest) throws(RPCStatus) {
     guard let measure = ([1: .euclidean, 2: .cosine, 3: .dotProduct] as [Int64: Measure])[message.measure] else {
-      throw RPCStatus(.invalidArgument, "FindNearest.distance_measure must be specified.")
+      throw .invalid("FindNearest.distance_measure must be specified.")
     }
     guard case .vector(let elements)? = message.vector, !elements.isEmpty else {
-      throw RPCStatus(.invalidArgument, "FindNearest.query_vector must be a vector.")
+      throw .invalid("FindNearest.query_vector must be a vector.")
     }
     guard (1...1000).contains(message.limit) else {
-      throw RPCStatus(.invalidArgument, "FindNearest.limit must be a positive integer of no more than 1000")
+      throw .invalid("FindNearest.limit must be a positive integer of no more than 1000")
     }
     self.init(
       path: try FieldPath(request: message.path), vector: elements, measure: measure, limit: Int(message.limit),

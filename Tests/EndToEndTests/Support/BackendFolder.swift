@@ -14,7 +14,8 @@ struct BackendFolder {
   }
 
   func documents(in collection: String) async throws -> [Document] {
-    try await open().runQuery(Query(path: ResourcePath(collection)).target, in: Self.database)
+    let query = ServedQuery(Query(path: ResourcePath(collection)).target)
+    return try await open().run(ReadRequest(query, in: Self.database)).documents
   }
 
   private func open() throws -> LocalBackend {

@@ -80,8 +80,16 @@ extension TargetID: ExpressibleByIntegerLiteral {
 extension LocalBackend {
   @discardableResult
   func commit(_ mutations: Mutation...) throws(RPCStatus) -> CommitResponse { try commit(mutations, in: database) }
-  func read(_ path: String) throws(RPCStatus) -> Document { try lookup([key(path)], in: database)[0] }
+  func read(_ path: String) throws(RPCStatus) -> Document { try lookup([key(path)], in: database).documents[0] }
   func paths(_ target: Target) throws(RPCStatus) -> [String] { try runQuery(target, in: database).map(\.path) }
+  func readTime(of database: DatabaseID) throws(RPCStatus) -> SnapshotVersion { try lookup([], in: database).readTime }
+
+  /// What one step finds, as watch streams read: the simple version of a read in slices.
+  func runQuery(_ target: Target, in database: DatabaseID) throws(RPCStatus) -> [Document] {
+    try read(at: try readTime(of: database).microseconds, in: database) { reader throws(BackendError) in
+      try reader.run(target, limit: target.limit)
+    }
+  }
 }
 
 /// A directory that is removed with the value.

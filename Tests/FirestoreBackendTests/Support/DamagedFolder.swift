@@ -18,7 +18,9 @@ struct Contents: Hashable {
     for document in found {
       documents[document.path] = document.data?.fields
     }
-    let counted = try await backend.aggregate(query("c"), [Aggregation(alias: "n", function: .count)], in: database)
+    let counted = try await backend.aggregate(
+      ReadRequest(ServedQuery(query("c")), in: database), [Aggregation(alias: "n", function: .count)]
+    ).values
     count = counted["n"]
     // One by one, which goes by the index.
     for path in documents.keys.sorted() where try await !backend.read(path).exists {

@@ -42,7 +42,7 @@ final class ObservedBackend: Sendable {
         if let request, case .success(let response) = answer { state.answered[request] = response.commitTime }
       }
     }
-    for document in try backend.lookup(Set(mutations.map(\.key)).sorted(), in: database) {
+    for document in try backend.lookup(Set(mutations.map(\.key)).sorted(), in: database).documents {
       try model.compare(with: document)
     }
     return try answer.get()
@@ -50,15 +50,17 @@ final class ObservedBackend: Sendable {
 
   func clear(_ backend: isolated LocalBackend) throws {
     try backend.deleteAllDocuments(in: database)
-    let version = try backend.readTime(of: database)
+    let version = try backend.lookup([], in: database).readTime
     state.withLock { $0.model.clear(at: version) }
   }
 
   /// Every document is as the model has it, and every query is answered as somebody does who looks at each of them.
-  func check(_ backend: isolated LocalBackend) throws {
-    for document in try backend.lookup(ModelQueries.keys, in: database) { try model.compare(with: document) }
+  func check(_ backend: LocalBackend) async throws {
+    for document in try await backend.documents(ModelQueries.keys, in: database).documents {
+      try model.compare(with: document)
+    }
     for (index, query) in ModelQueries.all.enumerated() {
-      var found = try backend.runQuery(query.target, in: database)
+      var found = try await backend.run(ReadRequest(ServedQuery(query.target), in: database)).documents
       if query.limitType == .last { found.reverse() }
       let expected = result(of: query)
       try require(

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What a query that asks to be explained is told: the plan and, if it was run, what that took.
+package struct ExplainMetrics: Sendable {
+  package struct Execution: Sendable {
+    /// How many documents or aggregates were returned.
+    package var results: Int
+    package var duration: Duration
+    /// How many documents and index entries were read for them.
+    package var documents: Int
+    package var indexEntries: Int
+
+    package init(results: Int, duration: Duration, documents: Int, indexEntries: Int) {
+      self.results = results
+      self.duration = duration
+      self.documents = documents
+      self.indexEntries = indexEntries
+    }
+  }
+
+  /// Where the index lies that answers the query: `Collection` or `Collection group`.
+  package var scope: String
+  /// What the index holds, as `(a ASC, __name__ ASC)`.
+  package var properties: String
+  package var execution: Execution?
+
+  package init(scope: String, properties: String) {
+    self.scope = scope
+    self.properties = properties
+  }
+}
+
+extension WireWriter {
+  /// A field with a `google.firestore.v1.ExplainMetrics`.
+  mutating func explainMetrics(_ number: Int, _ metrics: ExplainMetrics) {
+    field(number) { writer in
+      writer.field(1) { writer in
+        writer.field(1) { writer in
+          writer.entry("query_scope", metrics.scope)
+          writer.entry("properties", metrics.properties)
+        }
+      }
+      if let execution = metrics.execution { writer.field(2) { $0.executionStats(execution) } }
+    }
+  }
+
+  private mutating func executionStats(_ execution: ExplainMetrics.Execution) {
+    field(1, integer: Int64(execution.results))
+    field(3) { writer in
+      let (seconds, attoseconds) = execution.duration.components
+      if seconds != 0 { writer.field(1, integer: seconds) }
+      writer.field(2, integer: attoseconds / 1_000_000_000)
+    }
+    // Cloud Firestore bills a query without results as one read.
+    field(4, integer: Int64(max(execution.results, 1)))
+    field(5) { writer in
+      writer.entry("documents_scanned", "\(execution.documents)")
+      writer.entry("index_entries_scanned", "\(execution.indexEntries)")
+      writer.entry("billing_details") { writer in
+        writer.entry("documents_billable", "\(execution.documents)")
+        writer.entry("index_entries_billable", "\(execution.indexEntries - execution.documents)")
+        writer.entry("min_query_cost", execution.results == 0 ? "1" : "0")
+        writer.entry("small_ops", "0")
+      }
+    }
+  }
+
+  /// A field of a `google.protobuf.Struct` that holds another.
+  private mutating func entry(_ name: String, _ content: (inout WireWriter) -> Void) {
+    field(1) { writer in
+      writer.field(1, string: name)
+      writer.field(2) { $0.field(5, content) }
+    }
+  }
+
+  /// A field of a `google.protobuf.Struct` that holds text.
+  private mutating func entry(_ name: String, _ text: String) {
+    field(1) { writer in
+      writer.field(1, string: name)
+      writer.field(2) { $0.field(3, string: text) }
+    }
+  }
+}
+
+extension WireReader {
+  /// A field that holds a `google.firestore.v1.ExplainOptions`.
+  /// - Returns: whether the query is to be run too.
+  mutating func explainOptions() throws(WireError) -> Bool {
+    var (isRun, reader) = (false, try message())
+    while let tag = try reader.tag() {
+      if tag.field == 1, tag.type == .varint { isRun = try reader.boolean() } else { try reader.skip(tag.type) }
+    }
+    return isRun
+  }
+}

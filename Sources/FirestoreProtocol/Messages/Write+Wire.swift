@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A `google.firestore.v1.Write` as it came, none of it checked (PROTOCOL §3.2). Documents are named and fields are
+/// spelled as text.
+package struct WriteMessage: Sendable {
+  package enum Operation: Sendable {
+    case update(DocumentMessage)
+    case delete(name: String)
+    case verify(name: String)
+    /// A `DocumentTransform`, as older clients send it.
+    case transform(name: String, [Transform])
+  }
+
+  package struct Transform: Sendable {
+    package var path = ""
+    package var operation: FieldTransform.Operation?
+    /// What the field becomes, as the protocol's number; 1, the time of the request, is the only one there is.
+    package var serverValue: Int64?
+  }
+
+  package var operation: Operation?
+  package var mask: [String]?
+  package var precondition = Precondition.none
+  package var transforms: [Transform] = []
+
+  package init(_ document: DocumentMessage? = nil) { operation = document.map { .update($0) } }
+}
+
+extension WireWriter {
+  /// The content of a `google.firestore.v1.Write`.
+  package mutating func mutation(_ mutation: Mutation, _ names: DocumentNames) {
+    let key = mutation.key
+    switch mutation.operation {
+    case .set(let fields):
+      field(1) { writer in
+        names.write(key, as: 1, to: &writer)
+        writer.entries(2, fields)
+      }
+    case .patch(let fields, let mask):
+      field(1) { writer in
+        names.write(key, as: 1, to: &writer)
+        writer.entries(2, fields)
+      }
+      field(3) { writer in for path in mask.paths.sorted() { writer.field(1, string: path.canonicalText) } }
+    case .delete: names.write(key, as: 2, to: &self)
+    case .verify: names.write(key, as: 5, to: &self)
+    }
+    switch mutation.precondition {
+    case .none: break
+    case .exists(let exists): field(4) { $0.field(1, boolean: exists) }
+    case .updateTime(let version): field(4) { $0.field(2, timestamp: version.timestamp) }
+    }
+    for transform in mutation.transforms { field(7) { $0.transform(transform) } }
+  }
+
+  private mutating func transform(_ transform: FieldTransform) {
+    field(1, string: transform.path.canonicalText)
+    switch transform.operation {
+    case .serverTimestamp: field(2, varint: 1)
+    case .increment(let operand): field(3) { $0.value(operand) }
+    case .maximum(let operand): field(4) { $0.value(operand) }
+    case .minimum(let operand): field(5) { $0.value(operand) }
+    case .arrayUnion(let values): field(6) { writer in for value in values { writer.field(1) { $0.value(value) } } }
+    case .arrayRemove(let values): field(7) { writer in for value in values { writer.field(1) { $0.value(value) } } }
+    }
+  }
+}
+
+extension WireReader {
+  /// A field that holds a `google.firestore.v1.Write`.
+  package mutating func writeMessage() throws(WireError) -> WriteMessage {
+    var reader = try message()
+    return try reader.write()
+  }
+
+  /// The content of a `google.firestore.v1.Write`.
+  mutating func write() throws(WireError) -> WriteMessage {
+    var write = WriteMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): write.operation = .update(try documentMessage())
+      case (2, .lengthDelimited): write.operation = .delete(name: try string())
+      case (3, .lengthDelimited): write.mask = try documentMask()
+      case (4, .lengthDelimited): write.precondition = try precondition()
+      case (5, .lengthDelimited): write.operation = .verify(name: try string())
+      case (6, .lengthDelimited): write.operation = try documentTransform()
+      case (7, .lengthDelimited): write.transforms.append(try transform())
+      default: try skip(tag.type)
+      }
+    }
+    return write
+  }
+
+  /// A field that holds a `google.firestore.v1.Precondition`.
+  mutating func precondition() throws(WireError) -> Precondition {
+    var (result, reader) = (Precondition.none, try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .varint): result = .exists(try reader.boolean())
+      case (2, .lengthDelimited): result = .updateTime(SnapshotVersion(try reader.timestamp()))
+      default: try reader.skip(tag.type)
+      }
+    }
+    return result
+  }
+
+  private mutating func documentTransform() throws(WireError) -> WriteMessage.Operation {
+    var (name, transforms, reader) = ("", [WriteMessage.Transform](), try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): name = try reader.string()
+      case (2, .lengthDelimited): transforms.append(try reader.transform())
+      default: try reader.skip(tag.type)
+      }
+    }
+    return .transform(name: name, transforms)
+  }
+
+  private mutating func transform() throws(WireError) -> WriteMessage.Transform {
+    var (transform, reader) = (WriteMessage.Transform(), try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): transform.path = try reader.string()
+      case (2, .varint):
+        transform.serverValue = try reader.integer()
+        transform.operation = .serverTimestamp
+      case (3, .lengthDelimited): transform.operation = .increment(try reader.valueField())
+      case (4, .lengthDelimited): transform.operation = .maximum(try reader.valueField())
+      case (5, .lengthDelimited): transform.operation = .minimum(try reader.valueField())
+      case (6, .lengthDelimited): transform.operation = .arrayUnion(try reader.elements())
+      case (7, .lengthDelimited): transform.operation = .arrayRemove(try reader.elements())
+      default: try reader.skip(tag.type)
+      }
+    }
+    return transform
+  }
+
+  /// A field that holds a `google.firestore.v1.ArrayValue`.
+  private mutating func elements() throws(WireError) -> [Value] {
+    var (values, reader) = ([Value](), try message())
+    while let tag = try reader.tag() {
+      if tag.field == 1, tag.type == .lengthDelimited {
+        values.append(try reader.valueField())
+      } else {
+        try reader.skip(tag.type)
+      }
+    }
+    return values
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.Write` that this client wrote: its field paths are taken as they are.
+  package mutating func mutation(_ names: DocumentNames) throws(WireError) -> Mutation {
+    let write = try write()
+    let (name, operation): (String, Mutation.Operation) =
+      switch write.operation {
+      case .update(let document): (document.name, .set(document.fields))
+      case .delete(let name): (name, .delete)
+      case .verify(let name): (name, .verify)
+      case .transform, nil: throw WireError("a write names no document")
+      }
+    var mutation = Mutation(key: try names.key(name), operation: operation, precondition: write.precondition)
+    if let mask = write.mask, case .set(let fields) = operation {
+      mutation.operation = .patch(
+        fields, FieldMask(try mask.map { path throws(WireError) in try FieldPath(stored: path) }))
+    }
+    mutation.transforms = try write.transforms.map { transform throws(WireError) in
+      guard let operation = transform.operation else { throw WireError("a transform lacks its operation") }
+      return FieldTransform(path: try FieldPath(stored: transform.path), operation: operation)
+    }
+    return mutation
+  }
+}
+
+extension FieldPath {
+  /// - Parameter text: what `canonicalText` wrote.
+  init(stored text: String) throws(WireError) {
+    do throws(ModelError) { try self.init(canonicalText: text) } catch { throw WireError(error.message) }
+  }
+}
