@@ -140,10 +140,10 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
-        sqlite,
+        "FirestoreBackend", sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: swift),
+      ] + (coreOnly ? [] : ["Hearth"]),
+      swiftSettings: swift + (coreOnly ? [.define("HEARTH_CORE")] : [])),
 
     .target(
       name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues",

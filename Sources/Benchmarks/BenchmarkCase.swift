@@ -4,11 +4,11 @@
 struct BenchmarkCase: Sendable {
   let name: String
   let summary: String
-  let run: @Sendable (Workbench) throws -> [Reading]
+  let run: @Sendable (Workbench) async throws -> [Reading]
 
   static let all =
     queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + garbageCollectionCases
-    + memoryCases + scalingCases
+    + memoryCases + scalingCases + endToEndCases
 
   /// The name that takes the fewest edits to get from this one.
   static func nearestName(to name: String) -> String {

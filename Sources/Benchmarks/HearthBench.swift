@@ -4,7 +4,7 @@ import Foundation
 
 /// Measures the cache and the sync core on sample data, beside the same work done with SQLite alone.
 @main
-struct HearthBench: ParsableCommand {
+struct HearthBench: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "hearth-bench",
     abstract: "Measure the offline cache and the sync core.",
@@ -50,7 +50,7 @@ struct HearthBench: ParsableCommand {
     }
   }
 
-  func run() throws {
+  func run() async throws {
     if let residentProbe, let cache { return try ResidentProbe.run(residentProbe, cache) }
     let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.all.filter { cases.contains($0.name) }
     let sizes = documents.isEmpty ? [1_000, 10_000, 100_000] : documents
@@ -60,7 +60,7 @@ struct HearthBench: ParsableCommand {
       let workbench = try Workbench(documents: size, repetitions: repetitions)
       for benchmark in chosen {
         progress.begin("\(benchmark.name), \(size) documents")
-        let readings = try benchmark.run(workbench)
+        let readings = try await benchmark.run(workbench)
         progress.clear()
         for reading in readings {
           let line = ReportLine(benchmark.name, documents: size, reading)

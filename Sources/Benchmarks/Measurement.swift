@@ -27,6 +27,16 @@ func measure<R>(count: Int = 1, _ body: () throws -> R) rethrows -> (sample: Sam
   return (Sample(wall: wall, cpu: processorSeconds() - processor, count: Double(count)), result)
 }
 
+/// Measures `body` once, and all that it waits for.
+func measureAsync(count: Int = 1, _ body: () async throws -> Void) async rethrows -> Sample {
+  let clock = ContinuousClock()
+  let processor = processorSeconds()
+  let start = clock.now
+  try await body()
+  let wall = start.duration(to: clock.now) / .seconds(1)
+  return Sample(wall: wall, cpu: processorSeconds() - processor, count: Double(count))
+}
+
 private func processorSeconds() -> Double {
   var time = timespec()
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
