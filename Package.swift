@@ -65,10 +65,15 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
+    module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     .target(name: "CPageChecksums", linkerSettings: [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["CPageChecksums"]),
     module(
-      "FirestoreLocal", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreSQLite", grdb, sqlite]),
+      "FirestoreLocal",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", grdb,
+        sqlite,
+      ]),
     module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
     module(
       "FirestoreGRPC",
@@ -80,9 +85,17 @@ let package = Package(
         .product(name: "CryptoExtras", package: "swift-crypto"),
       ]),
     module(
-      "FirestoreSync", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol"]),
+      "FirestoreSync",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol",
+      ]),
     module(
-      "FirestoreBackend", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreSQLite", grdb, sqlite]),
+      "FirestoreBackend",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", grdb,
+        sqlite,
+      ]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
     .systemLibrary(name: "CAllocator"),
     module(
@@ -95,7 +108,8 @@ let package = Package(
     module(
       "Hearth",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol", "FirestoreSync",
         "FirestoreBackend", "FirestoreGRPC",
       ]),
 
@@ -114,21 +128,26 @@ let package = Package(
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .target(name: "CTerminalRestore"),
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
-    module("Dashboard", ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
+    module(
+      "Dashboard",
+      ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState"]),
 
     .executableTarget(
       name: "HearthCommand",
       dependencies: [
-        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend",
-        "FirestoreGRPC", "FirestoreServer", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "TerminalCanvas",
+        "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: swift),
     module(
       "FirestoreSpec",
-      ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync"]),
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
+        "FirestoreProtocol", "FirestoreSync",
+      ]),
     .executableTarget(
       name: "SpecRunner",
       dependencies: [
@@ -139,8 +158,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
-        "FirestoreBackend", sqlite,
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", sqlite,
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (coreOnly ? [] : ["Hearth"]),
       swiftSettings: swift + (coreOnly ? [.define("HEARTH_CORE")] : [])),
@@ -165,24 +184,30 @@ let package = Package(
     tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite", sqlite]),
     tests(
       "FirestoreLocalTests",
-      ["SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol"]),
+      [
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol",
+      ]),
     tests(
       "FirestoreSyncTests",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreSpec",
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
+        "FirestoreSync", "FirestoreSpec",
         "FirestoreJSON", "FirestoreBackend", "SpecData",
       ]),
     tests(
       "ModelTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
+        "FirestoreProtocol",
         "FirestoreSync",
         "FirestoreBackend",
       ]),
     tests(
       "FirestoreBackendTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreSQLite", "FirestoreBackend",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreSQLite", "FirestoreBackend",
         sqlite,
       ]),
     tests(
@@ -219,11 +244,15 @@ let package = Package(
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(
       "HearthTests",
-      ["ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
+      [
+        "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreBackend",
+      ]),
     tests(
       "ConformanceTests",
       [
-        "SpecData", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal",
+        "SpecData", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON",
+        "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend",
       ]),
@@ -231,16 +260,20 @@ let package = Package(
       "TerminalTests",
       [
         "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel",
-        "FirestoreQuery",
+        "FirestoreQuery", "FirestoreClientState",
       ]),
     tests(
       "DashboardTests",
-      ["SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON"],
+      [
+        "SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreJSON",
+      ],
       exclude: ["Goldens"]),
     tests(
       "HearthCommandTests",
       [
-        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreLocal", "FirestoreProtocol",
+        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
+        "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "Dashboard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -248,13 +281,15 @@ let package = Package(
     .executableTarget(
       name: "CrashClient",
       dependencies: [
-        "FirestoreModel", "FirestoreQuery", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
+        "FirestoreSync", "FirestoreBackend",
       ],
       path: "Tests/CrashClient", swiftSettings: swift),
     tests(
       "DurabilityTests",
       [
-        "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreLocal",
+        "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync",
         "FirestoreBackend", sqlite,
       ]),

@@ -1,20 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreModel
-
-/// Why the client is not online.
-package enum ConnectionReason: Hashable, Sendable {
-  /// No listener needs a connection, and nothing waits to be sent.
-  case idle
-  /// The first answer is still awaited.
-  case connecting
-  case networkDisabled
-  /// The cache cannot be written, so nothing may arrive that would have to be stored.
-  case storageFailed
-  /// The last failure of a stream.
-  case failed(RPCStatus)
-  /// The backend did not answer within ten seconds.
-  case noAnswer
-}
+import FirestoreClientState
+import FirestoreModel
 
 extension SyncCore {
   /// `nil` while online.

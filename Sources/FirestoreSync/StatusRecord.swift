@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -25,8 +26,8 @@ struct StatusRecord: Sendable {
 
   /// - Parameter ends: how many writes to list from each end of a long queue; all of it if `nil`.
   func status(
-    of core: inout SyncCore, ends: Int?, storageFallback: String?, isDurable: Bool
-  ) -> EngineStatus {
+    of core: inout SyncCore, ends: Int?, isDurable: Bool
+  ) -> ClientStatus {
     let waiting = Set(core.writes.pipeline.map(\.batch.id))
     let write = status(of: core.writeStream, .write)
     let writes = core.writes.measured(ends: ends).map { entry in
@@ -47,7 +48,7 @@ struct StatusRecord: Sendable {
     let watch = status(of: core.watchStream, .watch)
     // Rejected writes and indexes that cannot be read are not shown; a call that touches them throws the error.
     let rejected = (try? core.rejectedWrites()) ?? []
-    return EngineStatus(
+    return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
       activeTargets: core.plan.count,
@@ -56,7 +57,6 @@ struct StatusRecord: Sendable {
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: core.history.roundTrips, recentOutcomes: core.history.outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.garbageCollectionThreshold,
-      storageFallback: storageFallback, storageFailure: core.store.fallback?.kind,
       isDurable: isDurable, storeFailure: core.health.failure?.status)
   }
 
@@ -72,7 +72,7 @@ struct StatusRecord: Sendable {
       case .open: .open
       case .starting: backoffUntil[kind].map { .backoff(until: $0) } ?? .opening
       }
-    return StreamStatus(state: state, lastError: stream.lastError)
+    return StreamStatus(state, lastError: stream.lastError)
   }
 }
 

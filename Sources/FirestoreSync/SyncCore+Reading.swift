@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreLocal
 import FirestoreModel
 package import FirestoreQuery
@@ -32,21 +33,4 @@ extension SyncCore {
       entriesRead: result.entriesRead, documentsReturned: documents.count, duration: .zero,
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
-}
-
-/// How the cache answered a query.
-package struct QueryExplanation: Hashable, Sendable {
-  package var query: Query
-  package var plan: QueryPlan
-  /// With the plan `index`.
-  package var indexes: [IndexUse]
-  /// Stored documents that were compared with the query.
-  package var documentsScanned: Int
-  package var entriesRead: Int
-  package var documentsReturned: Int
-  package var duration: Duration
-  /// With the plan `scan`: what would spare it and is not there yet.
-  package var suggestedIndexes: [FieldIndex]
-  /// Whether some index is not complete, and therefore not used yet.
-  package var isBuildingIndexes: Bool
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
 import FirestoreProtocol
@@ -66,7 +67,7 @@ package struct SyncCore: ~Copyable {
   /// Whether a slice of the index backfill is on its way.
   var isIndexBackfillScheduled = false
 
-  /// Counts the changes that `EngineStatus` shows.
+  /// Counts the changes that `ClientStatus` shows.
   package internal(set) var statusRevision = 0
 
   /// What the transition under way wants done.

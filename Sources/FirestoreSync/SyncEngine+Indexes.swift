@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreLocal
+package import FirestoreClientState
+import FirestoreLocal
 package import FirestoreModel
 package import FirestoreQuery
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+package import FirestoreClientState
 import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
@@ -24,7 +25,7 @@ package actor SyncEngine {
 
   /// `nil` after `terminate`.
   var core: SyncCore?
-  private let storageFallback: String?
+  package nonisolated let cacheProblem: CacheProblem?
   /// Whether the cache survives the process.
   package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
@@ -39,7 +40,7 @@ package actor SyncEngine {
   /// Whether the watch stream has said anything since that was last looked at.
   var hasHeardFromWatch = false
 
-  /// Opens the cache, or memory in its place if it cannot be used (`EngineStatus.storageFallback` says why).
+  /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
@@ -56,9 +57,7 @@ package actor SyncEngine {
       settings.garbageCollectionThreshold = threshold
     }
     let store = LocalStore(openingOrFallingBack: configuration.store)
-    storageFallback = store.fallback.map { error in
-      store.movedAside == nil ? "In memory only. \(error.message)" : error.message
-    }
+    cacheProblem = store.fallback.map { CacheProblem(error: $0, isInMemory: store.movedAside == nil) }
     isDurable =
       if case .directory = configuration.store.location {
         store.fallback == nil || store.movedAside != nil
@@ -137,7 +136,7 @@ package actor SyncEngine {
   /// is no longer true, and what nobody reads costs nothing.
   /// - Parameter ends: how many writes to list from each end of a long queue, whose every element then costs the same;
   ///   all of it if `nil`.
-  package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<EngineStatus> {
+  package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<ClientStatus> {
     let signal = Signal()
     submit { engine in
       engine.statusObservers.removeAll { $0.signal == nil }
@@ -314,10 +313,10 @@ package actor SyncEngine {
     if let state = core?.onlineState { record.note(state, at: now()) }
   }
 
-  private func currentStatus(_ ends: Int?) -> EngineStatus? {
+  private func currentStatus(_ ends: Int?) -> ClientStatus? {
     guard core != nil else { return nil }
     noteOnlineState()
-    return record.status(of: &core!, ends: ends, storageFallback: storageFallback, isDurable: isDurable)
+    return record.status(of: &core!, ends: ends, isDurable: isDurable)
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
@@ -74,7 +75,7 @@ struct CommandedRun {
 
   private func status() async -> String {
     guard let status = await client.engine.status().first(where: { _ in true }) else { return "terminated" }
-    let refusal = status.storageFailure.map { "\(LocalStoreError($0, "").code.name) \(status.storageFallback ?? "")" }
+    let refusal = client.engine.cacheProblem.map { "\($0.error.code.name) \($0.notice)" }
     return "\(refusal ?? "durable") / \(status.storeFailure.map { "\($0)" } ?? "works")"
   }
 

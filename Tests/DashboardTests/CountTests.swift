@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import Testing
@@ -28,9 +29,9 @@ import Testing
     driver.press("space")
     let tag = driver.listenTag ?? ListenerTag(0)
     driver.press("h")
-    Scenario.snapshot(&driver, tag, [], count: 60, [.server], at: 1)
+    Scenario.snapshot(&driver, tag, [], count: 60, [.fromServer], at: 1)
     #expect(driver.screen.contains("60 docs"))
-    Scenario.snapshot(&driver, tag, [], count: 40, [.server], at: 2)
+    Scenario.snapshot(&driver, tag, [], count: 40, [.fromServer], at: 2)
     #expect(driver.screen.contains("40 docs"))
     // What was counted before the last change does not undo it.
     driver.client(.counted(ResourcePath("orders"), 3), at: 3)
@@ -43,7 +44,7 @@ import Testing
     driver.client(.status(Scenario.status(0)), at: 0)
     driver.client(.collections(below: .root, ["orders"]), at: 0)
     driver.press("space")
-    Scenario.snapshot(&driver, driver.listenTag ?? ListenerTag(0), [], count: 60, [.server], at: 1)
+    Scenario.snapshot(&driver, driver.listenTag ?? ListenerTag(0), [], count: 60, [.fromServer], at: 1)
     driver.client(.counted(ResourcePath("orders"), 58), at: 2)
     #expect(driver.screen.contains("60 docs"))
   }
@@ -69,13 +70,12 @@ import Testing
   func otherReasons() {
     var driver = opened(3, total: 3)
     driver.press("h")
-    driver.client(.pendingWrites([Scenario.row(1, .set, "orders/new", at: 1, .inFlight)]), at: 1)
+    driver.client(.pendingWrites([pendingWrite(1, .set, "orders/new", at: at(1), .inFlight)]), at: 1)
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(5)), at: 1)
     #expect(counts(&driver, until: 3) == [.client(.count(ResourcePath("orders")))])
 
-    let backend = Scenario.status(0).backend
-    driver.client(.status(NetworkStatus(online: .offline, since: at(4), backend: backend)), at: 4)
-    driver.client(.status(NetworkStatus(online: .online, since: at(5), backend: backend)), at: 5)
+    driver.client(.status(ClientStatus(onlineState: .offline, since: at(4))), at: 4)
+    driver.client(.status(ClientStatus(onlineState: .online, since: at(5))), at: 5)
     #expect(counts(&driver, until: 7) == [.client(.count(ResourcePath("orders")))])
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -8,10 +9,16 @@ import Testing
 
 @Suite("How the cache answers a query")
 struct ExplanationTests {
-  private static let scan = CacheExplanation(
-    plan: "all documents of the collection", documentsScanned: 10_000, documentsReturned: 200,
-    duration: .microseconds(12_345), suggestions: ["orders(status ascending)"])
-  private static let row = LocalIndexRow("orders(status ascending)")
+  private let scan: QueryExplanation
+  private let ready: IndexState
+
+  init() throws {
+    let index = try FieldIndex(collectionGroup: "orders", fields: [.init(FieldPath("status"))])
+    ready = IndexState(definition: index)
+    scan = QueryExplanation(
+      query: Query(path: ResourcePath("orders")), plan: .scan, documentsScanned: 10_000, documentsReturned: 200,
+      duration: .microseconds(12_345), suggestedIndexes: [index])
+  }
 
   /// The dashboard with the explanation of `orders`, filtered, open and answered.
   private func opened(_ size: Size = Size(width: 120, height: 36)) -> (Driver, Query) {
@@ -30,7 +37,7 @@ struct ExplanationTests {
     #expect(driver.effects == [.client(.explain(query))])
     #expect(driver.screen.contains("asking the cache"))
 
-    driver.client(.explained(query, .success(Self.scan)), at: 20)
+    driver.client(.explained(query, .success(scan)), at: 20)
     for text in [
       "Explain · orders where status == \"paid\"", "all documents of the collection", "10 000 documents",
       "200 documents", "12.3 ms", "orders(status ascending)",
@@ -42,7 +49,7 @@ struct ExplanationTests {
   @Test("An answer to another query than the open one is dropped")
   func stale() {
     var (driver, _) = opened()
-    driver.client(.explained(Query(path: ResourcePath("users")), .success(Self.scan)), at: 20)
+    driver.client(.explained(Query(path: ResourcePath("users")), .success(scan)), at: 20)
     #expect(driver.screen.contains("asking the cache"))
   }
 
@@ -51,15 +58,15 @@ struct ExplanationTests {
     var (driver, query) = opened()
     driver.press("c")
     #expect(driver.effects == [])
-    driver.client(.explained(query, .success(Self.scan)), at: 20)
+    driver.client(.explained(query, .success(scan)), at: 20)
     driver.press("c")
     #expect(driver.effects == [.client(.createIndexes(for: query))])
-    var filling = Self.row
-    filling.progress = .init(done: 100, total: 10_000)
+    var filling = ready
+    filling.backfill = IndexProgress(documentsIndexed: 100, documentsTotal: 10_000)
     driver.client(.indexes([filling]), at: 21)
     #expect(driver.effects == [])
     #expect(driver.screen.contains("configured, 100 of 10 000"))
-    driver.client(.indexes([Self.row]), at: 22)
+    driver.client(.indexes([ready]), at: 22)
     #expect(driver.effects == [.client(.explain(query))])
     #expect(driver.screen.contains("configured, ready"))
   }
@@ -73,7 +80,7 @@ struct ExplanationTests {
     #expect(driver.effects == [.client(.setIndexAutoCreation(false))])
     driver.press("x")
     #expect(driver.effects == [])
-    driver.client(.indexes([Self.row]), at: 21)
+    driver.client(.indexes([ready]), at: 21)
     driver.press("x")
     #expect(driver.effects == [.client(.deleteIndexes)])
     driver.press("r")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 import Testing
@@ -23,8 +24,8 @@ struct FaultMenuTests {
     driver.press("a u s")
     var expected = FaultSettings()
     expected.lostAcknowledgements = 10
-    expected.isUnplugged = true
-    expected.isSilent = true
+    expected.isOffline = true
+    expected.isHalfOpen = true
     #expect(driver.effects == [.client(.setFaults(expected))])
     driver.press("esc")
     #expect(driver.screen.contains("[CHAOS]"))
@@ -51,7 +52,7 @@ struct FaultMenuTests {
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("F down down down enter")
-    #expect(driver.state.faults.isUnplugged)
+    #expect(driver.state.faults.isOffline)
     driver.press("q")
     #expect(driver.state.overlay == nil)
   }

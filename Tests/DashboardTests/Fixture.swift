@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -39,10 +40,10 @@ struct Driver {
 
   init(
     _ size: Size = Size(width: 120, height: 36), glyphs: Glyphs = .unicode,
-    kind: NetworkStatus.Backend.Kind = .emulator,
-    isCacheInMemory: Bool? = nil
+    kind: DashboardConfiguration.Backend.Kind = .emulator,
+    isDurable: Bool? = nil
   ) {
-    let backend = NetworkStatus.Backend(
+    let backend = DashboardConfiguration.Backend(
       kind, project: "demo-shop", host: kind == .embedded ? nil : "127.0.0.1:8080", user: "ada")
     now = at(0)
     state = DashboardState(
@@ -53,9 +54,7 @@ struct Driver {
         ],
         theme: "ember"),
       size: size, now: now)
-    if let isCacheInMemory {
-      client(.status(NetworkStatus(since: now, isCacheInMemory: isCacheInMemory, backend: backend)), at: 0)
-    }
+    if let isDurable { client(.status(ClientStatus(since: now, isDurable: isDurable)), at: 0) }
   }
 
   mutating func send(_ action: Action) { effects = update(&state, action) }
@@ -110,4 +109,29 @@ struct Driver {
     for case .client(.listen(let tag, _, _)) in effects { return tag }
     return nil
   }
+}
+
+/// One batch with one mutation.
+func pendingWrite(
+  _ batch: Int64, _ operation: QueueRow.Operation, _ path: String, at time: Timestamp, _ state: PendingWrite.State,
+  tries: Int = 0, transforms: Int = 0, byteCount: Int = 0, error: RPCStatus? = nil
+) -> PendingWrite {
+  let update = Mutation.Operation.patch(["n": 1], FieldMask([FieldPath("n")]))
+  var mutation = Mutation(key: key(path), operation: operation == .set ? .set(["n": 1]) : update)
+  mutation.transforms = (0..<transforms).map { FieldTransform(path: FieldPath("t\($0)"), operation: .serverTimestamp) }
+  switch operation {
+  case .delete: mutation.operation = .delete
+  case .increment:
+    mutation.operation = .patch(Fields(), FieldMask([]))
+    mutation.transforms = [FieldTransform(path: FieldPath("n"), operation: .increment(1))]
+  default: break
+  }
+  return PendingWrite(
+    id: BatchID(batch), mutations: [mutation], localWriteTime: time, byteCount: byteCount, attempts: tries,
+    state: state,
+    lastError: error)
+}
+
+extension SnapshotCause {
+  static let fromServer = SnapshotCause.server(SnapshotVersion(at(0)))
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 import Testing
@@ -7,15 +8,14 @@ import Testing
 
 /// A queue of which the screen knows the ends.
 @Suite struct LongQueueTests {
-  private func driver(_ waiting: Int, of total: Int, online: NetworkStatus.Online = .online) -> Driver {
+  private func driver(_ waiting: Int, of total: Int, online: OnlineState = .online) -> Driver {
     var driver = Driver(Size(width: 160, height: 40))
-    driver.client(
-      .status(NetworkStatus(online: online, since: at(0), backend: Scenario.status(0).backend)), at: 0)
+    driver.client(.status(ClientStatus(onlineState: online, since: at(0))), at: 0)
     let first = total - waiting + 1
     let rows = (first..<first + 3).map { $0 } + [total - 1, total]
     driver.client(
       .pendingWrites(
-        rows.map { Scenario.row(Int64($0), .set, "orders/o\($0)", at: 0, .queued) },
+        rows.map { pendingWrite(Int64($0), .set, "orders/o\($0)", at: at(0), .queued) },
         of: QueueSize(count: waiting, total: total, byteCount: waiting * 40)), at: 1)
     return driver
   }
@@ -42,26 +42,21 @@ import Testing
     var driver = Driver()
     driver.client(
       .pendingWrites([
-        Scenario.row(1, .set, "orders/a", at: 0, .queued), Scenario.row(2, .update, "orders/a", at: 0, .queued),
-        Scenario.row(3, .set, "orders/b", at: 0, .queued),
+        pendingWrite(1, .set, "orders/a", at: at(0), .queued), pendingWrite(2, .update, "orders/a", at: at(0), .queued),
+        pendingWrite(3, .set, "orders/b", at: at(0), .queued),
       ]), at: 0)
     #expect(driver.state.writes.batch(touching: key("orders/a")) == BatchID(2))
     driver.client(.writeCancelled(BatchID(2)), at: 1)
     #expect(driver.state.writes.batch(touching: key("orders/a")) == BatchID(1))
-    driver.client(.pendingWrites([Scenario.row(3, .set, "orders/b", at: 0, .queued)]), at: 2)
+    driver.client(.pendingWrites([pendingWrite(3, .set, "orders/b", at: at(0), .queued)]), at: 2)
     #expect(driver.state.writes.batch(touching: key("orders/a")) == nil)
   }
 
   @Test("An outage of the cache is told from one of the server")
   func outageOfTheCache() {
     var driver = Driver()
-    let backend = Scenario.status(0).backend
-    driver.client(.status(NetworkStatus(online: .online, since: at(0), backend: backend)), at: 0)
-    driver.client(
-      .status(
-        NetworkStatus(
-          online: .offline, since: at(1), reason: "the cache cannot be written", isCacheFailing: true,
-          backend: backend)), at: 1)
+    driver.client(.status(ClientStatus(onlineState: .online, since: at(0))), at: 0)
+    driver.client(.status(ClientStatus(onlineState: .offline, reason: .storageFailed, since: at(1))), at: 1)
     #expect(driver.state.feed.rows.last?.summary.contains("the cache cannot be written") == true)
     #expect(!driver.screen.contains("server out of reach"))
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
@@ -12,17 +13,17 @@ import Testing
 struct RejectedWritesTests {
   private let denied = RPCStatus(.permissionDenied, "only admins may do this")
 
-  private func rejectedRow(_ batch: Int64) -> QueueRow {
+  private func rejected(_ batch: Int64) -> RejectedWrite {
     let mutation = Mutation(key: key("users/u\(batch)"), operation: .set(["n": .integer(batch)]))
-    return QueueRow(
-      batch: BatchID(batch), operation: .set, documents: [mutation.key], mutations: [mutation], writtenAt: at(1),
-      byteCount: 1_536, tries: 2, state: .rejected(denied), rejectedAt: at(9))
+    return RejectedWrite(
+      id: BatchID(batch), mutations: [mutation], localWriteTime: at(1),
+      rejection: Rejection(status: denied, time: at(9), attempts: 2), byteCount: 1_536)
   }
 
   /// The shop's three waiting writes 42 to 44, and the rejected 40 and 41.
   private func driver(_ size: Size = Size(width: 120, height: 36)) -> Driver {
     var driver = Scenario.online.play(size)
-    driver.client(.rejectedWrites([rejectedRow(40), rejectedRow(41)]), at: 18)
+    driver.client(.rejectedWrites([rejected(40), rejected(41)]), at: 18)
     driver.press("2 G")
     return driver
   }
@@ -53,7 +54,7 @@ struct RejectedWritesTests {
   func retry() {
     var driver = driver()
     var status = Scenario.status(18)
-    status.retryAt = at(30)
+    status.nextRetry = at(30)
     driver.client(.status(status), at: 18)
     driver.press("g r")
     #expect(driver.effects == [.client(.retryNow)])
@@ -63,7 +64,7 @@ struct RejectedWritesTests {
   func edit() {
     var driver = driver()
     driver.press("e")
-    let text = WriteJSON.text(of: rejectedRow(41).mutations, relativeTo: database)
+    let text = WriteJSON.text(of: rejected(41).mutations, relativeTo: database)
     #expect(driver.effects == [.terminal(.edit(EditRequest(.rejectedWrite(BatchID(41)), text: text)))])
 
     driver.press("g e")
@@ -107,7 +108,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.kind == .error)
 
     // The list of waiting writes may still have it; the list of rejected ones decides.
-    driver.client(.rejectedWrites([rejectedRow(43)]), at: 20)
+    driver.client(.rejectedWrites([rejected(43)]), at: 20)
     #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 44, 43])
   }
 
@@ -143,9 +144,9 @@ struct ByteTextTests {
 struct SnapshotReasonTests {
   @Test("The feed names every reason that its columns do not show")
   func reasons() {
-    let causes: [(ListenerSnapshot.Cause, String?)] = [
+    let causes: [(SnapshotCause, String?)] = [
       (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),
-      (.rejected(BatchID(1), RPCStatus(.aborted, "")), nil), (.cancelled(BatchID(1)), nil), (.server, nil),
+      (.rejected(BatchID(1), RPCStatus(.aborted, "")), nil), (.cancelled(BatchID(1)), nil), (.fromServer, nil),
       (.networkDisabled, "you went offline"), (.offline, "server out of reach"),
       (.limboResolved(key("users/ada")), "looked up ada"),
       (.existenceFilter, "server counts other documents than the cache"), (.userChanged, "another user signed in"),
@@ -156,7 +157,7 @@ struct SnapshotReasonTests {
       let old = Scenario.orders[0]
       let new = doc("orders/4hT0q9Lm", at: 20, ["total": 43.5])
       Scenario.snapshot(
-        &driver, ListenerTag(2), [.init(.modified, new, previous: old)], count: 3, [.server, cause], at: 20)
+        &driver, ListenerTag(2), [.init(.modified, new, previous: old)], count: 3, [.fromServer, cause], at: 20)
       #expect(driver.state.feed.selected?.why == text)
       if let text { #expect(driver.screen.contains(text)) }
 
@@ -168,7 +169,7 @@ struct SnapshotReasonTests {
 
   @Test("Many look-ups are counted, not listed")
   func lookups() {
-    let causes = (0..<5).map { ListenerSnapshot.Cause.limboResolved(key("users/u\($0)")) }
+    let causes = (0..<5).map { SnapshotCause.limboResolved(key("users/u\($0)")) }
     #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -42,14 +43,12 @@ enum Scenario: String, CaseIterable {
     return driver
   }
 
-  static func status(_ seconds: Double, isEnabled: Bool = true) -> NetworkStatus {
-    let stream = NetworkStatus.Stream(isEnabled ? .open : .closed)
-    return NetworkStatus(
-      online: isEnabled ? .online : .offline, isNetworkEnabled: isEnabled, since: at(seconds), watch: stream,
-      write: stream,
-      activeTargets: isEnabled ? 3 : 0, inFlightWrites: isEnabled ? 1 : 0, lastSnapshotAt: at(seconds),
-      roundTrips: [178, 181, 190, 176, 240, 184, 181, 178, 232, 184].map { .milliseconds($0) },
-      backend: .init(.emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada"))
+  static func status(_ seconds: Double, isEnabled: Bool = true) -> ClientStatus {
+    let stream = StreamStatus(isEnabled ? .open : .closed)
+    return ClientStatus(
+      onlineState: isEnabled ? .online : .offline, isNetworkEnabled: isEnabled, since: at(seconds), watch: stream,
+      write: stream, activeTargets: isEnabled ? 3 : 0, inFlightWrites: isEnabled ? 1 : 0, lastSnapshotAt: at(seconds),
+      roundTrips: [178, 181, 190, 176, 240, 184, 181, 178, 232, 184].map { .milliseconds($0) })
   }
 
   static let orders: [Document] = [
@@ -74,16 +73,6 @@ enum Scenario: String, CaseIterable {
   static let created = doc(
     "orders/8sW1bnRk", pending: .local, ["status": "new", "total": 99.9, "items": ["pot"], "note": "gift"])
 
-  static func row(
-    _ batch: Int64, _ operation: QueueRow.Operation, _ path: String, at seconds: Double, _ state: QueueRow.State,
-    tries: Int = 0, transforms: Int = 0, isNonIdempotent: Bool = false, error: RPCStatus? = nil
-  ) -> QueueRow {
-    QueueRow(
-      batch: BatchID(batch), operation: operation, documents: [key(path)], writtenAt: at(seconds), tries: tries,
-      state: state,
-      transformCount: transforms, isNonIdempotent: isNonIdempotent, lastError: error)
-  }
-
   /// A shop with three listeners, one acknowledged write and two waiting ones.
   static func shop(_ size: Size, _ glyphs: Glyphs) -> Driver {
     var driver = Driver(size, glyphs: glyphs)
@@ -102,34 +91,37 @@ enum Scenario: String, CaseIterable {
     driver.answerWindow(orders, total: 3, at: 1)
     snapshot(&driver, all, orders.map { .init(.added, $0) }, count: 3, [.listenerAdded], synced: true, at: 1.2)
     let message = doc("chat/m0912", at: 15, ["from": "grace", "text": "anyone packing 7Qf3?"])
-    snapshot(&driver, chat, [], count: 57, [.server], synced: true, at: 1.4)
-    snapshot(&driver, chat, [.init(.added, message)], count: 58, [.server], at: 15.731)
+    snapshot(&driver, chat, [], count: 57, [.fromServer], synced: true, at: 1.4)
+    snapshot(&driver, chat, [.init(.added, message)], count: 58, [.fromServer], at: 15.731)
     let paid = doc("orders/4hT0q9Lm", at: 15.1, ["status": "paid", "total": 40.0])
-    snapshot(&driver, all, [.init(.modified, orders[0], previous: paid)], count: 3, [.server], at: 15.12)
-    driver.client(.pendingWrites([row(42, .update, "orders/7Qf3xAzP", at: 16.88, .inFlight, transforms: 1)]), at: 16.87)
+    snapshot(&driver, all, [.init(.modified, orders[0], previous: paid)], count: 3, [.fromServer], at: 15.12)
+    driver.client(
+      .pendingWrites([pendingWrite(42, .update, "orders/7Qf3xAzP", at: at(16.88), .inFlight, transforms: 1)]), at: 16.87
+    )
     snapshot(
       &driver, all, [.init(.modified, packed, previous: orders[1])], count: 3, [.localWrite(BatchID(42))],
       pending: true, at: 16.88)
     snapshot(&driver, all, [.init(.added, created)], count: 4, [.localWrite(BatchID(43))], pending: true, at: 16.91)
     driver.client(
       .pendingWrites([
-        row(42, .update, "orders/7Qf3xAzP", at: 16.88, .inFlight, tries: 1, transforms: 1),
-        row(43, .set, "orders/8sW1bnRk", at: 16.9, .queued),
-        row(
-          44, .delete, "users/grace", at: 0.5, .backoff(until: at(20.5)), tries: 2,
+        pendingWrite(42, .update, "orders/7Qf3xAzP", at: at(16.88), .inFlight, tries: 1, transforms: 1),
+        pendingWrite(43, .set, "orders/8sW1bnRk", at: at(16.9), .queued),
+        pendingWrite(
+          44, .delete, "users/grace", at: at(0.5), .backoff(until: at(20.5)), tries: 2,
           error: RPCStatus(.unavailable, "no route")),
       ]), at: 17)
     driver.client(
       .windowLoaded(WindowTag(2), [orders[0], packed, created, orders[2]], isFromCache: false, total: 4), at: 17.05)
     snapshot(
-      &driver, all, [.init(.removed, doc("orders/2bbXk1Ww", ["status": "done"]))], count: 3, [.server], pending: true,
+      &driver, all, [.init(.removed, doc("orders/2bbXk1Ww", ["status": "done"]))], count: 3, [.fromServer],
+      pending: true,
       at: 17.12)
     return driver
   }
 
   static func snapshot(
     _ driver: inout Driver, _ tag: ListenerTag?, _ changes: [ListenerSnapshot.Change], count: Int,
-    _ causes: [ListenerSnapshot.Cause],
+    _ causes: [SnapshotCause],
     synced: Bool = false, cache: Bool = false, pending: Bool = false, at seconds: Double
   ) {
     guard let tag else { return }
@@ -146,9 +138,9 @@ enum Scenario: String, CaseIterable {
     driver.client(.status(status(20, isEnabled: false)), at: 20)
     driver.client(
       .pendingWrites([
-        row(45, .update, "orders/9aaPq2Xc", at: 22, .held),
-        row(46, .increment, "stats/today", at: 31, .held, isNonIdempotent: true),
-        row(47, .set, "orders/Zt5mm0Kp", at: 50, .held),
+        pendingWrite(45, .update, "orders/9aaPq2Xc", at: at(22), .held),
+        pendingWrite(46, .increment, "stats/today", at: at(31), .held),
+        pendingWrite(47, .set, "orders/Zt5mm0Kp", at: at(50), .held),
       ]), at: 50.9)
     let shipped = doc("orders/9aaPq2Xc", at: -10, pending: .local, ["status": "shipped", "total": 7.25])
     snapshot(
@@ -194,9 +186,7 @@ enum Scenario: String, CaseIterable {
   /// A collection of a million documents, scrolled to its end.
   static func million(_ size: Size, _ glyphs: Glyphs) -> Driver {
     var driver = Driver(size, glyphs: glyphs, kind: .embedded)
-    var online = status(0)
-    online.backend = .init(.embedded, project: "demo-shop")
-    driver.client(.status(online), at: 0)
+    driver.client(.status(status(0)), at: 0)
     driver.client(.collections(below: .root, ["events"]), at: 0.1)
     let limit = driver.windowQuery?.limit ?? 0
     driver.answerWindow(events(0..<limit), total: 1_000_000, at: 0.2)
@@ -226,7 +216,8 @@ enum Scenario: String, CaseIterable {
     ]
     driver.answerWindow(documents, total: 5, at: 0.5)
     driver.press("space")
-    snapshot(&driver, driver.listenTag, documents.map { .init(.added, $0) }, count: 5, [.server], synced: true, at: 1)
+    snapshot(
+      &driver, driver.listenTag, documents.map { .init(.added, $0) }, count: 5, [.fromServer], synced: true, at: 1)
     driver.press("j l")
     return driver
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -89,7 +90,7 @@ import Testing
     driver.press("k")
     #expect(driver.state.feed.isPaused)
 
-    Scenario.snapshot(&driver, ListenerTag(2), [.init(.added, Scenario.created)], count: 4, [.server], at: 18)
+    Scenario.snapshot(&driver, ListenerTag(2), [.init(.added, Scenario.created)], count: 4, [.fromServer], at: 18)
     #expect(driver.state.feed.newCount == 1)
     #expect(driver.screen.contains("paused +1 new"))
 
@@ -104,7 +105,7 @@ import Testing
     for index in 0..<(Feed.capacity + 1000) {
       let document = doc("chat/m\(index)", ["text": .string("\(index)")])
       Scenario.snapshot(
-        &driver, ListenerTag(1), [.init(.added, document)], count: index, [.server], at: 20 + Double(index) / 1000)
+        &driver, ListenerTag(1), [.init(.added, document)], count: index, [.fromServer], at: 20 + Double(index) / 1000)
     }
     #expect(driver.state.feed.rows.count <= Feed.capacity + 256)
     #expect(driver.state.feed.total > Feed.capacity)
@@ -130,7 +131,7 @@ import Testing
     "An acknowledged write fades whether the new queue or the acknowledgement arrives first", arguments: [true, false])
   func acknowledgementOrder(_ isQueueFirst: Bool) {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
-    let rest = driver.state.writes.live.filter { $0.batch != BatchID(42) }
+    let rest = driver.state.writes.live.filter { $0.batch != BatchID(42) }.map(\.write)
     let queue = ClientEvent.pendingWrites(rest)
     let acknowledgement = ClientEvent.writeAcknowledged(BatchID(42), after: .milliseconds(184))
     driver.client(isQueueFirst ? queue : acknowledgement, at: 18)
@@ -144,7 +145,7 @@ import Testing
   @Test("A held increment is pointed out once")
   func heldIncrement() {
     var driver = Driver(size)
-    let row = Scenario.row(46, .increment, "stats/today", at: 1, .held, isNonIdempotent: true)
+    let row = pendingWrite(46, .increment, "stats/today", at: at(1), .held)
     driver.client(.pendingWrites([row]), at: 1)
     driver.client(.pendingWrites([row]), at: 2)
 
@@ -207,7 +208,10 @@ import Testing
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.press("space")
     #expect(
-      driver.effects == [.client(.listen(ListenerTag(1), Query(path: ResourcePath("orders")), ListenerSettings()))])
+      driver.effects == [
+        .client(
+          .listen(ListenerTag(1), Query(path: ResourcePath("orders")), ListenerOptions(includeMetadataChanges: true)))
+      ])
 
     driver.press("space")
     #expect(driver.effects == [.client(.unlisten(ListenerTag(1)))])
@@ -258,7 +262,7 @@ import Testing
   func clockSetBack() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
-    driver.client(.status(NetworkStatus(online: .offline, since: at(10), backend: Scenario.status(0).backend)), at: 10)
+    driver.client(.status(ClientStatus(onlineState: .offline, since: at(10))), at: 10)
     driver.client(.notice(.error, "something"), at: 20)
 
     // Two seconds later, which nobody can know, and an hour earlier.
@@ -267,7 +271,7 @@ import Testing
     #expect(driver.canvas().text(row: 0).contains("11:04:22"))
     #expect(driver.screen.contains("OFFLINE 0:10"))
     #expect(driver.screen.contains("something"))
-    driver.send(.client(.pendingWrites([Scenario.row(1, .set, "orders/a", at: 22 - 3600, .held)]), at: later))
+    driver.send(.client(.pendingWrites([pendingWrite(1, .set, "orders/a", at: at(22 - 3600), .held)]), at: later))
     driver.send(.tick(at(26 - 3600)))
     #expect(driver.screen.contains("OFFLINE 0:14"))
     #expect(driver.screen.contains("0:04"))
@@ -281,7 +285,7 @@ import Testing
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.answerWindow(Scenario.orders, at: 0.2)
     driver.press("space")
-    Scenario.snapshot(&driver, driver.listenTag, [.init(.added, Scenario.orders[0])], count: 1, [.server], at: 1)
+    Scenario.snapshot(&driver, driver.listenTag, [.init(.added, Scenario.orders[0])], count: 1, [.fromServer], at: 1)
     #expect(driver.state.nextTick == at(2))
     for second in 2...10 { driver.tick(Double(second)) }
 
@@ -334,19 +338,18 @@ import Testing
     safe.press("q")
     #expect(safe.effects == [.terminal(.quit(code: 0))])
 
-    var memory = Driver(isCacheInMemory: true)
-    memory.client(.pendingWrites([Scenario.row(1, .set, "orders/a", at: 0, .queued)]), at: 0)
+    var memory = Driver(isDurable: false)
+    memory.client(.pendingWrites([pendingWrite(1, .set, "orders/a", at: at(0), .queued)]), at: 0)
     memory.press("q")
     #expect(memory.effects == [])
     #expect(memory.screen.contains("will be lost"))
 
     memory.press("esc")
-    var fallback = NetworkStatus(
-      since: at(0), cacheByteCount: 1_000, isCacheInMemory: true, storageNotice: "The data is in use.",
-      backend: memory.state.network.backend)
+    memory.client(.storage(StorageNotice(message: "The data is in use.")), at: 0)
+    var fallback = ClientStatus(since: at(0), cacheByteCount: 1_000, isDurable: false)
     memory.client(.status(fallback), at: 0)
     #expect(memory.screen.contains("1.0 kB, unlimited in memory"))
-    fallback.isCacheInMemory = false
+    fallback.isDurable = true
     memory.client(.status(fallback), at: 0)
     #expect(memory.screen.contains("1.0 kB, unlimited on disk"))
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery

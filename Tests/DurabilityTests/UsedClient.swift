@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
@@ -63,7 +64,6 @@ struct UsedClient: Sendable {
 
   /// - Returns: why the cache was not used from the start, and every failure of a call.
   func use() async throws -> (refusal: String?, failures: [RPCStatus]) {
-    let status = await engine.status().first { _ in true }
     var failures: [RPCStatus] = []
     for query in Self.queries {
       if let failure = await outcome(of: query) { failures.append(failure) }
@@ -85,7 +85,7 @@ struct UsedClient: Sendable {
     await attempt { () throws(RPCStatus) in _ = try await engine.write([Self.set("rooms/ada", 3)]).local }
     await attempt { () throws(RPCStatus) in try await engine.waitForPendingWrites() }
     if let failure = await outcome(of: Self.queries[0]) { failures.append(failure) }
-    return (status?.storageFallback, failures)
+    return (engine.cacheProblem?.notice, failures)
   }
 
   /// - Returns: how a listener, a new write and a wait for all writes end, at the latest when something else goes

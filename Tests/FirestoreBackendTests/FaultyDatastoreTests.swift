@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -126,7 +127,7 @@ import Testing
   func chance() async throws {
     func losses() async -> [Bool] {
       let faults = FaultInjector(seed: 7)
-      faults.update { $0.acknowledgementLoss = 0.3 }
+      faults.update { $0.lostAcknowledgements = 30 }
       return (0..<200).map { _ in faults.takeWriteFault() == .dropAcknowledgement }
     }
     let first = await losses()

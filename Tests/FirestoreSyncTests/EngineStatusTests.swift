@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -101,7 +102,7 @@ struct EngineStatusTests {
       var batches: [BatchID] = []
       for number in 0..<100 { batches.append(try await test.engine.write([set("rooms/\(number)")]).local) }
 
-      var seen: EngineStatus?
+      var seen: ClientStatus?
       for await status in test.engine.status(queueEnds: 3) {
         seen = status
         break
@@ -174,7 +175,7 @@ struct EngineStatusTests {
 
 extension EngineHarness {
   /// The first status, now or later, that is as asked.
-  func status(where isWanted: (EngineStatus) -> Bool) async throws -> EngineStatus {
+  func status(where isWanted: (ClientStatus) -> Bool) async throws -> ClientStatus {
     for await status in engine.status() where isWanted(status) { return status }
     throw RPCStatus(.internal, "the engine ended before its status was as expected")
   }

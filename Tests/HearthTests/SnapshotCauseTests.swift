@@ -24,7 +24,7 @@ struct SnapshotCauseTests {
       let id = try await write.id
       #expect(await causes.first { $0.contains(.localWrite(id)) } != nil)
       // The view changes when the watch stream has the document, not with the acknowledgement alone.
-      #expect(await causes.first { $0.contains { if case .server = $0 { true } else { false } } } != nil)
+      #expect(await causes.first { $0.contains { $0.name == "server" } } != nil)
 
       try await test.db.disableNetwork()
       #expect(await causes.first { $0.contains(.networkDisabled) } == [.networkDisabled])
@@ -42,7 +42,7 @@ struct SnapshotCauseTests {
       let refusedID = try await refused.id
       #expect(await causes.first { $0.contains(.localWrite(refusedID)) } != nil)
       try await test.db.enableNetwork()
-      let rejection = await causes.first { $0.contains { if case .rejected = $0 { true } else { false } } }
+      let rejection = await causes.first { $0.contains { $0.name == "rejected" } }
       let description = rejection?.map(\.description).joined(separator: "; ")
       #expect(description?.contains("write #\(refusedID) rejected: not-found") == true)
     }

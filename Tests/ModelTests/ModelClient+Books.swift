@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -46,9 +47,7 @@ extension ModelClient {
       switch cause {
       case .acknowledged(let id), .rejected(let id, _), .cancelled(let id):
         try require(!pending.contains(id), "S3: \(name) saw the end of batch \(id) before it was signalled")
-      case .localWrite, .listenerAdded, .server, .networkDisabled, .offline, .limboResolved, .existenceFilter,
-        .userChanged, .bundleLoaded, .cacheRecovered:
-        break
+      default: break
       }
     }
     try listener.note(snapshot, name)

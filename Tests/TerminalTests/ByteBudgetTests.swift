@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import Glibc
@@ -28,7 +29,7 @@ extension PainterTests {
       setlocale(LC_ALL, "C.UTF-8")
       let theme = try ThemeCatalog().theme(named: "ember").theme
       painter = try Painter(terminal: "xterm-256color", size: Self.size, theme: theme, environment: [:], wish: nil)
-      let backend = NetworkStatus.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
+      let backend = DashboardConfiguration.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
       state = DashboardState(
         DashboardConfiguration(database: DatabaseID(project: "demo-shop"), backend: backend), size: Self.size, now: now)
       documents = (0..<40).map { Self.document($0, "new") }
@@ -69,7 +70,8 @@ extension PainterTests {
         .snapshot(
           ListenerSnapshot(
             listener: listener, changes: [.init(.modified, new, previous: old)], isFromCache: false,
-            syncStateChanged: false, hasPendingWrites: false, count: documents.count, causes: [.server])))
+            syncStateChanged: false, hasPendingWrites: false, count: documents.count,
+            causes: [.server(SnapshotVersion(now))])))
     }
 
     /// Lets time pass; the clock ticks where a second is over.

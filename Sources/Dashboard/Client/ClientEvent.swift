@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// What the client tells the dashboard. The command converts the engine's types into these, so that the dashboard
-/// knows neither the engine nor a transport.
+/// What the client tells the dashboard, in the vocabulary that both share: the dashboard knows neither the engine nor a
+/// transport.
 package enum ClientEvent: Sendable {
   /// A listener fired.
   case snapshot(ListenerSnapshot)
@@ -20,10 +21,12 @@ package enum ClientEvent: Sendable {
   /// The answer to `Effect.count`.
   case counted(ResourcePath, Int)
   /// Online state, streams, round trips: newest wins.
-  case status(NetworkStatus)
+  case status(ClientStatus)
+  /// Data or cache are not kept where the user expects them.
+  case storage(StorageNotice)
   /// The queue of batches that the backend has not acknowledged, oldest first; of a long one its first and its last,
   /// and how much it is in all.
-  case pendingWrites([QueueRow], of: QueueSize? = nil)
+  case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
   /// snapshots that contain the result (S3).
   case writeAcknowledged(BatchID, after: Duration)
@@ -32,7 +35,7 @@ package enum ClientEvent: Sendable {
   /// A batch was taken back before it was sent, and its local effect was undone.
   case writeCancelled(BatchID)
   /// All batches that the backend refused and that were neither sent again nor dropped since, oldest first.
-  case rejectedWrites([QueueRow])
+  case rejectedWrites([RejectedWrite])
   /// Batches that the backend refused and that were given up because there is no room for more of them.
   case rejectedWritesForgotten([BatchID])
   /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
@@ -41,9 +44,9 @@ package enum ClientEvent: Sendable {
   /// The text that came back from the editor cannot be written. The text is kept, so that nothing typed is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
   /// The answer to `Effect.explain`.
-  case explained(Query, Result<CacheExplanation, RPCStatus>)
+  case explained(Query, Result<QueryExplanation, RPCStatus>)
   /// All indexes of the cache, after every change and every step of filling one.
-  case indexes([LocalIndexRow])
+  case indexes([IndexState])
   /// Something the user should read.
   case notice(Toast.Kind, String)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -11,7 +12,7 @@ package enum Effect: Equatable, Sendable {
 /// What the client is to do, and which `ClientEvent` answers.
 package enum ClientEffect: Equatable, Sendable {
   /// Start a listener whose snapshots come back under the tag.
-  case listen(ListenerTag, Query, ListenerSettings)
+  case listen(ListenerTag, Query, ListenerOptions)
   case unlisten(ListenerTag)
   /// Read, and keep reading, the few documents that the browser shows; answers `windowLoaded` or `windowFailed`.
   case openWindow(WindowTag, Query)
@@ -62,17 +63,6 @@ package enum TerminalEffect: Equatable, Sendable {
   /// Paint every cell again.
   case redraw
   case quit(code: Int32)
-}
-
-package struct ListenerSettings: Hashable, Sendable {
-  package enum Source: Hashable, Sendable { case `default`, cache }
-  package var source: Source
-  package var includesMetadataChanges: Bool
-
-  package init(source: Source = .default, includesMetadataChanges: Bool = true) {
-    self.source = source
-    self.includesMetadataChanges = includesMetadataChanges
-  }
 }
 
 /// A text for the user's editor, and what becomes of it.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -17,25 +18,6 @@ package struct ListenerSnapshot: Sendable {
     }
   }
 
-  /// Why a snapshot fired.
-  package enum Cause: Hashable, Sendable {
-    case listenerAdded
-    case localWrite(BatchID)
-    case acknowledged(BatchID)
-    case rejected(BatchID, RPCStatus)
-    /// The user took a write back.
-    case cancelled(BatchID)
-    case server
-    case networkDisabled
-    case offline
-    case limboResolved(DocumentKey)
-    case existenceFilter
-    case userChanged
-    case bundleLoaded(String)
-    /// The cache, which had failed to answer, works again.
-    case cacheRecovered
-  }
-
   package var listener: ListenerTag
   package var changes: [Change]
   package var isFromCache: Bool
@@ -44,11 +26,11 @@ package struct ListenerSnapshot: Sendable {
   package var hasPendingWrites: Bool
   /// How many documents the query matches now.
   package var count: Int
-  package var causes: [Cause]
+  package var causes: [SnapshotCause]
 
   package init(
     listener: ListenerTag, changes: [Change], isFromCache: Bool, syncStateChanged: Bool, hasPendingWrites: Bool,
-    count: Int, causes: [Cause]
+    count: Int, causes: [SnapshotCause]
   ) {
     self.listener = listener
     self.changes = changes

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
@@ -7,18 +8,18 @@ package struct ListenerRecord: Sendable {
   package let tag: ListenerTag
   package var name: String
   package var query: Query
-  package var settings: ListenerSettings
+  package var options: ListenerOptions
   package var isFromCache = true
   package var hasPendingWrites = false
   /// Documents in the last snapshot; `nil` before the first.
   package var count: Int?
   package var failure: RPCStatus?
 
-  package init(tag: ListenerTag, name: String, query: Query, settings: ListenerSettings) {
+  package init(tag: ListenerTag, name: String, query: Query, options: ListenerOptions) {
     self.tag = tag
     self.name = name
     self.query = query
-    self.settings = settings
+    self.options = options
   }
 
   /// Whether the listener watches a collection, as a collection or as part of a group.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -41,14 +42,7 @@ struct SnapshotRows {
   }
 
   /// Whether this device, not the backend, is behind the snapshot.
-  private var isLocal: Bool {
-    snapshot.causes.contains { cause in
-      switch cause {
-      case .localWrite, .cancelled, .networkDisabled, .offline: true
-      default: false
-      }
-    }
-  }
+  private var isLocal: Bool { snapshot.causes.contains(where: \.isLocal) }
 
   private func base(_ kind: FeedRow.Kind, _ summary: String) -> FeedRow {
     FeedRow(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
@@ -19,7 +20,7 @@ package struct ExplanationPanel: Sendable {
 
   let query: Query
   /// `nil` until the cache has answered.
-  var explanation: CacheExplanation?
+  var explanation: QueryExplanation?
   var failure: String?
   /// What `esc` goes back to.
   var editor: ListenerEditor?
@@ -39,7 +40,7 @@ extension DashboardState {
     return [.client(.explain(query))]
   }
 
-  mutating func receive(_ result: Result<CacheExplanation, RPCStatus>, of query: Query) {
+  mutating func receive(_ result: Result<QueryExplanation, RPCStatus>, of query: Query) {
     guard case .explanation(var panel)? = overlay?.list?.content, panel.query == query else { return }
     switch result {
     case .success(let explanation):
@@ -51,10 +52,10 @@ extension DashboardState {
   }
 
   /// An explanation that is open is measured again when an index has come into use, or gone out of it.
-  mutating func receive(_ rows: [LocalIndexRow]) -> [Effect] {
-    let ready = { (rows: [LocalIndexRow]) in rows.filter { $0.progress == nil } }
-    let isOther = ready(rows) != ready(indexes)
-    indexes = rows
+  mutating func receive(_ states: [IndexState]) -> [Effect] {
+    let ready = { (states: [IndexState]) in states.filter { $0.backfill == nil } }
+    let isOther = ready(states) != ready(indexes)
+    indexes = states
     guard isOther, case .explanation(let panel)? = overlay?.list?.content else { return [] }
     return [.client(.explain(panel.query))]
   }
@@ -81,7 +82,7 @@ extension DashboardState {
     case .create:
       panel.explanation == nil
         ? "the cache has not answered yet"
-        : panel.explanation?.suggestions.isEmpty == true ? "no index would help this query" : nil
+        : panel.explanation?.suggestedIndexes.isEmpty == true ? "no index would help this query" : nil
     case .deleteAll: indexes.isEmpty ? "there are no indexes" : nil
     case .automatic, .again: nil
     }

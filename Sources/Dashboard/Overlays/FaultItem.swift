@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 
 /// The ways to disturb the network, each with a letter. Settings go to their next value; single faults hit the next
@@ -58,8 +59,8 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
     case .latency: Self.text(settings.latency)
     case .jitter: Self.text(settings.jitter)
     case .loss: "\(settings.lostAcknowledgements) %"
-    case .unplug: settings.isUnplugged ? "unplugged" : "off"
-    case .silence: settings.isSilent ? "silent" : "off"
+    case .unplug: settings.isOffline ? "unplugged" : "off"
+    case .silence: settings.isHalfOpen ? "silent" : "off"
     case .deny: "permission-denied"
     case .notFound: "not-found"
     case .abort: "aborted, so it is sent again"
@@ -76,8 +77,8 @@ enum FaultItem: CaseIterable, Hashable, Sendable {
     case .latency: settings.latency != .zero
     case .jitter: settings.jitter != .zero
     case .loss: settings.lostAcknowledgements > 0
-    case .unplug: settings.isUnplugged
-    case .silence: settings.isSilent
+    case .unplug: settings.isOffline
+    case .silence: settings.isHalfOpen
     case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest, .calm: false
     }
   }
@@ -93,8 +94,8 @@ extension FaultSettings {
     case .latency: latency = Self.next(latency, in: Self.latencies)
     case .jitter: jitter = Self.next(jitter, in: Self.latencies)
     case .loss: lostAcknowledgements = Self.next(lostAcknowledgements, in: Self.losses)
-    case .unplug: isUnplugged.toggle()
-    case .silence: isSilent.toggle()
+    case .unplug: isOffline.toggle()
+    case .silence: isHalfOpen.toggle()
     case .calm: self = FaultSettings()
     case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest: break
     }

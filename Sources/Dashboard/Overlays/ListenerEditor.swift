@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
@@ -29,7 +30,7 @@ package struct ListenerEditor: Sendable {
   var clauses = [Clause()]
   var order = TextField()
   var limit = TextField()
-  var source = ListenerSettings.Source.default
+  var source = ListenerOptions.Source.default
   var includesMetadata = true
   var slot = Slot.from
 
@@ -103,8 +104,8 @@ struct ListenerEditorError: Error, Hashable {
 }
 
 extension ListenerEditor {
-  var settings: ListenerSettings {
-    ListenerSettings(source: source, includesMetadataChanges: includesMetadata)
+  var options: ListenerOptions {
+    ListenerOptions(includeMetadataChanges: includesMetadata, source: source)
   }
 
   /// The query that the text means, checked as Firestore would.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -22,7 +23,7 @@ struct NetworkPane {
       lines += narrowStreamLines(width: area.width)
     }
     if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
-    if let notice = state.network.storageNotice { lines.append(fact("cache", notice, .warn)) }
+    if let notice = state.storage?.message { lines.append(fact("cache", notice, .warn)) }
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }
@@ -30,7 +31,7 @@ struct NetworkPane {
     if !isLarge, let line = cacheLine { lines.append(line) }
     // A second line of the reason says what to do about it, which is worth more than the last of the others, unless
     // something else is wrong too.
-    let isAlone = state.faults.isCalm && state.network.storageNotice == nil && area.height >= 4
+    let isAlone = state.faults.isCalm && state.storage == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
     for (row, line) in lines.prefix(area.height).enumerated() {
@@ -41,7 +42,7 @@ struct NetworkPane {
   }
 
   static func count(_ state: DashboardState) -> String {
-    switch state.network.backend.kind {
+    switch state.configuration.backend.kind {
     case .embedded: "embedded"
     case .emulator: "emulator"
     case .cloud: "cloud"
@@ -59,7 +60,7 @@ struct NetworkPane {
     if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !state.network.isNetworkEnabled { line.add(" by you", .textMuted) }
-    } else if state.network.online == .online {
+    } else if state.network.onlineState == .online {
       // Since when instead of how long: an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
     }
@@ -72,7 +73,7 @@ struct NetworkPane {
     return line
   }
 
-  private func streamLine(_ name: String, _ stream: NetworkStatus.Stream, _ facts: [String]) -> Line {
+  private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String]) -> Line {
     var line = Line(glyphs)
     line.skip(1)
     line.cell(name, .textMuted, width: 7)
@@ -93,7 +94,8 @@ struct NetworkPane {
     first.add("write ", .textMuted)
     first.add(text(of: state.network.write), role(of: state.network.write))
     if state.network.write.state == .open { first.add(" \(state.network.inFlightWrites)/10") }
-    guard state.network.reason == nil, let error = state.network.watch.lastError ?? state.network.write.lastError else {
+    guard state.network.trouble == nil, let error = state.network.watch.lastError ?? state.network.write.lastError
+    else {
       return [first]
     }
     return [first, fact("error", error.code.name, .warn)]
@@ -113,7 +115,7 @@ struct NetworkPane {
     return ["\(state.network.inFlightWrites) in flight", "pipeline \(state.network.inFlightWrites)/10"]
   }
 
-  private func text(of stream: NetworkStatus.Stream) -> String {
+  private func text(of stream: StreamStatus) -> String {
     switch stream.state {
     case .closed: "CLOSED"
     case .opening: "OPENING"
@@ -122,7 +124,7 @@ struct NetworkPane {
     }
   }
 
-  private func role(of stream: NetworkStatus.Stream) -> Role {
+  private func role(of stream: StreamStatus) -> Role {
     switch stream.state {
     case .closed: .stateOffline
     case .opening: .stateConnecting
@@ -142,9 +144,9 @@ struct NetworkPane {
   /// Why there is no connection, and when the next attempt begins.
   /// - Parameter spare: how many lines it may take beyond the first.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
-    guard state.network.isNetworkEnabled, let reason = state.network.reason else { return [] }
+    guard state.network.isNetworkEnabled, let reason = state.network.trouble else { return [] }
     // The countdown is what changes, so it stands before what may be cut.
-    let countdown = state.network.retryAt.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
+    let countdown = state.network.nextRetry.map { "retry in " + TimeText.countdown(to: $0, from: state.now) } ?? ""
     let text = countdown.isEmpty ? reason : "\(countdown) \(glyphs.bullet) \(reason)"
     let column = 8
     guard spare > 0, width > 2 * column else { return [reasonLine(text, countdown)] }
@@ -164,12 +166,12 @@ struct NetworkPane {
 
   private var cacheLine: Line? {
     guard let count = state.network.cacheByteCount else { return nil }
-    let limit = state.network.cacheLimit.map { " of \(ByteText.short($0))" } ?? ", unlimited"
+    let limit = state.network.cacheLimit.map { " of \(ByteText.short(Int($0)))" } ?? ", unlimited"
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
     // A notice about the cache has its name already.
     return fact(
-      state.network.storageNotice == nil ? "cache" : "size",
-      ByteText.short(count) + limit + (state.network.isCacheInMemory ? " in memory" : " on disk"),
+      state.storage == nil ? "cache" : "size",
+      ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),
       isFull ? .warn : .text)
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -97,16 +98,16 @@ struct WritesPane {
     line.cell(row.operation.fitted(to: columns.operation - 1), width: columns.operation)
     line.cell(document(of: row, width: columns.document - 1), width: columns.document)
     line.cell(age(of: row), .textMuted, width: columns.age, right: true)
-    if columns.size > 0 { line.cell(ByteText.short(row.byteCount), .textMuted, width: columns.size, right: true) }
-    if columns.tries > 0 { line.cell("\(row.tries)", .textMuted, width: columns.tries + 1, right: true) }
+    if columns.size > 0 { line.cell(ByteText.short(row.write.byteCount), .textMuted, width: columns.size, right: true) }
+    if columns.tries > 0 { line.cell("\(row.write.attempts)", .textMuted, width: columns.tries + 1, right: true) }
     line.skip(columns.tries > 0 ? 2 : 1)
-    line.add(stateText(of: row), row.state.role)
+    line.add(stateText(of: row), role(of: row))
     if row.isNonIdempotent, !row.isFinished { line.add(" !dup", .warn) }
     guard layout.layoutClass == .large else { return line }
     if row.transformCount > 0 {
       line.add("  +\(row.transformCount) transform\(row.transformCount == 1 ? "" : "s")", .textMuted)
     }
-    if let error = row.lastError, !row.isFinished { line.add("  \(error.code.name)", .warn) }
+    if let error = row.write.lastError, !row.isFinished { line.add("  \(error.code.name)", .warn) }
     return line
   }
 
@@ -115,7 +116,7 @@ struct WritesPane {
     if let time = row.rejectedAt {
       return String(TimeText.clock(time, offset: state.configuration.utcOffset).prefix(5))
     }
-    return row.isFinished ? "" : TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.writtenAt))
+    return row.isFinished ? "" : TimeText.elapsed(seconds: state.now.wholeSeconds(since: row.write.localWriteTime))
   }
 
   private func document(of row: QueueRow, width: Int) -> String {
@@ -130,14 +131,25 @@ struct WritesPane {
 
   private func stateText(of row: QueueRow) -> String {
     let isLarge = layout.layoutClass == .large
-    switch row.state {
-    case .held: return "held"
-    case .queued: return "queued"
-    case .inFlight: return "in flight"
-    case .backoff(let until):
+    switch (row.outcome, row.write.state) {
+    case (.acknowledged(let time), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
+    case (.rejected(let status, _), _):
+      return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
+    case (nil, .held): return "held"
+    case (nil, .queued): return "queued"
+    case (nil, .inFlight): return "in flight"
+    case (nil, .backoff(let until)):
       return (isLarge ? "backoff " : "retry ") + TimeText.countdown(to: until, from: state.now)
-    case .acknowledged(let time): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
-    case .rejected(let status): return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
+    }
+  }
+
+  private func role(of row: QueueRow) -> Role {
+    switch (row.outcome, row.write.state) {
+    case (.acknowledged, _): .writeAcked
+    case (.rejected, _): .writeRejected
+    case (nil, .held), (nil, .queued): .writeQueued
+    case (nil, .inFlight): .writeInflight
+    case (nil, .backoff): .writeBackoff
     }
   }
 
@@ -166,17 +178,5 @@ extension QueueRow.Operation {
   fileprivate func fitted(to width: Int) -> String {
     if rawValue.count <= width { return rawValue }
     return String(rawValue.prefix(width < 4 ? 3 : 4))
-  }
-}
-
-extension QueueRow.State {
-  fileprivate var role: Role {
-    switch self {
-    case .held, .queued: .writeQueued
-    case .inFlight: .writeInflight
-    case .backoff: .writeBackoff
-    case .acknowledged: .writeAcked
-    case .rejected: .writeRejected
-    }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 package import FirestoreModel
 
 extension DashboardState {
@@ -13,7 +14,7 @@ extension DashboardState {
 
   /// Whether something on the screen counts seconds: the age of a waiting write, an outage, a retry, the event rate.
   private var hasRunningClock: Bool {
-    writes.waiting > 0 || network.isOffline || network.retryAt != nil || rate.isDecaying(at: now)
+    writes.waiting > 0 || network.isOffline || network.nextRetry != nil || rate.isDecaying(at: now)
   }
 
   /// Lets time pass: toasts go, highlights fade, clocks advance.
@@ -39,7 +40,7 @@ extension DashboardState {
     browser.marks = browser.marks.mapValues { Browser.FieldMark(names: $0.names, until: moved($0.until)) }
     browser.recounts = browser.recounts.mapValues(moved)
     network.since = moved(network.since)
-    network.retryAt = network.retryAt.map(moved)
+    network.nextRetry = network.nextRetry.map(moved)
     lastInterrupt = nil
     lastClick = nil
   }

@@ -22,7 +22,7 @@ extension DashboardState {
 
   var reasonAgainstRetrying: String? {
     if !network.isNetworkEnabled { return "you are offline: o goes online" }
-    return network.retryAt == nil ? "nothing waits for a retry" : nil
+    return network.nextRetry == nil ? "nothing waits for a retry" : nil
   }
 
   var reasonAgainstFilter: String? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
@@ -15,7 +16,8 @@ package struct DashboardState: Sendable {
   package internal(set) var isZoomed = false
   package internal(set) var preset = LayoutPreset.balanced
   package internal(set) var overlay: Overlay?
-  package internal(set) var network: NetworkStatus
+  package internal(set) var network: ClientStatus
+  package internal(set) var storage: StorageNotice?
   package internal(set) var browser = Browser()
   package internal(set) var writes = WriteQueue()
   package internal(set) var listeners: [ListenerRecord] = []
@@ -28,7 +30,7 @@ package struct DashboardState: Sendable {
   package internal(set) var isMouseOn: Bool
   package internal(set) var faults = FaultSettings()
   /// The indexes of the cache.
-  package internal(set) var indexes: [LocalIndexRow] = []
+  package internal(set) var indexes: [IndexState] = []
   package internal(set) var createsIndexes = false
   var rate = EventRate()
   var outages = OnlineHistory()
@@ -46,7 +48,7 @@ package struct DashboardState: Sendable {
     clock = now
     theme = configuration.theme
     isMouseOn = configuration.isMouseOn
-    network = NetworkStatus(since: now, backend: configuration.backend)
+    network = ClientStatus(since: now)
   }
 
   /// What to ask for before the first frame.
@@ -66,7 +68,7 @@ package struct DashboardConfiguration: Sendable {
   }
 
   package var database: DatabaseID
-  package var backend: NetworkStatus.Backend
+  package var backend: Backend
   /// Seconds east of UTC for the times on screen.
   package var utcOffset: Int
   package var glyphs: Glyphs
@@ -75,7 +77,7 @@ package struct DashboardConfiguration: Sendable {
   package var isMouseOn: Bool
 
   package init(
-    database: DatabaseID, backend: NetworkStatus.Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
+    database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true
   ) {
     self.database = database

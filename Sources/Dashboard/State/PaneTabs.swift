@@ -55,7 +55,7 @@ struct PaneTabs {
       let (waiting, rejected) = (state.writes.waiting, state.writes.rejected.count)
       return (waiting > 0 ? "\(bullet)\(waiting)" : "") + (rejected > 0 ? "!\(rejected)" : "")
     case .network where length == .roomy:
-      return bullet + (state.network.isOffline ? "off" : state.network.online == .online ? "ok" : "..")
+      return bullet + (state.network.isOffline ? "off" : state.network.onlineState == .online ? "ok" : "..")
     case .feed: return state.feed.isPaused && state.feed.newCount > 0 ? "\(bullet)+\(state.feed.newCount)" : ""
     case .network, .collections, .detail: return ""
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 package import FirestoreModel
 
 /// The rows of pane 2: what waits, what was acknowledged a moment ago, and what was refused.
@@ -14,7 +15,7 @@ package struct WriteQueue: Sendable {
   /// What waits, or its first and its last rows.
   package private(set) var live: [QueueRow] = []
   /// What waits between them.
-  private var hidden = QueueSize(count: 0, total: 0, byteCount: 0)
+  private var hidden = QueueSize()
   /// The newest of the rows that touches a document.
   private var newest: [DocumentKey: BatchID] = [:]
   /// Acknowledged a moment ago.
@@ -53,7 +54,7 @@ package struct WriteQueue: Sendable {
   /// How many batches wait.
   package var waiting: Int { live.count + hidden.count }
 
-  var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.byteCount } }
+  var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.write.byteCount } }
 
   /// Of a queue that takes a while: how many of how many batches have been answered since it was last empty.
   var progress: (done: Int, total: Int)? {
@@ -64,7 +65,7 @@ package struct WriteQueue: Sendable {
   /// Some seconds' worth.
   private static let longQueue = 100
 
-  var oldest: Timestamp? { live.map(\.writtenAt).min() }
+  var oldest: Timestamp? { live.map(\.write.localWriteTime).min() }
 
   /// The newest waiting batch that touches a document.
   func batch(touching key: DocumentKey) -> BatchID? { newest[key] }
@@ -75,10 +76,11 @@ package struct WriteQueue: Sendable {
     return [newest[key], gone].compactMap(\.self).max()
   }
 
-  mutating func replace(with rows: [QueueRow], of size: QueueSize? = nil) {
+  mutating func replace(with writes: [PendingWrite], of size: QueueSize? = nil) {
+    let rows = writes.map { QueueRow($0) }
     hidden = QueueSize(
       count: max(0, (size?.count ?? 0) - rows.count), total: size?.total ?? 0,
-      byteCount: max(0, (size?.byteCount ?? 0) - rows.reduce(0) { $0 + $1.byteCount }))
+      byteCount: max(0, (size?.byteCount ?? 0) - rows.reduce(0) { $0 + $1.write.byteCount }))
     let waiting = Set(rows.map(\.batch))
     departed = (departed + live.filter { !waiting.contains($0.batch) }).suffix(Self.departedLimit)
     live = rows
@@ -86,9 +88,9 @@ package struct WriteQueue: Sendable {
     unmarkGone()
   }
 
-  mutating func replaceRejected(with rows: [QueueRow]) {
-    rejected = rows
-    let ids = Set(rows.map(\.batch))
+  mutating func replaceRejected(with writes: [RejectedWrite]) {
+    rejected = writes.map { QueueRow($0) }
+    let ids = Set(writes.map(\.id))
     live.removeAll { ids.contains($0.batch) }
     noteNewest()
     departed.removeAll { ids.contains($0.batch) }
@@ -104,9 +106,9 @@ package struct WriteQueue: Sendable {
     if acknowledgements.count > 256 { acknowledgements.removeAll() }
     acknowledgements[batch] = time
     guard var row = take(batch) else { return }
-    row.state = .acknowledged(after: time)
+    row.outcome = .acknowledged(after: time)
     // The answer may overtake the news that the batch was sent.
-    row.tries = max(1, row.tries)
+    row.write.attempts = max(1, row.write.attempts)
     finished.removeAll { $0.row.batch == batch }
     finished.append(Finished(row: row, at: now))
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
@@ -115,7 +117,7 @@ package struct WriteQueue: Sendable {
   /// Moves a refused batch below; the next `replaceRejected` says how the cache keeps it.
   mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
     guard var row = take(batch) else { return }
-    row.state = .rejected(status)
+    row.outcome = .rejected(status, at: nil)
     rejected.removeAll { $0.batch == batch }
     rejected.append(row)
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -15,11 +16,14 @@ extension DashboardState {
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
     case .counted(let path, let count): receive(count: count, of: path)
     case .status(let status): receive(status)
-    case .pendingWrites(let rows, let size): receive(rows, of: size)
+    case .storage(let notice):
+      storage = notice
+      toast(.warning, notice.message)
+    case .pendingWrites(let waiting, let size): receive(waiting, of: size)
     case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)
-    case .rejectedWrites(let rows): writes.replaceRejected(with: rows)
+    case .rejectedWrites(let rejected): writes.replaceRejected(with: rejected)
     case .rejectedWritesForgotten(let batches): forget(batches)
     case .detail(let key, let remote, let overlay, let local):
       guard detail?.key == key else { return [] }
@@ -33,7 +37,7 @@ extension DashboardState {
           title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
           action: "Edit again", subject: .editAgain(request), isActionSelected: true))
     case .explained(let query, let result): receive(result, of: query)
-    case .indexes(let rows): return receive(rows)
+    case .indexes(let states): return receive(states)
     case .notice(let kind, let text): toast(kind, text)
     }
     return []
@@ -81,26 +85,25 @@ extension DashboardState {
     return effects
   }
 
-  private mutating func receive(_ status: NetworkStatus) {
+  private mutating func receive(_ status: ClientStatus) {
     let was = network
     network = status
-    outages.note(isOffline: status.isOffline, isKnown: status.online != .unknown, at: now)
+    outages.note(isOffline: status.isOffline, isKnown: status.onlineState != .unknown, at: now)
     if was.isOffline != status.isOffline {
       let time = TimeText.clock(now, offset: configuration.utcOffset)
-      let outage = status.isCacheFailing ? "the cache cannot be written" : "server out of reach"
+      let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
       let why = status.isOffline ? (status.isNetworkEnabled ? outage : "by you") : ""
       let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
       feed.append(FeedRow(time: now, kind: .divider, summary: text))
       // What was counted meanwhile was what the cache has.
       if !status.isOffline { for path in browser.windows.keys { browser.noteChange(in: path, at: now) } }
     }
-    if let notice = status.storageNotice, notice != was.storageNotice { toast(.warning, notice) }
   }
 
-  private mutating func receive(_ rows: [QueueRow], of size: QueueSize?) {
-    let known = Set(writes.live.filter { $0.isNonIdempotent && $0.state == .held }.map(\.batch))
-    writes.replace(with: rows, of: size)
-    for row in rows where row.isNonIdempotent && row.state == .held && !known.contains(row.batch) {
+  private mutating func receive(_ waiting: [PendingWrite], of size: QueueSize?) {
+    let known = Set(writes.live.filter { $0.isHeld && $0.isNonIdempotent }.map(\.batch))
+    writes.replace(with: waiting, of: size)
+    for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
       toast(.warning, "held: \(row.batch) is an increment and not idempotent: watch it on reconnect")
     }
   }
@@ -119,7 +122,7 @@ extension DashboardState {
   /// Whether a listener fires when a write to the document is acknowledged.
   private func isWatched(_ key: DocumentKey) -> Bool {
     listeners.contains { listener in
-      guard listener.failure == nil, listener.settings.includesMetadataChanges else { return false }
+      guard listener.failure == nil, listener.options.includeMetadataChanges else { return false }
       return listener.query.path == key.path || (!listener.query.path.isDocument && listener.covers(key.collection))
     }
   }

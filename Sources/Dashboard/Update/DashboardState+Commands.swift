@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -73,7 +74,7 @@ extension DashboardState {
   mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
     let count = writes.waiting + writes.rejected.count
-    guard network.isCacheInMemory, count > 0 else { return [.terminal(.quit(code: 0))] }
+    guard !network.isDurable, count > 0 else { return [.terminal(.quit(code: 0))] }
     overlay = .confirm(
       Confirmation(
         title: "Quit",

@@ -37,7 +37,7 @@ extension DashboardState {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     overlay = nil
     let name = editor.name.isEmpty ? ListenerRecord.defaultName(for: query) : editor.name.text
-    return listen(to: query, name: name, editor.settings)
+    return listen(to: query, name: name, editor.options)
   }
 
   mutating func copySwift() -> [Effect] {

@@ -1,3 +1,4 @@
+import FirestoreClientState
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
@@ -14,7 +15,7 @@ extension DashboardState {
 
   func editRejectedWrite() -> [Effect] {
     guard let row = writes.selected, row.isRejected else { return [] }
-    let text = WriteJSON.text(of: row.mutations, relativeTo: configuration.database)
+    let text = WriteJSON.text(of: row.write.mutations, relativeTo: configuration.database)
     return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]
   }
 
@@ -36,7 +37,7 @@ extension DashboardState {
   }
 
   mutating func askToCancelWrites() {
-    let waiting = writes.chosen.filter { !$0.isFinished && $0.state != .inFlight }
+    let waiting = writes.chosen.filter { !$0.isFinished && $0.write.state != .inFlight }
     ask(toCancel: waiting, toDrop: writes.chosen.filter(\.isRejected))
   }
 

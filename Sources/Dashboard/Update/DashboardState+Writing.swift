@@ -1,3 +1,4 @@
+package import FirestoreClientState
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
@@ -23,15 +24,17 @@ extension DashboardState {
   private mutating func toggle(_ query: Query) -> [Effect] {
     let running = listeners.filter { $0.query == query && $0.failure == nil }
     if !running.isEmpty { return running.flatMap { stopListening($0.tag) } }
-    return listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings())
+    return listen(to: query, name: ListenerRecord.defaultName(for: query))
   }
 
   /// Starts a listener under a name of its own.
-  package mutating func listen(to query: Query, name: String, _ settings: ListenerSettings) -> [Effect] {
+  package mutating func listen(
+    to query: Query, name: String, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true)
+  ) -> [Effect] {
     let tag = ListenerTag(nextListener)
     nextListener += 1
-    listeners.append(ListenerRecord(tag: tag, name: name, query: query, settings: settings))
-    return [.client(.listen(tag, query, settings))]
+    listeners.append(ListenerRecord(tag: tag, name: name, query: query, options: options))
+    return [.client(.listen(tag, query, options))]
   }
 
   mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
@@ -74,10 +77,11 @@ extension DashboardState {
     }
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
     var question = Confirmation(title: title, body: body, action: "Delete", subject: .delete(target))
-    if network.backend.kind == .cloud {
+    if configuration.backend.kind == .cloud {
       question.required = key.documentID
       question.typed = TextField()
-      question.body.append("This is \(network.backend.project), not an emulator. Type \(key.documentID) to allow it.")
+      question.body.append(
+        "This is \(configuration.backend.project), not an emulator. Type \(key.documentID) to allow it.")
     }
     overlay = .confirm(question)
   }

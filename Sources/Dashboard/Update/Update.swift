@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import TerminalCanvas
 
 /// The one transition of the dashboard: applies what happened and returns what has to be done about it. Pure and total.

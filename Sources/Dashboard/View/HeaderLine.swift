@@ -40,7 +40,7 @@ struct HeaderLine {
 
   /// Ways to say where this is, longest first. The kind of backend is dropped last: it tells play from earnest.
   private var identities: [Line] {
-    let backend = state.network.backend
+    let backend = state.configuration.backend
     let gap = layout.layoutClass == .large ? "  " : " "
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
     func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
@@ -55,7 +55,7 @@ struct HeaderLine {
         line.add(gap, .header)
         line.add(kindText, backend.kind == .cloud ? .headerProd : .header)
       }
-      if let badge = state.network.storageBadge {
+      if let badge = state.storage?.badge {
         line.add(gap, .header)
         line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
       }
@@ -74,7 +74,7 @@ struct HeaderLine {
   }
 
   private var kindText: String {
-    switch state.network.backend.kind {
+    switch state.configuration.backend.kind {
     case .embedded: "EMBEDDED"
     case .emulator: "EMULATOR"
     case .cloud: "CLOUD"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import TerminalCanvas
 
 /// The second row of screens that show one pane at a time: the other panes and their numbers.

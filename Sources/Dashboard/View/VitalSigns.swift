@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
@@ -11,7 +12,7 @@ struct VitalSigns {
 
   var word: String {
     if state.network.isOffline { return "OFFLINE" }
-    switch state.network.online {
+    switch state.network.onlineState {
     case .online: return "ONLINE"
     case .unknown where isIdle: return "READY"
     case .unknown, .offline: return "CONNECTING"
@@ -27,7 +28,7 @@ struct VitalSigns {
 
   var role: Role {
     if state.network.isOffline { return .headerOffline }
-    return state.network.online == .online || isIdle ? .stateOnline : .stateConnecting
+    return state.network.onlineState == .online || isIdle ? .stateOnline : .stateConnecting
   }
 
   /// The newest round trip, `184ms`; of an outage its length; nothing before the first.
@@ -68,7 +69,7 @@ struct VitalSigns {
       }
       line.add("  \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock) ", .header)
     case .dense, .short, .bare:
-      let name = state.network.isOffline ? "OFF" : state.network.online == .online ? "ON" : "..."
+      let name = state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
       if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
       line.add(" ", .header)

@@ -1,37 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreModel
+package import FirestoreClientState
+import FirestoreModel
 import Synchronization
 
 /// The network between a client and its backend, to be broken by hand or by chance. Shared by those who pull the plug
 /// and the datastores that feel it; seeded, so a run can be repeated.
 package final class FaultInjector: Sendable {
-  package struct Settings: Hashable, Sendable {
-    /// Nothing can be opened, and what was open ends.
-    package var isOffline = false
-    /// Nothing gets through, but nobody notices: requests and messages vanish until it ends, which breaks the streams.
-    package var isHalfOpen = false
-    /// Before each request, answer and snapshot; the documents of a snapshot travel with it.
-    package var latency: Duration = .zero
-    /// Added to the latency, uniformly between zero and this.
-    package var jitter: Duration = .zero
-    /// The share of applied writes, 0…1, whose answer is lost.
-    package var acknowledgementLoss = 0.0
-
-    package init() {}
-  }
-
-  /// Something that happens to one write.
-  package enum WriteFault: Hashable, Sendable {
-    /// The connection breaks before the backend has seen the write.
-    case dropRequest
-    /// The backend applies the write; the connection breaks before its answer arrives.
-    case dropAcknowledgement
-    /// The write is refused without having been applied.
-    case reject(StatusCode)
-  }
-
   private struct State {
-    var settings = Settings()
+    var settings = FaultSettings()
     var writeFaults: [WriteFault] = []
     var randomness: UInt64
     var calls: [Int: AsyncStream<RPCStatus>.Continuation] = [:]
@@ -42,10 +18,10 @@ package final class FaultInjector: Sendable {
 
   package init(seed: UInt64 = 0) { state = Mutex(State(randomness: seed)) }
 
-  package var settings: Settings { state.withLock { $0.settings } }
+  package var settings: FaultSettings { state.withLock { $0.settings } }
 
   /// Changes the settings; going offline, or ending a half-open time, breaks everything that is open.
-  package func update(_ change: (inout Settings) -> Void) {
+  package func update(_ change: (inout FaultSettings) -> Void) {
     let broken = state.withLock { state -> [AsyncStream<RPCStatus>.Continuation] in
       let before = state.settings
       change(&state.settings)
@@ -56,6 +32,12 @@ package final class FaultInjector: Sendable {
       return Array(state.calls.values)
     }
     for call in broken { call.yield(Self.broken) }
+  }
+
+  /// Puts settings in the place of what was set; calm ones also take back the faults that wait for a write.
+  package func apply(_ settings: FaultSettings) {
+    if settings.isCalm { withdrawWriteFaults() }
+    update { $0 = settings }
   }
 
   /// Lets a fault happen to the next write that has none waiting before it.
@@ -92,8 +74,9 @@ package final class FaultInjector: Sendable {
   func takeWriteFault() -> WriteFault? {
     state.withLock { state in
       if !state.writeFaults.isEmpty { return state.writeFaults.removeFirst() }
-      guard state.settings.acknowledgementLoss > 0 else { return nil }
-      return Self.draw(&state.randomness) < state.settings.acknowledgementLoss ? .dropAcknowledgement : nil
+      guard state.settings.lostAcknowledgements > 0 else { return nil }
+      let isLost = Self.draw(&state.randomness) * 100 < Double(state.settings.lostAcknowledgements)
+      return isLost ? .dropAcknowledgement : nil
     }
   }
 

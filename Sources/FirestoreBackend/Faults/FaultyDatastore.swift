@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
@@ -140,7 +141,7 @@ private final class Losses: Sendable {
   func takeFirst() -> Bool { pending.withLock { $0.isEmpty ? false : $0.removeFirst() } }
 }
 
-extension FaultInjector.WriteFault {
+extension WriteFault {
   fileprivate var statusBeforeCommit: RPCStatus? {
     switch self {
     case .dropRequest: FaultInjector.broken

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 
 /// The work that changed definitions leave behind: entries of dropped indexes go, and documents that were cached before
@@ -83,16 +84,5 @@ struct IndexBackfill {
 
   private func collections(of index: IndexTable.Index) throws(LocalStoreError) -> [CollectionTable.Number] {
     try database.collections.group(index.definition.collectionGroup, below: .root)
-  }
-}
-
-/// How far a backfill is, in documents; forgotten documents may count as long as their numbers are not used again.
-package struct IndexProgress: Hashable, Sendable {
-  package var documentsIndexed: Int
-  package var documentsTotal: Int
-
-  package init(documentsIndexed: Int, documentsTotal: Int) {
-    self.documentsIndexed = documentsIndexed
-    self.documentsTotal = documentsTotal
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 
 /// The index definitions, and the entries of remote documents. Documents with pending writes are joined by the query,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 
 /// Compares the entries of all indexes with the documents. O(size); for tests and debug builds.

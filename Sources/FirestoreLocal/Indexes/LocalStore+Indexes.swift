@@ -1,13 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
-/// A local index as the store has it.
-package struct IndexState: Hashable, Sendable {
-  package var definition: FieldIndex
-  /// Made by the store because queries needed it, not configured.
-  package var isAutomatic: Bool
-  /// `nil` when the index is complete; until then no query uses it.
-  package var backfill: IndexProgress?
-}
+package import FirestoreClientState
 
 extension LocalStore {
   /// Replaces the configured indexes. Those that stay keep their entries, automatic ones are not touched; a new one is

@@ -1,19 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-
-/// How a query was answered.
-package enum QueryPlan: Hashable, Sendable {
-  /// The query names its one document.
-  case document
-  /// From the documents of the synced target and what changed since.
-  case syncedResult
-  /// From the documents that indexes named.
-  case index
-  /// From all documents of the collection or group.
-  case scan
-}
 
 /// Answers queries from the tables: previous results where they can be trusted, else indexes, else
 /// the whole collection.

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
-/// Whether the client can talk to the backend, as far as it knows.
-package enum OnlineState: Hashable, Sendable { case unknown, online, offline }
+package import FirestoreClientState
 
 /// Decides when the client counts as offline: after the first failed attempt to open the watch stream, or after 10 s
 /// without an answer (SDK online_state_tracker: MAX_WATCH_STREAM_FAILURES, ONLINE_STATE_TIMEOUT_MS).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 import Foundation
@@ -34,7 +35,10 @@ final class ClientLog: Sendable {
 
   /// - Returns: whether logging was disabled; otherwise the client is over.
   private func follow() async -> Bool {
-    var last: EngineStatus?
+    if let problem = engine.cacheProblem, let sink = Self.sink.withLock({ $0 }) {
+      sink(Self.line("the cache is not in use: \(problem.notice)", database))
+    }
+    var last: ClientStatus?
     for await status in engine.status() {
       guard let sink = Self.sink.withLock({ $0 }) else { return true }
       for event in Self.events(from: last, to: status) { sink(Self.line(event, database)) }
@@ -53,27 +57,15 @@ final class ClientLog: Sendable {
   }
 
   /// What happened between two statuses.
-  static func events(from old: EngineStatus?, to new: EngineStatus) -> [String] {
+  static func events(from old: ClientStatus?, to new: ClientStatus) -> [String] {
     var events: [String] = []
-    if old == nil, let fallback = new.storageFallback { events.append("the cache is not in use: \(fallback)") }
     let outcomes = new.recentOutcomes.filter { $0.sequence > old?.recentOutcomes.last?.sequence ?? 0 }
     for outcome in old == nil ? [] : outcomes {
       events.append("write \(outcome.batch) " + (outcome.rejection.map { "rejected, \($0)" } ?? "acknowledged"))
     }
     if old?.onlineState != new.onlineState || old?.reason != new.reason {
-      events.append("\(new.onlineState)" + (new.reason.map { " (\(text($0)))" } ?? ""))
+      events.append("\(new.onlineState)" + (new.reason.map { " (\($0))" } ?? ""))
     }
     return events
-  }
-
-  private static func text(_ reason: ConnectionReason) -> String {
-    switch reason {
-    case .idle: "nothing to connect for"
-    case .connecting: "connecting"
-    case .networkDisabled: "the network is disabled"
-    case .storageFailed: "the cache cannot be written"
-    case .failed(let status): "\(status)"
-    case .noAnswer: "no answer"
-    }
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
@@ -38,12 +39,12 @@ extension Firestore {
   /// asked for.
   public var persistenceFailure: FirestoreError? {
     get async throws {
-      var updates = try client().engine.status().makeAsyncIterator()
-      guard let status = await updates.next() else { return nil }
-      if let kind = status.storageFailure, let reason = status.storageFallback {
-        return FirestoreError(FirestoreErrorCode(kind.code), reason)
+      let engine = try client().engine
+      if let problem = engine.cacheProblem {
+        return FirestoreError(FirestoreErrorCode(problem.error.code), problem.notice)
       }
-      return status.storeFailure.map { FirestoreError($0) }
+      var updates = engine.status().makeAsyncIterator()
+      return await updates.next()?.storeFailure.map { FirestoreError($0) }
     }
   }
 }

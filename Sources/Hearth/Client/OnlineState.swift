@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
-import FirestoreProtocol
 import FirestoreSync
 
 /// Whether the client is connected, since when, and if not, why and what it does about it.
@@ -12,20 +12,30 @@ public struct OnlineState: Hashable, Sendable {
     case offline
   }
 
-  /// Why the client is not online.
-  public enum Reason: Hashable, Sendable {
+  /// Why the client is not online. To be compared with the constants.
+  public struct Reason: Hashable, Sendable, CustomStringConvertible {
+    private let reason: ConnectionReason
+
+    fileprivate init(_ reason: ConnectionReason) { self.reason = reason }
+
     /// No listener needs a connection, and nothing waits to be sent.
-    case idle
+    public static let idle = Reason(.idle)
     /// The first answer is still awaited.
-    case connecting
+    public static let connecting = Reason(.connecting)
     /// `disableNetwork()`.
-    case networkDisabled
+    public static let networkDisabled = Reason(.networkDisabled)
     /// The cache cannot be written, so nothing may arrive that would have to be stored.
-    case cacheNotWritable
+    public static let cacheNotWritable = Reason(.storageFailed)
     /// The last failure of a connection.
-    case failed(FirestoreError)
-    /// The backend did not answer within ten seconds.
-    case noAnswer
+    public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
+    /// The backend did not answer within ten seconds (SDK: ONLINE_STATE_TIMEOUT_MS).
+    public static let noAnswer = Reason(.noAnswer)
+
+    /// A few words: `the server does not answer`.
+    public var description: String { reason.description }
+
+    /// The last failure of a connection; `nil` for other reasons.
+    public var error: FirestoreError? { if case .failed(let status) = reason { FirestoreError(status) } else { nil } }
   }
 
   public let phase: Phase
@@ -35,19 +45,6 @@ public struct OnlineState: Hashable, Sendable {
   public let reason: Reason?
   /// When the next attempt begins; `nil` unless one is being waited for.
   public let nextRetry: Timestamp?
-}
-
-extension OnlineState.Reason: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .idle: "nothing to connect for"
-    case .connecting: "connecting"
-    case .networkDisabled: "the network is disabled"
-    case .cacheNotWritable: "the cache cannot be written"
-    case .failed(let error): error.description
-    case .noAnswer: "the backend does not answer"
-    }
-  }
 }
 
 extension Firestore {
@@ -61,29 +58,11 @@ extension Firestore {
 }
 
 extension OnlineState {
-  fileprivate init(_ status: EngineStatus) {
-    switch status.onlineState {
-    case .unknown: phase = .unknown
-    case .online: phase = .online
-    case .offline: phase = .offline
-    }
+  fileprivate init(_ status: ClientStatus) {
+    phase = Phase(rawValue: status.onlineState.rawValue) ?? .unknown
     isNetworkEnabled = status.isNetworkEnabled
     since = Timestamp(status.since)
     reason = status.reason.map { Reason($0) }
     nextRetry = status.nextRetry.map { Timestamp($0) }
-  }
-}
-
-extension OnlineState.Reason {
-  fileprivate init(_ reason: ConnectionReason) {
-    self =
-      switch reason {
-      case .idle: .idle
-      case .connecting: .connecting
-      case .networkDisabled: .networkDisabled
-      case .storageFailed: .cacheNotWritable
-      case .failed(let status): .failed(FirestoreError(status))
-      case .noAnswer: .noAnswer
-      }
   }
 }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
 /// One aspect of a client's status: an element now and one for each change of it. Unread elements give way to newer
 /// ones. For one consumer.
 public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
-  let status: AsyncStream<EngineStatus>
-  let aspect: @Sendable (EngineStatus) -> Element
+  let status: AsyncStream<ClientStatus>
+  let aspect: @Sendable (ClientStatus) -> Element
 
   public struct Iterator: AsyncIteratorProtocol {
-    var base: AsyncStream<EngineStatus>.Iterator
-    let aspect: @Sendable (EngineStatus) -> Element
+    var base: AsyncStream<ClientStatus>.Iterator
+    let aspect: @Sendable (ClientStatus) -> Element
     var last: Element?
 
     public mutating func next() async -> Element? { await next(isolation: nil) }
@@ -30,7 +31,7 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
 }
 
 extension Firestore {
-  func statusUpdates<Element>(_ aspect: @escaping @Sendable (EngineStatus) -> Element) -> StatusUpdates<Element> {
+  func statusUpdates<Element>(_ aspect: @escaping @Sendable (ClientStatus) -> Element) -> StatusUpdates<Element> {
     StatusUpdates(status: (try? client())?.engine.status() ?? .finished, aspect: aspect)
   }
 }

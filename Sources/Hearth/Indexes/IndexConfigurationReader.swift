@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 import FirestoreJSON
-package import FirestoreLocal
+import FirestoreLocal
 import FirestoreModel
 
 /// Reads the JSON index definitions of a project (`firestore.indexes.json`).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreSync
+import FirestoreClientState
 
 /// Where a listener's data comes from.
 public enum ListenSource: Hashable, Sendable {
@@ -32,10 +32,7 @@ public struct SnapshotListenOptions: Hashable, Sendable {
   }
 
   var engineOptions: ListenerOptions {
-    var options = ListenerOptions()
-    options.includeMetadataChanges = includeMetadataChanges
-    options.source = source == .cache ? .cache : .default
-    return options
+    ListenerOptions(includeMetadataChanges: includeMetadataChanges, source: source == .cache ? .cache : .default)
   }
 }
 

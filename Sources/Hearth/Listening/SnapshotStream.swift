@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
@@ -79,10 +80,7 @@ extension Firestore {
   func firstSnapshot(
     of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
   ) async throws(FirestoreError) -> ViewSnapshot {
-    var options = ListenerOptions()
-    options.includeMetadataChanges = true
-    options.waitForSyncWhenOnline = true
-    options.source = source
+    let options = ListenerOptions(includeMetadataChanges: true, source: source, waitForSyncWhenOnline: true)
     let listener = SnapshotSource(engine: try client().engine, query: query, options: options)
     guard let view = try await listener.next() else {
       throw FirestoreError(.cancelled, "The read was cancelled, or the client terminated.")

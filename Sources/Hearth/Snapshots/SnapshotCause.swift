@@ -1,70 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
-import FirestoreSync
 
-/// Why a snapshot fired.
-public enum SnapshotCause: Hashable, Sendable {
+/// Why a snapshot fired. The SDKs do not tell; here every snapshot has its causes (`SnapshotMetadata.causes`).
+///
+/// To be compared with the constants: `causes.contains(.networkDisabled)`. There may be others in later versions, which
+/// have a `name` and a `description` as well.
+public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
+  private let cause: FirestoreClientState.SnapshotCause
+
+  init(_ cause: FirestoreClientState.SnapshotCause) { self.cause = cause }
+
   /// The listener was added; this is its first snapshot, or catches it up.
-  case listenerAdded
+  public static let listenerAdded = SnapshotCause(.listenerAdded)
   /// A local write; the number is that of `PendingWrite.id`.
-  case localWrite(Int64)
-  case acknowledged(Int64)
-  case rejected(Int64, FirestoreError)
+  public static func localWrite(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.localWrite(BatchID(id))) }
+  /// The backend took a write.
+  public static func acknowledged(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.acknowledged(BatchID(id))) }
+  /// The backend refused a write, and its local change was undone.
+  public static func rejected(_ id: PendingWrite.ID, _ error: FirestoreError) -> SnapshotCause {
+    SnapshotCause(.rejected(BatchID(id), RPCStatus(error)))
+  }
   /// `cancelPendingWrite` took a write back.
-  case cancelled(Int64)
+  public static func cancelled(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.cancelled(BatchID(id))) }
   /// The backend sent changes, consistent as of this time.
-  case server(Timestamp)
+  public static func server(_ time: Timestamp) -> SnapshotCause { SnapshotCause(.server(SnapshotVersion(time.model))) }
   /// `disableNetwork()`.
-  case networkDisabled
+  public static let networkDisabled = SnapshotCause(.networkDisabled)
   /// The backend cannot be reached.
-  case offline
+  public static let offline = SnapshotCause(.offline)
   /// A document that the backend had stopped mentioning was looked up.
-  case limboResolved(path: String)
+  public static func limboResolved(path: String) -> SnapshotCause {
+    SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
+  }
   /// The backend's count of documents disagreed with the cache.
-  case existenceFilter
-  case userChanged
-  case bundleLoaded(String)
+  public static let existenceFilter = SnapshotCause(.existenceFilter)
+  /// Another user signed in.
+  public static let userChanged = SnapshotCause(.userChanged)
+  /// A bundle was loaded; the name is its id.
+  public static func bundleLoaded(_ name: String) -> SnapshotCause { SnapshotCause(.bundleLoaded(name)) }
   /// The cache, which had failed to answer, works again.
-  case cacheRecovered
-}
+  public static let cacheRecovered = SnapshotCause(.cacheRecovered)
 
-extension SnapshotCause: CustomStringConvertible {
-  public var description: String {
-    switch self {
-    case .listenerAdded: "listener added"
-    case .localWrite(let id): "local write #\(id)"
-    case .acknowledged(let id): "write #\(id) acknowledged"
-    case .rejected(let id, let error): "write #\(id) rejected: \(error.code.name)"
-    case .cancelled(let id): "write #\(id) cancelled"
-    case .server(let time): "changes from the server as of \(time.model.rfc3339Text)"
-    case .networkDisabled: "network disabled"
-    case .offline: "offline"
-    case .limboResolved(let path): "looked up \(path)"
-    case .existenceFilter: "the server's count differs from the cache"
-    case .userChanged: "user changed"
-    case .cacheRecovered: "the cache works again"
-    case .bundleLoaded(let name): "bundle \(name) loaded"
+  /// One word, as `hearth watch --json` prints it: `local-write`.
+  public var name: String { cause.words.name }
+
+  /// A few words: `write #3 acknowledged`.
+  public var description: String { cause.words.description }
+
+  /// The write that it is about; `nil` for other causes.
+  public var write: PendingWrite.ID? {
+    switch cause {
+    case .localWrite(let id), .acknowledged(let id), .rejected(let id, _), .cancelled(let id): id.rawValue
+    default: nil
     }
   }
-}
 
-extension SnapshotCause {
-  init(_ cause: FirestoreSync.SnapshotCause) {
-    self =
-      switch cause {
-      case .listenerAdded: .listenerAdded
-      case .localWrite(let id): .localWrite(id.rawValue)
-      case .acknowledged(let id): .acknowledged(id.rawValue)
-      case .rejected(let id, let status): .rejected(id.rawValue, FirestoreError(status))
-      case .cancelled(let id): .cancelled(id.rawValue)
-      case .server(let version): .server(Timestamp(version.timestamp))
-      case .networkDisabled: .networkDisabled
-      case .offline: .offline
-      case .limboResolved(let key): .limboResolved(path: key.path.text)
-      case .existenceFilter: .existenceFilter
-      case .userChanged: .userChanged
-      case .cacheRecovered: .cacheRecovered
-      case .bundleLoaded(let name): .bundleLoaded(name)
-      }
-  }
+  /// Why the backend refused the write; `nil` for other causes.
+  public var error: FirestoreError? { if case .rejected(_, let status) = cause { FirestoreError(status) } else { nil } }
 }

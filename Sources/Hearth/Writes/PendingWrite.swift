@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
@@ -47,7 +48,7 @@ extension Firestore {
 }
 
 extension PendingWrite {
-  fileprivate init(_ write: FirestoreSync.PendingWrite, _ firestore: Firestore) {
+  fileprivate init(_ write: FirestoreClientState.PendingWrite, _ firestore: Firestore) {
     id = write.id.rawValue
     operations = write.mutations.map { WriteOperation(firestore: firestore, mutation: $0) }
     writtenAt = Timestamp(write.localWriteTime)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
@@ -64,7 +65,7 @@ extension Firestore {
 }
 
 extension RejectedWrite {
-  fileprivate init(_ write: FirestoreLocal.RejectedWrite, _ firestore: Firestore) {
+  fileprivate init(_ write: FirestoreClientState.RejectedWrite, _ firestore: Firestore) {
     id = write.id.rawValue
     operations = write.mutations.map { WriteOperation(firestore: firestore, mutation: $0) }
     writtenAt = Timestamp(write.localWriteTime)

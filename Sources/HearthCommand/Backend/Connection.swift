@@ -12,10 +12,8 @@ import Logging
 struct Connection: Sendable {
   let database: DatabaseID
   let datastore: any Datastore
-  /// The backend as the dashboard names it.
-  let backend: NetworkStatus.Backend
   /// Why the data is not where the user expects it.
-  let problem: StorageProblem?
+  let problem: StorageNotice?
   /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used.
   let identity: CacheIdentity?
 
@@ -41,12 +39,12 @@ struct Connection: Sendable {
   ) throws(BackendError) -> Connection {
     switch choice {
     case .embedded(let folder):
-      let problem: StorageProblem
+      let problem: StorageNotice
       do throws(BackendError) {
         let backend = try openBackend(in: folder, durability) { Logger(label: "backend").warning("\($0)") }
         return Connection(backend, database, problem: nil)
       } catch  where folder != nil && error.kind != .corrupt {
-        problem = StorageProblem(backend: error)
+        problem = StorageNotice(backend: error)
       }
       return Connection(try openBackend(in: nil), database, problem: problem, isStandIn: true)
     case .remote(let remote): return Connection(remote, database)
@@ -62,11 +60,10 @@ struct Connection: Sendable {
         location: folder.map { .directory($0) } ?? .memory, durability: durability, now: { .now }, report: report))
   }
 
-  private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageProblem?, isStandIn: Bool = false) {
+  private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageNotice?, isStandIn: Bool = false) {
     identity = isStandIn ? nil : .embedded(backend.instance, database)
     self.database = database
     datastore = InProcessDatastore(backend: backend, database: database)
-    self.backend = Self.name(.embedded(folder: nil), database)
     self.problem = problem
   }
 
@@ -83,16 +80,15 @@ struct Connection: Sendable {
     datastore = GRPCDatastore(
       remote.endpoint, database: database, credentials: credentials,
       allowsInsecureCredentials: remote.allowsInsecureCredentials)
-    backend = Self.name(.remote(remote), database)
     problem = nil
   }
 
-  /// Known before the backend is open, for the dashboard's first frame.
-  static func name(_ choice: BackendChoice, _ database: DatabaseID) -> NetworkStatus.Backend {
+  /// The backend as the dashboard names it, known before it is open.
+  static func name(_ choice: BackendChoice, _ database: DatabaseID) -> DashboardConfiguration.Backend {
     switch choice {
-    case .embedded: NetworkStatus.Backend(.embedded, project: database.project, database: database.database)
+    case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
     case .remote(let remote):
-      NetworkStatus.Backend(
+      DashboardConfiguration.Backend(
         remote.identity == .owner ? .emulator : .cloud, project: database.project, database: database.database,
         host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
     }

@@ -48,10 +48,9 @@ extension StorageOptions.Locations {
 
 extension CommandFailure {
   /// The cache that a command needs cannot be used.
-  init?(cacheOf status: EngineStatus) {
-    guard let kind = status.storageFailure, let reason = status.storageFallback else { return nil }
+  init(cache error: LocalStoreError) {
     let exit: ExitStatus =
-      switch kind {
+      switch error.kind {
       case .locked: .unavailable
       case .foreign, .newerSchema: .configuration
       case .notWritable, .notPrivate: .permissionDenied
@@ -59,6 +58,6 @@ extension CommandFailure {
       case .diskFull: .tryAgain
       case .injected, .sqlite: .failure
       }
-    self.init(exit, reason.replacing("In memory only. ", with: ""))
+    self.init(exit, error.message)
   }
 }

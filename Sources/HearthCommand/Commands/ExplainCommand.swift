@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 import Foundation
 
-import struct Hearth.QueryExplanation
+import class Hearth.Client
 
 /// `hearth explain`: how the cache answers a query.
 struct ExplainCommand: AsyncParsableCommand {
@@ -34,36 +35,24 @@ struct ExplainCommand: AsyncParsableCommand {
     let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
     let query = try queried.query(in: locations.database)
     let explanation = try await CacheReader.withClient(locations) { client in
-      QueryExplanation(try await client.engine.explain(query))
+      try await client.engine.explain(query)
     }
     let output = OutputFile.standard()
-    try output.line(json ? Self.json(explanation) : explanation.description)
+    try output.line(json ? Self.json(explanation) : "\(explanation)")
     try output.flush()
   }
 
   private static func json(_ explanation: QueryExplanation) -> String {
     DocumentJSON.line(
       of: [
-        "plan": .string(explanation.plan.word), "indexes": .strings(explanation.indexes.map(\.index.description)),
+        "plan": .string(explanation.plan.rawValue), "indexes": .strings(explanation.indexes.map(\.index.description)),
         "documentsScanned": .integer(Int64(explanation.documentsScanned)),
-        "indexEntriesRead": .integer(Int64(explanation.indexEntriesRead)),
+        "indexEntriesRead": .integer(Int64(explanation.entriesRead)),
         "documentsReturned": .integer(Int64(explanation.documentsReturned)),
         "milliseconds": .double(explanation.duration / .milliseconds(1)),
         "suggestedIndexes": .strings(explanation.suggestedIndexes.map(\.description)),
         "isBuildingIndexes": .boolean(explanation.isBuildingIndexes),
       ] as Fields)
-  }
-}
-
-extension QueryExplanation.Plan {
-  /// For scripts.
-  fileprivate var word: String {
-    switch self {
-    case .document: "document"
-    case .syncedResult: "synced-result"
-    case .index: "index"
-    case .scan: "scan"
-    }
   }
 }
 

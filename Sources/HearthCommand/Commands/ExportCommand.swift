@@ -46,7 +46,6 @@ struct ExportCommand: AsyncParsableCommand {
     let path = try path.map { try DataPath.any($0) }
     try locations.requireData()
     let connection = try Connection.open(locations.backend, locations.database)
-    if let problem = connection.problem { headless.note(problem.message) }
     let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
     var roots: [ResourcePath] = []
     if let path {

@@ -77,7 +77,6 @@ private struct Reading: Sendable {
   private func printServer(to output: OutputFile) async throws {
     try locations.requireData()
     let connection = try Connection.open(locations.backend, locations.database)
-    if let problem = connection.problem { headless.note(problem.message) }
     if query.isDocumentQuery, let key = DocumentKey(query.path) {
       let document = try await connection.datastore.lookup([key]).first
       guard let document, document.exists else { throw CommandFailure(.notFound, "\(query.path) does not exist.") }

@@ -79,7 +79,6 @@ struct ImportCommand: AsyncParsableCommand {
         "going on after \(done.documents.documents), at line \(done.position.line); remove \(statePath) to begin anew.")
     }
     let connection = dryRun ? nil : try Connection.open(locations.backend, locations.database)
-    if let problem = connection?.problem { headless.note(problem.message) }
     let (headless, size) = (headless, input.size)
     func fraction(_ point: ImportProgressPoint) -> Double? {
       size.map { Double(point.position.offset) / Double(max($0, 1)) }

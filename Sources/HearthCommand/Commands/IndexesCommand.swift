@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel

@@ -39,7 +39,6 @@ struct RunCommand: AsyncParsableCommand {
     let name = file == "-" ? "standard input" : file
     let steps = try ScenarioParser(database: locations.database).steps(try text(), of: name)
     let connection = try Connection.open(locations.backend, locations.database)
-    if let problem = connection.problem { headless.note(problem.message) }
     let (headless, utcOffset) = (headless, TimeZone.current.secondsFromGMT())
     let run = ScenarioRun(name: name, steps: steps, clock: ContinuousClock()) { step in
       if headless.quiet { return }

@@ -55,7 +55,6 @@ struct WatchCommand: AsyncParsableCommand {
       headless: headless)
     try locations.requireData()
     let connection = try Connection.open(locations.backend, locations.database)
-    if let problem = connection.problem { headless.note(problem.message) }
     // The dashboard's own cache holds writes that it alone should send.
     var store = locations.store(for: connection, .never)
     if storage.cache == nil { store.location = .memory }

@@ -22,7 +22,6 @@ struct WritingOptions: ParsableArguments {
   func connect() throws(CommandFailure) -> Connection {
     let locations = locations
     let connection = try Connection.open(locations.backend, locations.database)
-    if let problem = connection.problem { headless.note(problem.message) }
     return connection
   }
 

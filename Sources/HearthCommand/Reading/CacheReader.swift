@@ -19,7 +19,7 @@ enum CacheReader {
     configuration.isNetworkEnabled = false
     let client = Client(configuration, datastore: UnavailableDatastore(because: "Only the cache is read."))
     do {
-      try await check(client)
+      try check(client)
       let result = try await work(client)
       await client.terminate()
       return result
@@ -40,10 +40,7 @@ enum CacheReader {
   }
 
   /// - Throws: if the client does without the cache that it was given.
-  static func check(_ client: Client) async throws(CommandFailure) {
-    for await status in client.engine.status() {
-      if let failure = CommandFailure(cacheOf: status) { throw failure }
-      return
-    }
+  static func check(_ client: Client) throws(CommandFailure) {
+    if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }
 }

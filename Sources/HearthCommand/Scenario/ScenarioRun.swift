@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -23,7 +24,7 @@ struct ScenarioRun: Sendable {
   func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
     let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
     do {
-      try await CacheReader.check(client)
+      try CacheReader.check(client)
       try await perform(on: client, isDurable: store.location != .memory)
       await client.terminate()
     } catch {
@@ -42,10 +43,9 @@ struct ScenarioRun: Sendable {
       for step in steps {
         switch step.action {
         case .listen(let query):
-          var options = ListenerOptions()
-          options.includeMetadataChanges = true
           let mailbox = SnapshotMailbox()
-          _ = client.engine.listen(to: query, options: options, into: mailbox)
+          _ = client.engine.listen(
+            to: query, options: ListenerOptions(includeMetadataChanges: true), into: mailbox)
           group.addTask { await pass(mailbox, on: events, step) }
         case .goOffline:
           await client.engine.disableNetwork()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -20,8 +21,8 @@ final class ClientBridge {
   let engine: SyncEngine
   private let datastore: any Datastore
   private let faults: FaultInjector
-  private let backend: NetworkStatus.Backend
-  private let backendProblem: StorageProblem?
+  /// Why the data is not where the user expects it.
+  private let dataNotice: StorageNotice?
   let emit: @MainActor (ClientEvent) -> Void
 
   private var listeners: [ListenerTag: Subscription] = [:]
@@ -31,32 +32,35 @@ final class ClientBridge {
   private var requestCount = 0
   private var canReachBackend = true
   private var lastOutcome = 0
-  private var lastQueue: [QueueRow]?
-  private var lastQueueSize: Dashboard.QueueSize?
+  private var lastQueue: [PendingWrite]?
+  private var lastQueueSize: QueueSize?
   var undoLog = UndoLog()
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
   private var lastRejected: [RejectedWrite] = []
   /// Rejected writes that were sent again or dropped here; others that go were forgotten by the cache.
   private var settledRejected: Set<BatchID> = []
-  private var lastIndexes: [LocalIndexRow] = []
+  private var lastIndexes: [IndexState] = []
   /// Collections as last listed, by the path above them.
   private var listed: [ResourcePath: Set<String>] = [:]
 
   init(
-    engine: SyncEngine, datastore: any Datastore, faults: FaultInjector, backend: NetworkStatus.Backend,
-    backendProblem: StorageProblem?, emit: @escaping @MainActor (ClientEvent) -> Void
+    engine: SyncEngine, datastore: any Datastore, faults: FaultInjector, dataNotice: StorageNotice?,
+    emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     self.engine = engine
     self.datastore = datastore
     self.faults = faults
-    self.backend = backend
-    self.backendProblem = backendProblem
+    self.dataNotice = dataNotice
     self.emit = emit
   }
 
   /// Passes the engine's status on until cancelled.
   func followStatus() async {
+    let notices = [engine.cacheProblem.map { StorageNotice($0) }, dataNotice].compactMap(\.self)
+    if let last = notices.last {
+      emit(.storage(StorageNotice(badge: last.badge, message: notices.map(\.message).joined(separator: " "))))
+    }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
       // Each answer to a long queue changes it: what nobody can see so fast is left to those who send it.
@@ -79,7 +83,7 @@ final class ClientBridge {
 
   func perform(_ effect: ClientEffect) {
     switch effect {
-    case .listen(let tag, let query, let settings): listen(tag, to: query, settings)
+    case .listen(let tag, let query, let options): listen(tag, to: query, options)
     case .unlisten(let tag): listeners.removeValue(forKey: tag).map(end)
     case .openWindow(let tag, let query): openWindow(tag, query)
     case .closeWindow(let tag): windows.removeValue(forKey: tag).map(end)
@@ -103,16 +107,13 @@ final class ClientBridge {
     case .deleteIndexes: engine.deleteAllIndexes()
     case .setIndexAutoCreation(let isEnabled): engine.setIndexAutoCreation(isEnabled)
     case .setFaults(let settings): faults.apply(settings)
-    case .injectFault(let fault): faults.inject(FaultInjector.WriteFault(fault))
+    case .injectFault(let fault): faults.inject(fault)
     }
   }
 
   // MARK: Listening
 
-  private func listen(_ tag: ListenerTag, to query: Query, _ settings: ListenerSettings) {
-    var options = ListenerOptions()
-    options.includeMetadataChanges = settings.includesMetadataChanges
-    options.source = settings.source == .cache ? .cache : .default
+  private func listen(_ tag: ListenerTag, to query: Query, _ options: ListenerOptions) {
     listeners[tag] = subscribe(to: query, options) { [weak self] element in
       switch element {
       case .snapshot(let snapshot):
@@ -262,7 +263,7 @@ final class ClientBridge {
 
   // MARK: Status
 
-  private func publish(_ status: EngineStatus) {
+  private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
     canReachBackend = status.isNetworkEnabled && status.onlineState != .offline
     // What was listed in between came from the cache alone.
@@ -278,32 +279,37 @@ final class ClientBridge {
         emit(.writeAcknowledged(outcome.batch, after: outcome.after ?? .zero))
       }
     }
-    let queue = status.pendingWrites.map(QueueRow.init)
-    let size = Dashboard.QueueSize(status.queue)
-    if queue != lastQueue || size != lastQueueSize {
-      (lastQueue, lastQueueSize) = (queue, size)
-      emit(.pendingWrites(queue, of: size))
+    if status.pendingWrites != lastQueue || status.queue != lastQueueSize {
+      (lastQueue, lastQueueSize) = (status.pendingWrites, status.queue)
+      emit(.pendingWrites(status.pendingWrites, of: status.queue))
     }
     if status.rejectedWrites != lastRejected {
       let kept = Set(status.rejectedWrites.map(\.id))
       let forgotten = lastRejected.map(\.id).filter { !kept.contains($0) && settledRejected.remove($0) == nil }
       if !forgotten.isEmpty { emit(.rejectedWritesForgotten(forgotten)) }
       lastRejected = status.rejectedWrites
-      emit(.rejectedWrites(status.rejectedWrites.map(QueueRow.init)))
+      emit(.rejectedWrites(status.rejectedWrites))
     }
-    let indexes = status.indexes.map(LocalIndexRow.init)
-    if indexes != lastIndexes {
-      lastIndexes = indexes
-      emit(.indexes(indexes))
+    if status.indexes != lastIndexes {
+      lastIndexes = status.indexes
+      emit(.indexes(status.indexes))
     }
-    emit(.status(NetworkStatus(status, backend: backend, backendFailure: backendProblem)))
+    emit(.status(status))
   }
 }
 
 extension ListenerOptions {
-  fileprivate static var withMetadata: ListenerOptions {
-    var options = ListenerOptions()
-    options.includeMetadataChanges = true
-    return options
+  fileprivate static var withMetadata: ListenerOptions { ListenerOptions(includeMetadataChanges: true) }
+}
+
+extension ListenerSnapshot {
+  fileprivate init(_ snapshot: ViewSnapshot, for tag: ListenerTag) {
+    self.init(
+      listener: tag,
+      changes: snapshot.changes.map { change in
+        Change(change.kind, change.document, previous: snapshot.oldDocuments[change.document.key])
+      },
+      isFromCache: snapshot.isFromCache, syncStateChanged: snapshot.syncStateChanged,
+      hasPendingWrites: snapshot.hasPendingWrites, count: snapshot.documents.count, causes: snapshot.causes)
   }
 }

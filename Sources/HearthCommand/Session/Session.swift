@@ -93,8 +93,7 @@ final class Session {
       configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
       random: SystemRandomNumberGenerator())
     let client = ClientBridge(
-      engine: engine, datastore: datastore, faults: faults, backend: connection.backend,
-      backendProblem: connection.problem
+      engine: engine, datastore: datastore, faults: faults, dataNotice: connection.problem
     ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.client = client
 
@@ -109,7 +108,7 @@ final class Session {
         group.addTask { await demo.run(notify: notify) }
         for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
           let query = Query(path: collection)
-          perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query), ListenerSettings()))
+          perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
         }
       }
       let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -93,10 +94,9 @@ struct WatchRun: Sendable {
     var progress = WatchProgress(goal)
     var isInitial = true
     let utcOffset = TimeZone.current.secondsFromGMT()
-    var options = ListenerOptions()
-    // Also the snapshot that only says that the result is in sync is needed.
-    options.includeMetadataChanges = true
     let mailbox = SnapshotMailbox()
+    // Also the snapshot that only says that the result is in sync is needed.
+    let options = ListenerOptions(includeMetadataChanges: true)
     let listener = client.engine.listen(to: query, options: options, into: mailbox)
     defer { client.engine.stopListening(listener) }
     while let element = await mailbox.next() {
@@ -124,12 +124,8 @@ struct WatchRun: Sendable {
   /// - Throws: if it cannot be reached at the beginning: there would be nothing to see, as in an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
-    var saidWhere = false
+    if let problem = client.engine.cacheProblem { headless.note(problem.notice) }
     for await status in client.engine.status() {
-      if let fallback = status.storageFallback, !saidWhere {
-        saidWhere = true
-        headless.note(fallback)
-      }
       let isOffline = status.onlineState == .offline
       if status.onlineState == .online { contact.make() }
       if isOffline, !wasOffline {

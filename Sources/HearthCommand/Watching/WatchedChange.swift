@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
@@ -36,7 +37,7 @@ struct WatchedChange {
     document = change.document
     previous = snapshot.oldDocuments[change.document.key]
     isFromCache = snapshot.isFromCache
-    cause = snapshot.causes.last?.name ?? "unknown"
+    cause = snapshot.causes.last?.words.name ?? "unknown"
     self.time = time
   }
 
@@ -91,27 +92,6 @@ struct WatchedChange {
     let all = Fields(before.entries + after.entries)
     return all.entries.compactMap { name, _ in
       before[name] == after[name] ? nil : (name, before[name], after[name])
-    }
-  }
-}
-
-extension SnapshotCause {
-  /// Why a snapshot fired, in one word for programs.
-  var name: String {
-    switch self {
-    case .listenerAdded: "listener-added"
-    case .localWrite: "local-write"
-    case .acknowledged: "acknowledged"
-    case .rejected: "rejected"
-    case .server: "server"
-    case .networkDisabled: "network-disabled"
-    case .offline: "offline"
-    case .limboResolved: "limbo-resolved"
-    case .existenceFilter: "existence-filter"
-    case .userChanged: "user-changed"
-    case .bundleLoaded: "bundle-loaded"
-    case .cancelled: "cancelled"
-    case .cacheRecovered: "cache-recovered"
     }
   }
 }

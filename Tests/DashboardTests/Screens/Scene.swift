@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -12,14 +13,15 @@ struct Scene {
   private var now: Timestamp
   var store: [String: [Document]] = [:]
   var totals: [String: Int] = [:]
-  private var queue: [QueueRow] = []
+  private var queue: [PendingWrite] = []
 
   /// 2026-03-02 12:00:00 UTC.
   private static let noon: Int64 = 1_772_452_800
 
   init(
     size: Size, glyphs: Glyphs = .unicode,
-    backend: NetworkStatus.Backend = .init(.emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada")
+    backend: DashboardConfiguration.Backend = .init(
+      .emulator, project: "demo-shop", host: "127.0.0.1:8080", user: "ada")
   ) {
     let configuration = DashboardConfiguration(
       database: DatabaseID(project: backend.project), backend: backend, glyphs: glyphs,
@@ -98,26 +100,27 @@ struct Scene {
     hear(.status(status(.offline, isEnabled: !byUser, [160, 184, 172, 240, 180, 176, 184])))
   }
 
-  private func status(_ online: NetworkStatus.Online, isEnabled: Bool, _ roundTrips: [Int]) -> NetworkStatus {
+  private func status(_ online: OnlineState, isEnabled: Bool, _ roundTrips: [Int]) -> ClientStatus {
     let isOpen = online == .online
-    let stream = NetworkStatus.Stream(isOpen ? .open : .closed)
-    return NetworkStatus(
-      online: online, isNetworkEnabled: isEnabled, since: now, watch: stream, write: stream,
+    let stream = StreamStatus(isOpen ? .open : .closed)
+    return ClientStatus(
+      onlineState: online, isNetworkEnabled: isEnabled, since: now, watch: stream, write: stream,
       activeTargets: isOpen ? 1 : 0, lastSnapshotAt: isOpen ? now : nil,
-      roundTrips: roundTrips.map { .milliseconds($0) }, cacheByteCount: 12_900_000, cacheLimit: 104_857_600,
-      backend: state.configuration.backend)
+      roundTrips: roundTrips.map { .milliseconds($0) }, cacheByteCount: 12_900_000, cacheLimit: 104_857_600)
   }
 
   /// Starts a listener as the dashboard would, under a name.
   mutating func listen(_ name: String, _ query: Query) {
     state.listeners.append(
-      ListenerRecord(tag: ListenerTag(state.nextListener), name: name, query: query, settings: ListenerSettings()))
+      ListenerRecord(
+        tag: ListenerTag(state.nextListener), name: name, query: query,
+        options: ListenerOptions(includeMetadataChanges: true)))
     state.nextListener += 1
   }
 
   mutating func snapshot(
     _ time: String, _ listener: Int, _ changes: [ListenerSnapshot.Change] = [],
-    because cause: ListenerSnapshot.Cause = .server,
+    because cause: SnapshotCause = .fromServer,
     isFromCache: Bool = false, syncs: Bool = false, count: Int? = nil
   ) {
     at(time)
@@ -144,8 +147,8 @@ struct Scene {
     }
   }
 
-  mutating func queue(_ rows: QueueRow...) {
-    queue += rows
+  mutating func queue(_ writes: PendingWrite...) {
+    queue += writes
     hear(.pendingWrites(queue))
   }
 }
@@ -169,13 +172,10 @@ func change(_ kind: DocumentChange.Kind, _ document: Document, from previous: Do
 }
 
 func row(
-  _ batch: Int64, _ operation: QueueRow.Operation, _ path: String, _ state: QueueRow.State, at time: String,
-  tries: Int = 0,
-  transforms: Int = 0, isNonIdempotent: Bool = false, error: RPCStatus? = nil
-) -> QueueRow {
-  QueueRow(
-    batch: BatchID(batch), operation: operation, documents: [DocumentKey(unchecked: ResourcePath(path))],
-    writtenAt: Scene.time(time), byteCount: 214, tries: tries, state: state, transformCount: transforms,
-    isNonIdempotent: isNonIdempotent,
-    lastError: error)
+  _ batch: Int64, _ operation: QueueRow.Operation, _ path: String, _ state: PendingWrite.State, at time: String,
+  tries: Int = 0, transforms: Int = 0, error: RPCStatus? = nil
+) -> PendingWrite {
+  pendingWrite(
+    batch, operation, path, at: Scene.time(time), state, tries: tries, transforms: transforms, byteCount: 214,
+    error: error)
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -41,7 +42,7 @@ enum Shop {
   static let counts = [2: 148, 3: 2]
 
   /// Connected, nothing written yet.
-  static func start(_ size: Size, _ glyphs: Glyphs, backend: NetworkStatus.Backend?) -> Scene {
+  static func start(_ size: Size, _ glyphs: Glyphs, backend: DashboardConfiguration.Backend?) -> Scene {
     var scene = backend.map { Scene(size: size, glyphs: glyphs, backend: $0) } ?? Scene(size: size, glyphs: glyphs)
     scene.store["orders"] =
       [
@@ -66,7 +67,7 @@ enum Shop {
     return scene
   }
 
-  static func online(_ size: Size, _ glyphs: Glyphs, backend: NetworkStatus.Backend? = nil) -> Scene {
+  static func online(_ size: Size, _ glyphs: Glyphs, backend: DashboardConfiguration.Backend? = nil) -> Scene {
     var scene = start(size, glyphs, backend: backend)
     let grace = stored("users/grace", ["name": .string("Grace Hopper")])
     scene.snapshot("12:04:14.010", 1, syncs: true)
@@ -125,7 +126,7 @@ enum Shop {
       "12:04:22.010", 1, [change(.modified, shipped, from: order("8sW1bnRk", "new", 99.9))],
       because: .localWrite(BatchID(45)), isFromCache: true)
     scene.at("12:04:31.447")
-    scene.queue(row(46, .increment, "stats/today", .held, at: "12:04:31.447", transforms: 1, isNonIdempotent: true))
+    scene.queue(row(46, .increment, "stats/today", .held, at: "12:04:31.447"))
     scene.at("12:04:50.902")
     scene.queue(row(47, .set, "orders/Zt5vK77q", .held, at: "12:04:50.902", transforms: 1))
     scene.snapshot(
@@ -184,9 +185,11 @@ enum Shop {
     scene.at("12:04:21.300")
     scene.hear(.writeAcknowledged(BatchID(42), after: .milliseconds(184)))
     scene.hear(.writeRejected(BatchID(44), denied))
-    var kept = row(44, .delete, "users/grace", .rejected(denied), at: "12:03:58", tries: 3)
-    kept.byteCount = 61
-    kept.rejectedAt = Scene.time("12:04:21.300")
+    let kept = RejectedWrite(
+      id: BatchID(44),
+      mutations: [Mutation(key: DocumentKey(unchecked: ResourcePath("users/grace")), operation: .delete)],
+      localWriteTime: Scene.time("12:03:58"),
+      rejection: Rejection(status: denied, time: Scene.time("12:04:21.300"), attempts: 3), byteCount: 61)
     scene.hear(.rejectedWrites([kept]))
     let grace = stored("users/grace", ["name": .string("Grace Hopper")])
     scene.snapshot("12:04:21.302", 3, [change(.added, grace)], because: .rejected(BatchID(44), denied))
@@ -221,14 +224,14 @@ enum Shop {
     scene.at("12:04:30")
     scene.hear(.listenerFailed(ListenerTag(4), RPCStatus(.permissionDenied, "no access to chat/lobby/messages")))
     var status = scene.state.network
-    status.online = .offline
-    status.reason = "unavailable: connection refused"
-    status.retryAt = Scene.time("12:04:38.500")
+    status.onlineState = .offline
+    status.reason = .failed(RPCStatus(.unavailable, "connection refused"))
+    status.nextRetry = Scene.time("12:04:38.500")
     status.watch = .init(
       .backoff(until: Scene.time("12:04:38.500")), lastError: RPCStatus(.unavailable, "connection refused"))
     status.write = .init(.closed, lastError: RPCStatus(.unavailable, "connection refused"))
-    status.storageNotice = "the disk is full: reads work, writes do not"
     scene.hear(.status(status))
+    scene.hear(.storage(StorageNotice(message: "the disk is full: reads work, writes do not")))
     scene.press("1 g h j l")
     if let request = scene.state.browser.windows[ResourcePath("products")]?.shown {
       scene.hear(.windowFailed(request.tag, RPCStatus(.permissionDenied, "products are closed to you")))

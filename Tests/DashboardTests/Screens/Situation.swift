@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
@@ -91,14 +92,15 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       scene.change {
         $0.overlay = .list(ListOverlay(content: .explanation(ExplanationPanel(query: query))))
         $0.indexes = [
-          LocalIndexRow("orders(total descending)"),
-          LocalIndexRow("users(name ascending)", isAutomatic: true, progress: .init(done: 1200, total: 10_000)),
+          IndexState(definition: index("orders", ("total", .descending))),
+          IndexState(
+            definition: index("users", ("name", .ascending)), isAutomatic: true,
+            backfill: IndexProgress(documentsIndexed: 1200, documentsTotal: 10_000)),
         ]
       }
-      let explanation = CacheExplanation(
-        plan: "all documents of the collection", documentsScanned: 12_480, documentsReturned: 20,
-        duration: .microseconds(8_412), suggestions: ["orders(status ascending, total descending)"],
-        isBuildingIndexes: true)
+      let explanation = QueryExplanation(
+        query: query, plan: .scan, documentsScanned: 12_480, documentsReturned: 20, duration: .microseconds(8_412),
+        suggestedIndexes: [index("orders", ("status", .ascending), ("total", .descending))], isBuildingIndexes: true)
       scene.hear(.explained(query, .success(explanation)))
       return scene.state
     case .failures: return Shop.failures(size, glyphs).state
@@ -107,5 +109,12 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       scene.press("2 +")
       return scene.state
     }
+  }
+
+  private func index(_ group: String, _ fields: (String, FieldIndex.Kind)...) -> FieldIndex {
+    guard let index = try? FieldIndex(collectionGroup: group, fields: fields.map { .init(FieldPath($0), $1) }) else {
+      preconditionFailure("\(group) cannot have this index")
+    }
+    return index
   }
 }

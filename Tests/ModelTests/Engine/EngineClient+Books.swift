@@ -1,3 +1,4 @@
+import FirestoreClientState
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -12,7 +13,7 @@ extension EngineClient {
   func settleWrites() async throws {
     clock.rest(true)
     faults.withdrawWriteFaults()
-    faults.update { $0 = FaultInjector.Settings() }
+    faults.update { $0 = FaultSettings() }
     await enableNetwork()
     await engine.retryNow()
     listenToBeacon()

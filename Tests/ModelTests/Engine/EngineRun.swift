@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
@@ -103,7 +104,7 @@ final class EngineWorld {
     case .mute: injector.update { $0.isHalfOpen = true }
     case .loseRequest: injector.inject(.dropRequest)
     case .loseAnswer: injector.inject(.dropAcknowledgement)
-    case .heal: injector.update { $0 = FaultInjector.Settings() }
+    case .heal: injector.update { $0 = FaultSettings() }
     }
   }
 

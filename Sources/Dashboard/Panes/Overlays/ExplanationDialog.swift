@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import TerminalCanvas
 
 /// What a query costs at the cache, the indexes, and what can be done.
@@ -53,13 +54,13 @@ struct ExplanationDialog {
     guard let explanation = panel.explanation else {
       return [fact("", "asking the cache\(glyphs.ellipsis)", .textMuted)]
     }
-    var lines = [fact("plan", explanation.plan, .textStrong)]
-    lines += explanation.indexes.map { fact("index", $0) }
+    var lines = [fact("plan", explanation.plan.description, .textStrong)]
+    lines += explanation.indexes.map { fact("index", $0.description) }
     let entries = explanation.entriesRead > 0 ? ", \(grouped(explanation.entriesRead)) index entries" : ""
     lines.append(fact("scanned", "\(Self.documents(explanation.documentsScanned))\(entries)"))
     lines.append(fact("returned", Self.documents(explanation.documentsReturned)))
     lines.append(fact("time", Self.text(explanation.duration)))
-    lines += explanation.suggestions.map { fact("would help", $0, .warn) }
+    lines += explanation.suggestedIndexes.map { fact("would help", $0.description, .warn) }
     if explanation.isBuildingIndexes {
       lines.append(fact("note", "an index that is being filled is not used yet", .textMuted))
     }
@@ -69,9 +70,10 @@ struct ExplanationDialog {
   private var indexLines: [Line] {
     guard !state.indexes.isEmpty else { return [fact("indexes", "none", .textMuted)] }
     return state.indexes.map { index in
-      var line = fact("index", index.definition)
+      var line = fact("index", index.definition.description)
       line.add("  \(index.isAutomatic ? "automatic" : "configured"), ", .textMuted)
-      line.add(index.state, index.progress == nil ? .textMuted : .warn)
+      let filling = index.backfill.map { "\(grouped($0.documentsIndexed)) of \(grouped($0.documentsTotal))" }
+      line.add(filling ?? "ready", filling == nil ? .textMuted : .warn)
       return line
     }
   }
@@ -83,7 +85,8 @@ struct ExplanationDialog {
     line.cell(String(item.letter), isPossible ? .key : .textMuted, width: 3)
     let (title, detail): (String, String) =
       switch item {
-      case .create: ("make the index", panel.explanation?.suggestions.joined(separator: ", ") ?? "")
+      case .create:
+        ("make the index", panel.explanation?.suggestedIndexes.map(\.description).joined(separator: ", ") ?? "")
       case .automatic: ("make indexes when needed", state.createsIndexes ? "on" : "off")
       case .deleteAll: ("delete all indexes", state.indexes.isEmpty ? "" : grouped(state.indexes.count))
       case .again: ("measure again", "")

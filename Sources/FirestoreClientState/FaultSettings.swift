@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// How the network between the client and its backend is disturbed on purpose.
+/// How the network between a client and its backend is disturbed on purpose.
 package struct FaultSettings: Hashable, Sendable {
-  /// Before each request, answer and snapshot.
+  /// Nothing can be opened, and what was open ends.
+  package var isOffline = false
+  /// Nothing gets through, but neither end is told: requests and messages vanish until it ends, which breaks the
+  /// streams.
+  package var isHalfOpen = false
+  /// Before each request, answer and snapshot; the documents of a snapshot travel with it.
   package var latency: Duration = .zero
   /// Added to the latency, uniformly between zero and this.
   package var jitter: Duration = .zero
   /// The share of applied writes, in percent, whose answer is lost.
   package var lostAcknowledgements = 0
-  /// Nothing can be opened, and what was open ends.
-  package var isUnplugged = false
-  /// Nothing gets through, but nobody notices.
-  package var isSilent = false
 
   package init() {}
 

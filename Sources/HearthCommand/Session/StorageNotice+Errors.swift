@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dashboard
 import FirestoreBackend
 import FirestoreLocal
+import FirestoreSync
 
-/// Why data is not kept where the user expects it.
-struct StorageProblem: Hashable, Sendable {
-  /// A few words for the header.
-  var badge: String
-  /// What happened, and the way out.
-  var message: String
-
-  init(cache kind: LocalStoreError.Kind, _ message: String) {
-    self.message = message
-    badge =
-      switch kind {
+extension StorageNotice {
+  init(_ problem: CacheProblem) {
+    let badge =
+      switch problem.error.kind {
       case .locked: "IN MEMORY: cache locked"
       case .notWritable: "IN MEMORY: cache not writable"
       case .notPrivate: "IN MEMORY: cache folder open to others"
@@ -22,12 +17,12 @@ struct StorageProblem: Hashable, Sendable {
       case .diskFull: "IN MEMORY: disk full"
       case .injected, .sqlite: "IN MEMORY: cache cannot be opened"
       }
+    self.init(badge: badge, message: problem.notice)
   }
 
+  /// Data that could not be opened, in whose place an empty backend in memory is.
   init(backend error: BackendError) {
-    // The beginning says what matters: a screen cuts the rest.
-    message = "In memory only\(error.kind == .locked ? ": the data is in use" : ""). \(error.message)"
-    badge =
+    let badge =
       switch error.kind {
       case .locked: "IN MEMORY: data locked"
       case .notWritable: "IN MEMORY: data folder not writable"
@@ -35,5 +30,8 @@ struct StorageProblem: Hashable, Sendable {
       case .newerSchema: "IN MEMORY: data of a newer version"
       case .corrupt, .diskFull, .refused, .sqlite: "IN MEMORY: data cannot be opened"
       }
+    // The beginning says what matters: a screen cuts the rest.
+    self.init(
+      badge: badge, message: "In memory only\(error.kind == .locked ? ": the data is in use" : ""). \(error.message)")
   }
 }

@@ -88,34 +88,3 @@ extension FieldIndex: CustomStringConvertible {
     return "\(collectionGroup)(\(list.joined(separator: ", ")))"
   }
 }
-
-// MARK: Stored form
-
-extension FieldIndex {
-  var encoded: [UInt8] {
-    let list = fields.map { field -> Value in
-      let segments = field.path.segments.map { Value.string($0) }
-      return .map(["path": .array(segments), "kind": .string(field.kind.rawValue)])
-    }
-    return EncodedFields(["group": .string(collectionGroup), "fields": .array(list)]).bytes
-  }
-
-  /// - Returns: `nil` for bytes that are no definition.
-  init?(encoded bytes: [UInt8]) {
-    guard let content = try? EncodedFields(validating: bytes).decoded(), case .string(let group)? = content["group"],
-      case .array(let list)? = content["fields"]
-    else { return nil }
-    var fields: [Field] = []
-    for case .map(let field) in list {
-      guard case .array(let segments)? = field["path"], case .string(let name)? = field["kind"],
-        let kind = Kind(rawValue: name)
-      else { return nil }
-      let names = segments.compactMap { if case .string(let name) = $0 { name } else { nil } }
-      if names.isEmpty || names.count != segments.count { return nil }
-      fields.append(Field(FieldPath(segments: names), kind))
-    }
-    guard fields.count == list.count else { return nil }
-    // Damage that gives another legal definition is caught by the checksum beside it.
-    try? self.init(collectionGroup: group, fields: fields)
-  }
-}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// Why a snapshot fired. A new cause needs its case, its words and the place that raises it.
+package enum SnapshotCause: Hashable, Sendable {
+  /// The first snapshot of a listener, or one that catches it up.
+  case listenerAdded
+  case localWrite(BatchID)
+  case acknowledged(BatchID)
+  case rejected(BatchID, RPCStatus)
+  /// The user took a write back before it was sent.
+  case cancelled(BatchID)
+  /// The backend sent changes, consistent as of this version.
+  case server(SnapshotVersion)
+  case networkDisabled
+  /// The backend cannot be reached.
+  case offline
+  /// A document that the backend had stopped mentioning was looked up.
+  case limboResolved(DocumentKey)
+  /// The backend's count of documents disagreed with the cache.
+  case existenceFilter
+  case userChanged
+  case bundleLoaded(String)
+  /// The cache, which had failed to answer, works again.
+  case cacheRecovered
+}
+
+extension SnapshotCause {
+  /// How a cause is told.
+  package struct Words: Hashable, Sendable {
+    /// One word for programs.
+    package let name: String
+    package let description: String
+    /// What the rows of a feed do not show by themselves; `nil` for what they do.
+    package let news: String?
+
+    init(_ name: String, _ description: String, news: String? = nil) {
+      self.name = name
+      self.description = description
+      self.news = news
+    }
+  }
+
+  package var words: Words {
+    switch self {
+    case .listenerAdded: Words("listener-added", "listener added", news: "listener added")
+    case .localWrite(let batch): Words("local-write", "local write \(batch)")
+    case .acknowledged(let batch): Words("acknowledged", "write \(batch) acknowledged")
+    case .rejected(let batch, let status): Words("rejected", "write \(batch) rejected: \(status.code.name)")
+    case .cancelled(let batch): Words("cancelled", "write \(batch) cancelled")
+    case .server(let version): Words("server", "changes from the server as of \(version.timestamp.rfc3339Text)")
+    case .networkDisabled: Words("network-disabled", "network disabled", news: "you went offline")
+    case .offline: Words("offline", "offline", news: "server out of reach")
+    case .limboResolved(let key): Words("limbo-resolved", "looked up \(key)", news: "looked up \(key.documentID)")
+    case .existenceFilter:
+      Words(
+        "existence-filter", "the server's count differs from the cache",
+        news: "server counts other documents than the cache")
+    case .userChanged: Words("user-changed", "user changed", news: "another user signed in")
+    case .bundleLoaded(let name): Words("bundle-loaded", "bundle \(name) loaded", news: "bundle \(name) loaded")
+    case .cacheRecovered: Words("cache-recovered", "the cache works again", news: "the cache works again")
+    }
+  }
+
+  /// Whether this device, not the backend, is behind the snapshot.
+  package var isLocal: Bool {
+    switch self {
+    case .localWrite, .cancelled, .networkDisabled, .offline: true
+    default: false
+    }
+  }
+
+  /// Merged snapshots keep this many causes, the newest ones.
+  private static let limit = 16
+
+  /// Both lists in order, each cause once, at most sixteen.
+  package static func merging(_ earlier: [SnapshotCause], _ later: [SnapshotCause]) -> [SnapshotCause] {
+    let merged = earlier.filter { !later.contains($0) } + later
+    return Array(merged.suffix(limit))
+  }
+}
