@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 
 /// Why a command can do nothing now, where that takes more than a word; `nil` if it can.
@@ -42,10 +43,8 @@ extension DashboardState {
   var reasonAgainstCancelling: String? {
     guard let selected = writes.selected else { return "no write is waiting" }
     if !writes.marked.isEmpty { return nil }
-    switch selected.state {
-    case .inFlight: return "\(selected.batch) is in flight: it may already have been applied"
-    case .acknowledged: return "\(selected.batch) is acknowledged"
-    case .held, .queued, .backoff, .rejected: return nil
-    }
+    if case .acknowledged = selected.outcome { return "\(selected.batch) is acknowledged" }
+    let isInFlight = !selected.isFinished && selected.write.state == .inFlight
+    return isInFlight ? "\(selected.batch) is in flight: it may already have been applied" : nil
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 
 /// When the client went offline and came back: the outage ruler of pane 3.

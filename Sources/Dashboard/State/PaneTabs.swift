@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import TerminalCanvas
 
 /// The panes' names and numbers, on screens that show one pane at a time. Drawing and the mouse go by it.
