@@ -17,9 +17,6 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
   .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: swift)
 }
 
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-
 let grpc = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -45,7 +42,6 @@ let package = Package(
     .executable(name: "hearth-bench", targets: ["Benchmarks"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/groue/GRDB.swift.git", exact: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
@@ -66,13 +62,13 @@ let package = Package(
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
+    .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CPageChecksums", linkerSettings: [.linkedLibrary("sqlite3")]),
-    module("FirestoreSQLite", ["CPageChecksums"]),
+    module("FirestoreSQLite", ["FirestoreModel", "CSQLite", "CPageChecksums"]),
     module(
       "FirestoreLocal",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", grdb,
-        sqlite,
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
     module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
     module(
@@ -87,14 +83,13 @@ let package = Package(
     module(
       "FirestoreSync",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol",
       ]),
     module(
       "FirestoreBackend",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite", grdb,
-        sqlite,
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
     .systemLibrary(name: "CAllocator"),
@@ -108,9 +103,8 @@ let package = Package(
     module(
       "Hearth",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync",
-        "FirestoreBackend", "FirestoreGRPC",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC",
       ]),
 
     module("TerminalCanvas"),
@@ -135,9 +129,9 @@ let package = Package(
     .executableTarget(
       name: "HearthCommand",
       dependencies: [
-        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "TerminalCanvas",
-        "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
+        "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
+        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -145,8 +139,8 @@ let package = Package(
     module(
       "FirestoreSpec",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync",
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync",
       ]),
     .executableTarget(
       name: "SpecRunner",
@@ -159,7 +153,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", sqlite,
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (coreOnly ? [] : ["Hearth"]),
       swiftSettings: swift + (coreOnly ? [.define("HEARTH_CORE")] : [])),
@@ -181,12 +175,12 @@ let package = Package(
     tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues", "SpecData"]),
     tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
-    tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite", sqlite]),
+    tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite"]),
     tests(
       "FirestoreLocalTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol",
       ]),
     tests(
       "FirestoreSyncTests",
@@ -198,17 +192,14 @@ let package = Package(
     tests(
       "ModelTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol",
-        "FirestoreSync",
-        "FirestoreBackend",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ]),
     tests(
       "FirestoreBackendTests",
       [
         "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreBackend",
-        sqlite,
       ]),
     tests(
       "FirestoreProtocolTests",
@@ -281,17 +272,15 @@ let package = Package(
     .executableTarget(
       name: "CrashClient",
       dependencies: [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend",
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite", "FirestoreLocal",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ],
       path: "Tests/CrashClient", swiftSettings: swift),
     tests(
       "DurabilityTests",
       [
         "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync",
-        "FirestoreBackend", sqlite,
+        "FirestoreSQLite", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ]),
     tests(
       "EndToEndTests",

@@ -1,7 +1,7 @@
+import CSQLite
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import Foundation
-import GRDBSQLite
 
 /// What SQLite alone needs for the same rows: C API, one table in insertion order with an index on the key and one on
 /// `state`, prepared statements, WAL and `synchronous=NORMAL`.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
+import FirestoreSQLite
 
 extension LocalBackend {
   /// - Parameter client: whom the transaction belongs to. When there are too many, the client with most of them loses

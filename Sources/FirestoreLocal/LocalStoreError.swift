@@ -1,48 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreSQLite
 
-/// Why the cache could not do what it was asked. Nothing of the failed call has been stored.
-package struct LocalStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  package enum Kind: Hashable, Sendable {
-    /// Another process, or another store in this one, holds the directory.
-    case locked
-    case notWritable
-    /// The directory or a file in it is open to other users, or not what it seems to be.
-    case notPrivate
-    case corrupt
-    /// Written by a newer version of this program.
-    case newerSchema
-    /// It belongs to another database (`CacheIdentity`).
-    case foreign
-    case diskFull
-    /// Asked for with `LocalStore.faults`.
-    case injected
-    /// Any other failure of SQLite.
-    case sqlite
+/// Why the cache could not do what it was asked.
+package typealias LocalStoreError = StoreError
 
-    /// The Firestore code under which a user sees an error of this kind.
-    package var code: StatusCode {
-      switch self {
-      case .locked, .newerSchema, .foreign: .failedPrecondition
-      case .notWritable, .notPrivate: .unimplemented
-      case .corrupt: .dataLoss
-      case .diskFull: .resourceExhausted
-      case .injected: .unavailable
-      case .sqlite: .internal
-      }
+extension StoreError.Kind {
+  /// The Firestore code under which a user of the cache sees an error of this kind.
+  package var code: StatusCode {
+    switch self {
+    case .locked, .newerSchema, .foreign: .failedPrecondition
+    case .notWritable, .notPrivate: .unimplemented
+    case .corrupt: .dataLoss
+    case .diskFull: .resourceExhausted
+    case .refused(let code): code
+    case .injected: .unavailable
+    case .sqlite: .internal
     }
   }
+}
 
-  package var kind: Kind
-  package var message: String
-
-  package init(_ kind: Kind, _ message: String) {
-    self.kind = kind
-    self.message = message
-  }
-
-  /// The Firestore code under which a user sees this error.
+extension StoreError {
+  /// The Firestore code under which a user of the cache sees this error.
   package var code: StatusCode { kind.code }
 
-  package var description: String { message }
+  static func damaged(_ what: String) -> StoreError { StoreError(.corrupt, "The cache is damaged: \(what).") }
 }

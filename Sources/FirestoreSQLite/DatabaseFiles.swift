@@ -46,15 +46,15 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   package func clearDamage() { unlink(mark) }
 
-  /// Renames the database with its log to the first free name with a number behind it; nothing is deleted.
-  /// - Parameter suffix: such as `damaged` for `….damaged-1`.
+  /// Renames the database with its log to `….damaged-N`, the first such name that is free; nothing is deleted.
   /// - Returns: the new path of the database.
-  package func moveAside(_ suffix: String) throws(StoreError) -> String {
-    // The log goes second: alone it is damage for whoever finds it after an interruption, a database without it is not.
+  package func moveAside() throws(StoreError) -> String {
+    // The log goes second: alone it is damage for the one who finds it after an interruption, a database without it is
+    // not.
     let companions = ["", "-wal", "-shm"]
     var number = 1
-    while companions.contains(where: { access("\(path).\(suffix)-\(number)\($0)", F_OK) == 0 }) { number += 1 }
-    let aside = "\(path).\(suffix)-\(number)"
+    while companions.contains(where: { access("\(path).damaged-\(number)\($0)", F_OK) == 0 }) { number += 1 }
+    let aside = "\(path).damaged-\(number)"
     for companion in companions where access(path + companion, F_OK) == 0 {
       guard rename(path + companion, aside + companion) == 0 else {
         throw StoreError(

@@ -12,6 +12,16 @@ package enum StoredValue: Hashable, Sendable {
   package var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
 }
 
+extension StoredValue: SQLValue {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    switch self {
+    case .integer(let number): number.bind(to: statement, at: index)
+    case .bytes(let bytes): bytes.bind(to: statement, at: index)
+    case .null, .real: Int64?.none.bind(to: statement, at: index)
+    }
+  }
+}
+
 /// A row of a table, with its number, or an entry of an index or of a table without row numbers.
 package struct StoredRecord: Hashable, Sendable {
   package var number: Int64?

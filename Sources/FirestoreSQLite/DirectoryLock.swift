@@ -52,7 +52,7 @@ package struct DirectoryLock: ~Copyable {
     }
     let who = holder.map { $0 == getpid() ? "process \($0), which is this one" : "process \($0)" }
     throw StoreError(
-      .locked(holder: holder),
+      .locked,
       "The \(place) is in use by \(who ?? "another process"). End it, or choose another directory.")
   }
 

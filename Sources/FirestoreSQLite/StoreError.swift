@@ -1,20 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSQLite
+package import FirestoreModel
 import Glibc
 
-/// Why the files of a store cannot be used as they are.
-package struct StoreError: Error, Hashable, Sendable {
+/// Why a store, the cache or the backend's data, did not do what it was asked. Nothing of the failed call is stored.
+@usableFromInline package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// Someone else has the directory, with this process id where it is known.
-    case locked(holder: Int32?)
+    /// Another process, or another store of this one, holds the directory.
+    case locked
     case notWritable
-    /// The directory or a file in it is not this user's alone, so that others could read or replace what is stored.
+    /// The directory or a file in it is open to other users, or not what it seems to be.
     case notPrivate
-    /// What the files say of each other shows that something is missing.
+    /// What is stored is not what was written.
     case corrupt
+    /// Written by a newer version of this program.
+    case newerSchema
+    /// A cache that belongs to another database (`CacheIdentity`).
+    case foreign
+    case diskFull
+    /// The request itself is at fault.
+    case refused(StatusCode)
+    /// Asked for with `LocalStore.faults`.
+    case injected
+    /// Any other failure of SQLite.
+    case sqlite
   }
 
   package var kind: Kind
-  /// Names the thing and the way out.
+  /// Names the thing and the way out; holds no field values.
   package var message: String
 
   package init(_ kind: Kind, _ message: String) {
@@ -22,6 +35,45 @@ package struct StoreError: Error, Hashable, Sendable {
     self.message = message
   }
 
+  @usableFromInline package var description: String { message }
+
   /// The system's words for an error number.
-  static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+  package static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+extension StoreError {
+  /// - Parameters:
+  ///   - resultCode: of SQLite, extended.
+  ///   - detail: SQLite's own words, which name tables but hold no values.
+  ///   - systemError: what the system answered last, where it is known.
+  ///   - name: what is stored, such as "cache".
+  package init(resultCode: Int32, _ detail: String, systemError: Int32 = 0, of name: String) {
+    switch resultCode & 0xff {
+    case SQLITE_BUSY, SQLITE_LOCKED:
+      self.init(.locked, "The \(name) is in use by someone else (\(detail)); close the other program and start again.")
+    case SQLITE_READONLY, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_AUTH:
+      self.init(.notWritable, "The \(name) cannot be written (\(detail)); check the directory's permissions.")
+    case SQLITE_CORRUPT, SQLITE_NOTADB: self.init(.corrupt, "The \(name) is damaged (\(detail)).")
+    case SQLITE_IOERR where resultCode == Self.damagedPage:
+      self.init(.corrupt, "A page of the \(name) is not what was written there.")
+    case SQLITE_FULL: self = .diskFull(name, detail)
+    // A quota, or a limit of the size of files.
+    case SQLITE_IOERR where [ENOSPC, EDQUOT, EFBIG].contains(systemError): self = .diskFull(name, detail)
+    // The system's answer to what a COMMIT wrote is not known: most likely it is one of these.
+    case SQLITE_IOERR where systemError == 0 && Self.failuresToWrite.contains(resultCode):
+      self.init(.diskFull, "The \(name) cannot be written to disk (\(detail)); nothing was stored.")
+    default: self.init(.sqlite, "The \(name) failed: \(detail) (SQLite code \(resultCode)).")
+    }
+  }
+
+  private static func diskFull(_ name: String, _ detail: String) -> StoreError {
+    StoreError(
+      .diskFull, "The disk that holds the \(name) is full (\(detail)); nothing was stored. Free some space.")
+  }
+
+  /// SQLITE_IOERR_DATA, which is what `PageChecksums` answers.
+  private static let damagedPage = SQLITE_IOERR | 32 << 8
+  /// Writing, flushing or growing a file failed: SQLITE_IOERR_WRITE, _FSYNC, _DIR_FSYNC, _TRUNCATE,
+  /// _SHMOPEN, _SHMSIZE and _SHMMAP.
+  private static let failuresToWrite = Set<Int32>([3, 4, 5, 6, 18, 19, 21].map { SQLITE_IOERR | $0 << 8 })
 }

@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// What the status needs beyond the core's state: times and the recent past.
 struct StatusRecord: Sendable {

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
+import FirestoreSQLite
 
 extension SyncCore {
   /// Adds a listener. Its first snapshot comes at once if SEMANTICS §3 says so; a query that cannot be opened fails it.

@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
+import FirestoreSQLite
 
 extension SyncCore {
   /// Uses the network again, without waiting for a backoff.

@@ -2,6 +2,7 @@
 package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
+import FirestoreSQLite
 
 extension SyncCore {
   /// What the backend refused of the current user's writes, in the order in which they were made.

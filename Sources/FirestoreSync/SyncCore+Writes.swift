@@ -3,6 +3,7 @@ import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
+import FirestoreSQLite
 
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.

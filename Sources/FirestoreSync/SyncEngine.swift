@@ -5,6 +5,7 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
+import FirestoreSQLite
 import Synchronization
 
 /// The serial domain of the client: an actor on its own queue around `SyncCore`, whose effects it performs.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreSQLite
 
 /// How a command ends, for scripts to rely on: the numbers of <sysexits.h> where it has one.
 enum ExitStatus: Int32, Sendable {
@@ -53,7 +54,7 @@ extension CommandFailure {
     case .newerSchema: self.init(.configuration, error.message)
     case .diskFull: self.init(.tryAgain, error.message)
     case .corrupt: self.init(.badData, error.message)
-    case .refused, .sqlite: self.init(.failure, error.message)
+    case .refused, .foreign, .injected, .sqlite: self.init(.failure, error.message)
     }
   }
 }

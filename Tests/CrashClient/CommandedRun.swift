@@ -5,6 +5,7 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 import FirestoreSync
 import Glibc
 

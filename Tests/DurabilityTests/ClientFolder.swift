@@ -2,8 +2,8 @@
 import ChildProcesses
 import FirestoreLocal
 import FirestoreModel
+import FirestoreSQLite
 import Foundation
-import GRDBSQLite
 
 /// The folder of a client process: its cache, and its backend if that is not in memory. It goes with the value.
 final class ClientFolder: Sendable {
@@ -45,20 +45,9 @@ final class ClientFolder: Sendable {
     try FileManager.default.copyItem(atPath: path + "/cache", toPath: folder.path + "/cache")
   }
 
-  /// What `PRAGMA integrity_check` says about one of its files.
-  func integrity(of file: String) throws -> String {
-    var connection: OpaquePointer?
-    var statement: OpaquePointer?
-    defer {
-      sqlite3_finalize(statement)
-      sqlite3_close(connection)
-    }
-    let file = path + "/" + file
-    guard sqlite3_open(file, &connection) == SQLITE_OK,
-      sqlite3_prepare_v2(connection, "PRAGMA integrity_check", -1, &statement, nil) == SQLITE_OK,
-      sqlite3_step(statement) == SQLITE_ROW, let text = sqlite3_column_text(statement, 0)
-    else { throw Failure("\(file) cannot be checked: \(String(cString: sqlite3_errmsg(connection)))") }
-    return String(cString: text)
+  /// What SQLite says is wrong with one of its files.
+  func integrityComplaint(of file: String) throws -> String? {
+    try Connection(path: path + "/" + file, called: file).integrityComplaint()
   }
 
   func size(of file: String) -> Int {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
+import FirestoreSQLite
 import Foundation
-import GRDBSQLite
 
 /// What can happen to the files of a cache that nobody has open.
 enum Damage: String, CaseIterable {
@@ -75,10 +75,6 @@ enum Damage: String, CaseIterable {
 
   /// Runs a statement on the database.
   static func change(_ file: String, _ statement: String) throws {
-    var connection: OpaquePointer?
-    defer { sqlite3_close(connection) }
-    guard sqlite3_open(file, &connection) == SQLITE_OK,
-      sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK
-    else { throw Failure(String(cString: sqlite3_errmsg(connection))) }
+    try Connection(path: file, called: "cache").execute(statement)
   }
 }

@@ -76,9 +76,9 @@ import Testing
     }
 
     let refusal = outcomes[0].refusal ?? ""
-    #expect(refusal.contains("has been moved to \(folder.cachePath).corrupt-1; a new one was begun"), "\(seed)")
+    #expect(refusal.contains("has been moved to \(folder.cachePath).damaged-1; a new one was begun"), "\(seed)")
     #expect(refusal.contains("have not been sent"))
-    #expect(try Data(contentsOf: URL(filePath: folder.cachePath + ".corrupt-1-wal")) == bytes)
+    #expect(try Data(contentsOf: URL(filePath: folder.cachePath + ".damaged-1-wal")) == bytes)
     #expect(outcomes[1].refusal == nil)
     #expect(outcomes.allSatisfy { $0.failures == [] })
   }
@@ -103,7 +103,7 @@ import Testing
 
     #expect(outcomes.map { $0?.code } == [.dataLoss, .dataLoss, .dataLoss])
     #expect(refused == [], "nobody refused a write, and some were applied")
-    #expect(refusal?.contains("has been moved to \(folder.cachePath).corrupt-1; a new one was begun") == true)
+    #expect(refusal?.contains("has been moved to \(folder.cachePath).damaged-1; a new one was begun") == true)
     #expect(failures == [])
   }
 }

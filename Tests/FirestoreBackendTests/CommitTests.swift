@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Testing
 
 @testable import FirestoreBackend

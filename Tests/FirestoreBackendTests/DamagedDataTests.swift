@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 import Foundation
 import SeededRandom
 import Synchronization
@@ -25,7 +26,7 @@ import Testing
         let backend = try makeBackend(.directory(folder.path))
         #expect(try await Contents(backend) == contents, "bit of byte \(place)")
       } catch let error as BackendError {
-        #expect(error.code == .dataLoss, "\(error)")
+        #expect(error.kind == .corrupt, "\(error)")
         told += 1
       } catch let error as RPCStatus {
         #expect(error.code == .dataLoss, "\(error)")
@@ -99,10 +100,10 @@ import Testing
   @Test("A quota or a limit of file sizes is a full disk")
   func full() {
     for code in [ENOSPC, EDQUOT, EFBIG] {
-      let error = BackendError(resultCode: 778, message: "disk I/O error", systemError: code)
+      let error = StoreError(resultCode: 778, "disk I/O error", systemError: code, of: "data")
       #expect(error.kind == .diskFull)
     }
-    #expect(BackendError(resultCode: 778, message: "disk I/O error", systemError: EIO).kind == .sqlite)
+    #expect(StoreError(resultCode: 778, "disk I/O error", systemError: EIO, of: "data").kind == .sqlite)
   }
 
   @Test("A commit stands when what is tidied up after it fails, and listeners are told")
@@ -125,6 +126,6 @@ import Testing
 
 extension LocalBackend {
   fileprivate func run(_ sql: String) throws {
-    try log.file.access { connection throws(BackendError) in try connection.run(sql) }
+    try log.file.access { connection throws(BackendError) in try connection.execute(sql) }
   }
 }

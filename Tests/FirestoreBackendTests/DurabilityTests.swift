@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Foundation
 import Testing
 
@@ -81,7 +82,7 @@ import Testing
       let backend = try makeBackend(.directory(directory.path))
       let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
       #expect(error?.kind == .locked)
-      #expect(error?.code == .failedPrecondition)
+      #expect(error?.status.code == .failedPrecondition)
       #expect(error?.message.contains("process \(ProcessInfo.processInfo.processIdentifier)") == true)
       try await backend.commit(set("c/a", [:]))
     }
@@ -99,7 +100,7 @@ import Testing
     let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
 
     #expect(error?.kind == .corrupt)
-    #expect(error?.code == .dataLoss)
+    #expect(error?.status.code == .dataLoss)
     #expect(error?.message.contains(file) == true)
     #expect(error?.message.contains("'hearth repair --data \(directory.path)'") == true)
     #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == garbage)

@@ -98,7 +98,7 @@ import Testing
     let other = try makeBackend(clock: TestClock(9_000_000_000))
     try await other.commit(set("c/a", [:]))
     let (foreign, _) = try await seen(other, query("c"))
-    let future = try #require(ResumePosition(version: 8_000_000_000).token(instance: await backend.log.instance))
+    let future = try #require(ResumePosition(version: 8_000_000_000).token(instance: backend.instance))
     for token in [foreign, future, try #require(ResumeToken([7]))] {
       let watch = try await resume(backend, query("c"), token, count: 1)
       #expect(watch.client.log == ["ADD [2]", "RESET [2]", "DOC c/a +[2] -[]", "CURRENT [2]", "SNAPSHOT"])

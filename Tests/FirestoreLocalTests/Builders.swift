@@ -102,3 +102,10 @@ final class Notices: Sendable {
 
   func add(_ text: String) { list.withLock { $0.append(text) } }
 }
+
+extension LocalStore {
+  /// The first batch that waits, or the first after another one.
+  func nextBatch(after id: BatchID?) throws -> MutationBatch? {
+    try pendingBatches().first { batch in id.map { batch.id > $0 } ?? true }
+  }
+}

@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 import Foundation
 import Testing
 

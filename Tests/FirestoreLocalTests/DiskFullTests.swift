@@ -1,6 +1,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Testing
 
 // SPDX-License-Identifier: Apache-2.0
@@ -16,8 +17,8 @@ struct DiskFullTests {
     var store = try place.open()
     let target = try store.allocateTarget(collection("rooms").target).id
     _ = try store.apply(event(at: 1, [doc("rooms/a", at: 1)], addedTo: target))
-    let pages = try store.database.connection.integer("PRAGMA page_count")
-    _ = try store.database.connection.integer("PRAGMA max_page_count = \(pages + 4)")
+    let pages = try store.database.connection.integer("PRAGMA page_count") ?? 0
+    try store.database.connection.execute("PRAGMA max_page_count = \(pages + 4)")
     let large = Value.string(String(repeating: "x", count: 50_000))
 
     var errors: [LocalStoreError] = []
@@ -37,7 +38,7 @@ struct DiskFullTests {
     #expect(last == version(1))
     #expect(violations.isEmpty)
 
-    _ = try store.database.connection.integer("PRAGMA max_page_count = 1000000")
+    try store.database.connection.execute("PRAGMA max_page_count = 1000000")
     _ = try store.write([set("rooms/a", ["x": large])], at: now)
     _ = try store.apply(event(at: 2, [doc("new/b", at: 2, ["x": large])], addedTo: target))
     let view = try store.document(key("rooms/a"))

@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 import Testing
 
 @testable import FirestoreLocal
@@ -24,7 +25,7 @@ struct IndexTailTests {
   }
 
   private func entryCount(_ store: borrowing LocalStore) throws -> Int64 {
-    try store.database.connection.integer("SELECT count(*) FROM index_entries")
+    try store.database.connection.integer("SELECT count(*) FROM index_entries") ?? 0
   }
 
   private func firstRooms(_ store: borrowing LocalStore, _ direction: OrderBy.Direction) throws -> [String] {

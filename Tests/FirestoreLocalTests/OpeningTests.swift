@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Foundation
 import SeededRandom
 import Testing
@@ -187,13 +188,13 @@ struct OpeningTests {
     let fallback = store.fallback
     store.close()
     let reopened = try place.open()
-    let pending = try reopened.highestPendingBatch()
+    let pending = try reopened.pendingBatches().last?.id
 
     #expect(error?.kind == .corrupt)
     #expect(error?.code == .dataLoss)
-    #expect(aside == place.databasePath + ".corrupt-1")
+    #expect(aside == place.databasePath + ".damaged-1")
     #expect(fallback?.kind == .corrupt)
-    #expect(try Data(contentsOf: URL(fileURLWithPath: place.databasePath + ".corrupt-1")) == garbage)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: place.databasePath + ".damaged-1")) == garbage)
     #expect(pending == batch)
   }
 
@@ -217,7 +218,7 @@ struct OpeningTests {
     let next = LocalStore(openingOrFallingBack: place.configuration())
 
     #expect(kind == .corrupt)
-    #expect(next.movedAside == place.databasePath + ".corrupt-1")
+    #expect(next.movedAside == place.databasePath + ".damaged-1")
   }
 
   @Test("A database with random bytes changed never crashes the store", arguments: 1...40)

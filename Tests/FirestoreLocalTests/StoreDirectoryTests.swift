@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 import FirestoreModel
+import FirestoreSQLite
 import Foundation
 import SeededRandom
 import Testing
@@ -48,16 +49,16 @@ import Testing
     store.close()
 
     #expect(error?.kind == .corrupt)
-    #expect(message.contains("has been moved to \(place.databasePath).corrupt-1; a new one was begun"))
+    #expect(message.contains("has been moved to \(place.databasePath).damaged-1; a new one was begun"))
     #expect(message.contains("have not been sent") && message.contains("\(log) is damaged"))
     #expect(pending == 0)
-    #expect(try contents(place.databasePath + ".corrupt-1-wal") == bytes)
+    #expect(try contents(place.databasePath + ".damaged-1-wal") == bytes)
 
     // The way out that the message names.
     #expect(message.contains("Alone in a directory of its own, as cache.sqlite3"))
     let earlier = Place(.durable)
     try FileManager.default.createDirectory(atPath: earlier.path, withIntermediateDirectories: true)
-    try FileManager.default.copyItem(atPath: place.databasePath + ".corrupt-1", toPath: earlier.databasePath)
+    try FileManager.default.copyItem(atPath: place.databasePath + ".damaged-1", toPath: earlier.databasePath)
     let found = try earlier.open()
     #expect(try found.pendingBatches().map(\.id) == [BatchID(1)])
     found.close()
@@ -92,10 +93,10 @@ import Testing
     let message = store.fallback?.message ?? ""
     store.close()
 
-    #expect(message.contains("has been moved to \(place.databasePath).corrupt-1; a new one was begun"))
+    #expect(message.contains("has been moved to \(place.databasePath).damaged-1; a new one was begun"))
     #expect(message.contains("have not been sent"))
     #expect(pending == 0)
-    #expect(try contents(place.databasePath + ".corrupt-1-wal") == log)
+    #expect(try contents(place.databasePath + ".damaged-1-wal") == log)
   }
 
   @Test("A second damaged cache is kept beside the first")
@@ -104,7 +105,7 @@ import Testing
     for number in 1...2 {
       try Data(repeating: 0xFF, count: 8192).write(to: URL(filePath: place.databasePath))
       let store = LocalStore(openingOrFallingBack: place.configuration())
-      #expect(store.movedAside == place.databasePath + ".corrupt-\(number)")
+      #expect(store.movedAside == place.databasePath + ".damaged-\(number)")
       store.close()
     }
   }

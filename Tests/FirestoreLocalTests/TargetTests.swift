@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Testing
 
 @Suite("Targets")

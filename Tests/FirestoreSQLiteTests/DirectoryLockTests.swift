@@ -87,7 +87,7 @@ import Testing
     let first = try DirectoryLock(directory: directory.path, called: "data directory", own: [])
     let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
     let process = ProcessInfo.processInfo.processIdentifier
-    #expect(error?.kind == .locked(holder: process))
+    #expect(error?.kind == .locked)
     #expect(error?.message.contains("process \(process)") == true)
     #expect(first.directory == directory.path)
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GRDBSQLite
 import Testing
 
 @testable import FirestoreSQLite
@@ -14,17 +13,17 @@ import Testing
   {
     try directory.make()
     let path = directory.path + "/used"
-    let database = try TestDatabase(path)
-    try database.run("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 10")
-    try database.run("CREATE TABLE t (x)")
-    for number in 0..<commits { try database.run("INSERT INTO t VALUES (\(number))") }
+    let database = try Connection(path: path, called: "database")
+    try database.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 10")
+    try database.execute("CREATE TABLE t (x)")
+    for number in 0..<commits { try database.execute("INSERT INTO t VALUES (\(number))") }
     if unfinished {
       // More pages than the cache holds are in the log before their commit is.
-      try database.run("BEGIN")
-      for _ in 0..<200 { try database.run("INSERT INTO t VALUES (zeroblob(2000))") }
+      try database.execute("BEGIN")
+      for _ in 0..<200 { try database.execute("INSERT INTO t VALUES (zeroblob(2000))") }
     }
     let files = DatabaseFiles(path: directory.path + "/left")
-    try database.abandon(copyingTo: files.path, from: path)
+    try copy(path, to: files.path)
     return files
   }
 
@@ -52,10 +51,10 @@ import Testing
     #expect(try Self.frames(files).last?.isCommit == false)
     try LogInspection.check(files)
 
-    let database = try TestDatabase(files.path)
-    try database.run("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (7)")
+    let database = try Connection(path: files.path, called: "database")
+    try database.execute("PRAGMA wal_autocheckpoint = 0; INSERT INTO t VALUES (7)")
     let again = DatabaseFiles(path: directory.path + "/again")
-    try database.abandon(copyingTo: again.path, from: files.path)
+    try copy(files.path, to: again.path)
     #expect(try Self.frames(again).contains { !$0.isIntact && $0.matchingSalts == 2 })
     try LogInspection.check(again)
   }
@@ -65,12 +64,12 @@ import Testing
     let directory = try TemporaryDirectory()
     try directory.make()
     let path = directory.path + "/used"
-    let database = try TestDatabase(path)
-    try database.run("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x)")
-    for number in 0..<6 { try database.run("INSERT INTO t VALUES (\(number))") }
-    try database.run("PRAGMA wal_checkpoint; INSERT INTO t VALUES (7)")
+    let database = try Connection(path: path, called: "database")
+    try database.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE t (x)")
+    for number in 0..<6 { try database.execute("INSERT INTO t VALUES (\(number))") }
+    try database.execute("PRAGMA wal_checkpoint; INSERT INTO t VALUES (7)")
     let files = DatabaseFiles(path: directory.path + "/left")
-    try database.abandon(copyingTo: files.path, from: path)
+    try copy(path, to: files.path)
 
     #expect(LogInspection.finding(try WriteAheadLog(path: files.log)) == .intact(commits: 1))
     // The commit that was being written when the process died: its header is there, its page is not.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
-import GRDBSQLite
 import SeededRandom
 import Testing
 
@@ -8,15 +7,17 @@ import Testing
 
 @Suite("Checksums of pages") struct PageChecksumTests {
   private static func fill(_ path: String) throws {
-    let database = try TestDatabase(PageChecksums.uri(of: path), reservedBytes: PageChecksums.reservedBytes)
-    try database.run("PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
-    try database.run("CREATE INDEX i ON t (x)")
-    try database.run(
+    let database = try Connection(path: PageChecksums.uri(of: path), called: "database")
+    database.reserve(PageChecksums.reservedBytes)
+    try database.execute(
+      "PRAGMA page_size = 4096; PRAGMA journal_mode = WAL; CREATE TABLE t (id INTEGER PRIMARY KEY, x)")
+    try database.execute("CREATE INDEX i ON t (x)")
+    try database.execute(
       """
       WITH RECURSIVE n (v) AS (SELECT 1 UNION ALL SELECT v + 1 FROM n WHERE v < 400)
       INSERT INTO t SELECT v, CASE v % 20 WHEN 0 THEN zeroblob(9000) ELSE 'text ' || v END FROM n
       """)
-    try database.run("DELETE FROM t WHERE id % 7 = 0; VACUUM; INSERT INTO t VALUES (9999, 'last')")
+    try database.execute("DELETE FROM t WHERE id % 7 = 0; VACUUM; INSERT INTO t VALUES (9999, 'last')")
   }
 
   private static let everything = "SELECT sum(id) + count(x) + sum(length(x)) FROM t"
@@ -30,8 +31,9 @@ import Testing
     let path = folder + "/data"
     try Self.fill(path)
 
-    let expected = try TestDatabase(PageChecksums.uri(of: path)).integer(Self.everything)
-    #expect(try TestDatabase(path).integer(Self.everything) == expected)
+    let expected = try Connection(path: PageChecksums.uri(of: path), called: "database").integer(
+      composed: Self.everything)
+    #expect(try Connection(path: path, called: "database").integer(composed: Self.everything) == expected)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["data"])
   }
 
@@ -42,7 +44,8 @@ import Testing
     let path = directory.path + "/data"
     try Self.fill(path)
     let whole = try Data(contentsOf: URL(filePath: path))
-    let expected = try TestDatabase(PageChecksums.uri(of: path)).integer(Self.everything)
+    let expected = try Connection(path: PageChecksums.uri(of: path), called: "database").integer(
+      composed: Self.everything)
     var random = SeededGenerator(seed: 5)
 
     for page in 0..<(whole.count / 4096) {
@@ -53,16 +56,19 @@ import Testing
       #expect(bytes.withUnsafeBytes { !PageChecksums.isIntact($0, number: UInt32(page + 1)) })
       // Pages of the index are not read for this; what is read is right.
       do {
-        #expect(try TestDatabase(PageChecksums.uri(of: path)).integer(Self.everything) == expected)
-      } catch let error as SQLiteFailure {
-        #expect([SQLITE_NOTADB, SQLITE_IOERR | 32 << 8].contains(error.code), "page \(page): \(error)")
+        #expect(
+          try Connection(path: PageChecksums.uri(of: path), called: "database").integer(composed: Self.everything)
+            == expected)
+      } catch {
+        #expect(error.kind == .corrupt, "page \(page): \(error)")
       }
     }
     var exchanged = whole
     exchanged.replaceSubrange(8192..<12288, with: whole[12288..<16384])
     try exchanged.write(to: URL(filePath: path))
-    #expect(throws: SQLiteFailure.self) {
-      _ = try TestDatabase(PageChecksums.uri(of: path)).integer("SELECT count(*) FROM t WHERE x IS NOT NULL")
+    #expect(throws: StoreError.self) {
+      _ = try Connection(path: PageChecksums.uri(of: path), called: "database").integer(
+        composed: "SELECT count(*) FROM t WHERE x IS NOT NULL")
     }
   }
 }

@@ -5,6 +5,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Foundation
 import SeededRandom
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// The answers to recent batches, so that a batch sent again because its answer was lost is answered, not applied
 /// twice.
@@ -68,24 +69,24 @@ struct AppliedRequests {
       SELECT version, results FROM applied_requests
         WHERE database = ? AND client = ? AND batch = ? AND digest IN (?, x'')
       """,
-      .integer(database), .bytes(request.id.clientID), .integer(request.id.batchID.rawValue), .bytes(request.digest)
+      database, request.id.clientID, request.id.batchID.rawValue, request.digest
     ) { row in
       CommitResponse(
         commitTime: SnapshotVersion(microseconds: row.integer(0)),
-        results: Self.results(EncodedFields(trusted: row.bytes(1)).decoded()))
+        results: Self.results(EncodedFields(trusted: row.blob(1)).decoded()))
     }
   }
 
   func record(_ response: CommitResponse, for request: Name, _ limits: Limits) throws(BackendError) {
-    let (client, batch) = (Argument.bytes(request.id.clientID), request.id.batchID.rawValue)
+    let (client, batch) = (request.id.clientID, request.id.batchID.rawValue)
     try connection.run(
       """
       INSERT INTO applied_requests (database, client, batch, digest, of_stream, version, results)
         VALUES (?, ?, ?, ?, ?, ?, ?)
       """,
-      .integer(database), client, .integer(batch), .bytes(request.digest),
-      .integer(request.id.sender == .stream ? 1 : 0), .integer(response.commitTime.microseconds),
-      .bytes(EncodedFields(Self.fields(response.results)).bytes))
+      database, client, batch, request.digest,
+      request.id.sender == .stream ? 1 : 0, response.commitTime.microseconds,
+      EncodedFields(Self.fields(response.results)).bytes)
     // Every so often is enough.
     guard batch % limits.perClient == 0 else { return }
     try connection.run(
@@ -93,7 +94,7 @@ struct AppliedRequests {
       DELETE FROM applied_requests WHERE database = ?1 AND client = ?2 AND version <
         (SELECT min(version) FROM (SELECT version FROM applied_requests WHERE database = ?1 AND client = ?2
           ORDER BY version DESC LIMIT ?3))
-      """, .integer(database), client, .integer(limits.perClient))
+      """, database, client, limits.perClient)
   }
 
   /// Forgets the answers of clients that have gone, of all databases. O(rows).
@@ -105,14 +106,12 @@ struct AppliedRequests {
       """
       DELETE FROM applied_requests WHERE version <= ?1
         AND CASE of_stream WHEN 1 THEN version < ?2 OR version <= ?3 ELSE version < ?4 END
-      """, .integer(kept), .integer(now - limits.streamAge), .integer(surplus), .integer(now - limits.cacheAge))
+      """, kept, now - limits.streamAge, surplus, now - limits.cacheAge)
   }
 
   /// When the newest request was applied that comes after so many newer ones.
   private func version(atRank rank: Int64) throws(BackendError) -> Int64? {
-    try connection.first(
-      "SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", .integer(rank)
-    ) { $0.integer(0) }
+    try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }
 
   /// The results as a document's fields: that has an encoding.

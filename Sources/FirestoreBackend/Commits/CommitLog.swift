@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// The authoritative documents of all databases and what happened to them, version by version.
 ///
@@ -34,7 +35,7 @@ struct CommitLog: ~Copyable {
   ) throws(BackendError) {
     let file = try BackendFile(configuration)
     instance = try file.access { connection throws(BackendError) in
-      try connection.first("SELECT instance FROM backend") { $0.bytes(0) } ?? []
+      try connection.first("SELECT instance FROM backend") { $0.blob(0) } ?? []
     }
     self.file = file
     self.configuration = configuration
@@ -167,11 +168,11 @@ extension CommitLog {
     collections = [:]
     try file.access { connection throws(BackendError) in
       // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
-      try connection.run("PRAGMA cache_size = -65536")
+      try connection.execute("PRAGMA cache_size = -65536")
       defer {
         // Memory only: what fails here costs nothing but pages kept.
-        try? connection.run("PRAGMA cache_size = -16384")
-        try? connection.run("PRAGMA shrink_memory")
+        try? connection.execute("PRAGMA cache_size = -16384")
+        try? connection.execute("PRAGMA shrink_memory")
       }
       var iterator = documents.makeIterator()
       var next = iterator.next()
@@ -203,8 +204,8 @@ extension CommitLog {
     let cleared = try file.transaction { connection throws(BackendError) in
       try connection.run(
         "DELETE FROM documents WHERE collection IN (SELECT id FROM collections WHERE database = ?)",
-        .integer(state.id))
-      try connection.run("UPDATE collections SET count = 0 WHERE database = ?", .integer(state.id))
+        state.id)
+      try connection.run("UPDATE collections SET count = 0 WHERE database = ?", state.id)
       return try state.withoutHistory(at: version, connection)
     }
     databases[database] = cleared

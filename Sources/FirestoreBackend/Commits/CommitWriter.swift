@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// Writes one commit inside its transaction. What it remembers is valid only once that has ended well.
 struct CommitWriter {
@@ -67,24 +68,24 @@ struct CommitWriter {
     case (nil, let after?):
       try connection.run(
         "INSERT INTO documents (collection, name, version, created, fields) VALUES (?, ?, ?, ?, ?)",
-        .integer(collection), .bytes(name.bytes), .integer(after.version), .integer(after.created),
-        .bytes(after.fields.bytes))
+        collection, name.bytes, after.version, after.created,
+        after.fields.bytes)
       counts[collection, default: 0] += 1
     case (_?, let after?):
       try connection.run(
         "UPDATE documents SET version = ?, created = ?, fields = ? WHERE collection = ? AND name = ?",
-        .integer(after.version), .integer(after.created), .bytes(after.fields.bytes),
-        .integer(collection), .bytes(name.bytes))
+        after.version, after.created, after.fields.bytes,
+        collection, name.bytes)
     case (_?, nil):
       try connection.run(
-        "DELETE FROM documents WHERE collection = ? AND name = ?", .integer(collection), .bytes(name.bytes))
+        "DELETE FROM documents WHERE collection = ? AND name = ?", collection, name.bytes)
       counts[collection, default: 0] -= 1
     case (nil, nil): break
     }
     try connection.run(
       "INSERT INTO changes (database, version, collection, name, deleted) VALUES (?, ?, ?, ?, ?)",
-      .integer(state.id), .integer(version), .integer(collection), .bytes(name.bytes),
-      .integer(change.after == nil ? 1 : 0))
+      state.id, version, collection, name.bytes,
+      change.after == nil ? 1 : 0)
     state.changes += 1
     let missing = Document(key: change.key, version: SnapshotVersion(microseconds: version), state: .missing)
     return DocumentTransition(
@@ -99,10 +100,9 @@ struct CommitWriter {
     if let id = collections[name] { return id }
     var id = try DocumentReader.collection(name, connection)
     if id == nil, making {
-      try connection.run(
-        "INSERT INTO collections (database, path, name) VALUES (?, ?, ?)",
-        .integer(state.id), .bytes(Array(name.path.text.utf8)), .bytes(Array(name.path.last.utf8)))
-      id = connection.insertedRowID
+      id = try connection.integer(
+        "INSERT INTO collections (database, path, name) VALUES (?, ?, ?) RETURNING id", state.id,
+        Array(name.path.text.utf8), Array(name.path.last.utf8))
     }
     collections[name] = id
     return id
@@ -111,7 +111,7 @@ struct CommitWriter {
   private mutating func writeCounts(_ connection: Connection) throws(BackendError) {
     for (collection, count) in counts where count != 0 {
       try connection.run(
-        "UPDATE collections SET count = count + ? WHERE id = ?", .integer(count), .integer(collection))
+        "UPDATE collections SET count = count + ? WHERE id = ?", count, collection)
     }
     counts = [:]
   }
@@ -122,19 +122,19 @@ extension CommitWriter {
   mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(BackendError) {
     try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
     guard let collection = try collection(of: key, making: true, connection) else { return }
-    let name = Argument.bytes(DocumentName(key.documentID).bytes)
-    let encoded = Argument.bytes(EncodedFields(WriteValidation.truncatingTimestamps(fields)).bytes)
+    let name = DocumentName(key.documentID).bytes
+    let encoded = EncodedFields(WriteValidation.truncatingTimestamps(fields)).bytes
     try connection.run(
       """
       INSERT INTO documents (collection, name, version, created, fields) VALUES (?1, ?2, ?3, ?3, ?4)
       ON CONFLICT DO NOTHING
-      """, .integer(collection), name, .integer(version), encoded)
-    if connection.changedRows == 1 {
+      """, collection, name, version, encoded)
+    if connection.rowsChangedLast == 1 {
       counts[collection, default: 0] += 1
     } else {
       try connection.run(
         "UPDATE documents SET version = ?, fields = ? WHERE collection = ? AND name = ?",
-        .integer(version), encoded, .integer(collection), name)
+        version, encoded, collection, name)
     }
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// What is remembered about one database besides its documents.
 struct DatabaseState: Sendable {
@@ -21,51 +22,43 @@ struct DatabaseState: Sendable {
     let name = Array(database.name.utf8)
     try connection.run(
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, ?2) ON CONFLICT DO NOTHING",
-      .bytes(name), .integer(time))
-    let isNew = connection.changedRows == 1
+      name, time)
+    let isNew = connection.rowsChangedLast == 1
     let state = try connection.first(
-      "SELECT id, version, pruned, history_start FROM databases WHERE name = ?", .bytes(name)
+      "SELECT id, version, pruned, history_start FROM databases WHERE name = ?", name
     ) { row in
       DatabaseState(
         id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0,
         lastServerTime: isNew ? .min : row.integer(1))
     }
     guard var state else { throw BackendError(.sqlite, "A database that was just made is gone.") }
-    state.changes =
-      try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(state.id)) { row in
-        Int(row.integer(0))
-      } ?? 0
+    state.changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", state.id) ?? 0)
     return state
   }
 
   func store(_ connection: Connection) throws(BackendError) {
     try connection.run(
       "UPDATE databases SET version = ?, pruned = ?, history_start = ? WHERE id = ?",
-      .integer(version), .integer(pruned), .integer(historyStart), .integer(id))
+      version, pruned, historyStart, id)
   }
 
   /// Forgets the oldest changes when there are more than `kept` and some; whole versions only.
   mutating func prune(keeping kept: Int, _ connection: Connection) throws(BackendError) {
     let excess = changes - kept
     guard excess > min(CommitLog.pruningSlack, kept) else { return }
-    let cutoff = try connection.first(
-      "SELECT version FROM changes WHERE database = ? ORDER BY version LIMIT 1 OFFSET ?",
-      .integer(id), .integer(Int64(excess - 1))
-    ) { $0.integer(0) }
+    let cutoff = try connection.integer(
+      "SELECT version FROM changes WHERE database = ? ORDER BY version LIMIT 1 OFFSET ?", id, excess - 1)
     guard let cutoff else { return }
-    try connection.run("DELETE FROM changes WHERE database = ? AND version <= ?", .integer(id), .integer(cutoff))
+    try connection.run("DELETE FROM changes WHERE database = ? AND version <= ?", id, cutoff)
     pruned = cutoff
-    changes =
-      try connection.first("SELECT count(*) FROM changes WHERE database = ?", .integer(id)) {
-        Int($0.integer(0))
-      } ?? 0
+    changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", id) ?? 0)
   }
 
   /// The state after a change that is not recorded document by document; stored as well.
   func withoutHistory(at version: Int64, _ connection: Connection) throws(BackendError) -> DatabaseState {
-    try connection.run("DELETE FROM changes WHERE database = ?", .integer(id))
+    try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(
-      "DELETE FROM history WHERE collection IN (SELECT id FROM collections WHERE database = ?)", .integer(id))
+      "DELETE FROM history WHERE collection IN (SELECT id FROM collections WHERE database = ?)", id)
     let state = DatabaseState(
       id: id, version: version, pruned: version, historyStart: version, changes: 0, lastServerTime: lastServerTime)
     try state.store(connection)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// What documents held before they were changed or deleted, for reads in the past (PROTOCOL §0.3).
 ///
@@ -22,8 +23,8 @@ struct DocumentHistory {
   ) throws(BackendError) {
     try connection.run(
       "INSERT INTO history (collection, name, until, version, created, fields) VALUES (?, ?, ?, ?, ?, ?)",
-      .integer(collection), .bytes(name.bytes), .integer(version), .integer(document.version),
-      .integer(document.created), .bytes(document.fields.bytes))
+      collection, name.bytes, version, document.version,
+      document.created, document.fields.bytes)
   }
 
   /// The document as it was at a version; `nil` where it did not exist.
@@ -35,34 +36,30 @@ struct DocumentHistory {
       SELECT version, created, fields FROM history
         WHERE collection = ?1 AND name = ?2 AND until > ?3 AND version <= ?3
       LIMIT 1
-      """, .integer(collection), .bytes(DocumentName(key.documentID).bytes), .integer(version)
+      """, collection, DocumentName(key.documentID).bytes, version
     ) { row in
       StoredDocument(
-        key: key, version: row.integer(0), created: row.integer(1), fields: EncodedFields(trusted: row.bytes(2)))
+        key: key, version: row.integer(0), created: row.integer(1), fields: EncodedFields(trusted: row.blob(2)))
     }
   }
 
   /// Whether a collection held any document at a version.
   func isOccupied(_ collection: Int64, at version: Int64) throws(BackendError) -> Bool {
-    try connection.first(
+    try connection.exists(
       """
       SELECT 1 WHERE EXISTS (SELECT 1 FROM documents WHERE collection = ?1 AND version <= ?2)
         OR EXISTS (SELECT 1 FROM history WHERE collection = ?1 AND until > ?2 AND version <= ?2)
-      """, .integer(collection), .integer(version)
-    ) { _ in true } ?? false
+      """, collection, version)
   }
 
   /// What a version counts for in the bytes that are kept: its data, and about what a row and its index entry take.
   static func cost(_ name: DocumentName, _ fields: EncodedFields) -> Int64 {
-    Int64(2 * name.bytes.count + fields.bytes.count) + rowOverhead
+    Int64(2 * name.bytes.count + fields.bytes.count + 64)
   }
-
-  private static let rowOverhead: Int64 = 64
-  private static let cost = "2 * length(name) + length(fields) + \(rowOverhead)"
 
   /// The cost of all versions. O(versions); reads none of them.
   func byteCount() throws(BackendError) -> Int64 {
-    try connection.first("SELECT sum(\(Self.cost)) FROM history") { $0.integer(0) } ?? 0
+    try connection.integer("SELECT sum(2 * length(name) + length(fields) + 64) FROM history") ?? 0
   }
 
   struct Pruned {
@@ -79,8 +76,8 @@ struct DocumentHistory {
     var (freed, last): (Int64, Int64?) = (0, nil)
     var endings: [Int64: Int64] = [:]
     // Rows are numbered as they were written, which is the order in which they ended.
-    try connection.each(
-      "SELECT id, until, collection, \(Self.cost) FROM history ORDER BY id LIMIT ?", .integer(Int64(rows))
+    try connection.scan(
+      "SELECT id, until, collection, 2 * length(name) + length(fields) + 64 FROM history ORDER BY id LIMIT ?", rows
     ) { row in
       let isOld = row.integer(1) < cutoff
       guard isOld || freed < excess else { return false }
@@ -90,34 +87,45 @@ struct DocumentHistory {
       return true
     }
     guard let last else { return Pruned(bytesLeft: bytes) }
-    try connection.run("DELETE FROM history WHERE id <= ?", .integer(last))
+    try connection.run("DELETE FROM history WHERE id <= ?", last)
     var pruned = Pruned(bytesLeft: max(0, bytes - freed))
     for (collection, ending) in endings {
-      let database = try connection.first(
-        "SELECT database FROM collections WHERE id = ?", .integer(collection)
-      ) { $0.integer(0) }
+      let database = try connection.integer("SELECT database FROM collections WHERE id = ?", collection)
       if let database { pruned.starts[database] = max(pruned.starts[database] ?? .min, ending) }
     }
     for (database, start) in pruned.starts {
       try connection.run(
-        "UPDATE databases SET history_start = max(history_start, ?) WHERE id = ?", .integer(start), .integer(database))
+        "UPDATE databases SET history_start = max(history_start, ?) WHERE id = ?", start, database)
     }
     return pruned
   }
 
-  /// Visits a collection's documents as of version ?4, in key order. Each half is in key order already, so merging
-  /// them sorts nothing.
-  static let scan = scan(direction: "")
-  static let scanDescending = scan(direction: " DESC")
-
-  private static func scan(direction: String) -> String {
-    """
-    SELECT name, version, created, fields FROM documents
-      WHERE collection = ?1 AND name >= ?2 AND name <= ?3 AND version <= ?4
-    UNION ALL
-    SELECT name, version, created, fields FROM history
-      WHERE collection = ?1 AND name >= ?2 AND name <= ?3 AND until > ?4 AND version <= ?4
-    ORDER BY name\(direction)
-    """
+  /// Visits a collection's documents as of a version in key order, or against it. Each half is in key order already, so
+  /// merging them sorts nothing.
+  func scan(
+    _ collection: Int64, from first: DocumentName, through last: DocumentName, at version: Int64, isDescending: Bool,
+    visit: (Row) throws(BackendError) -> Bool
+  ) throws(BackendError) {
+    if isDescending {
+      try connection.scan(
+        """
+        SELECT name, version, created, fields FROM documents
+          WHERE collection = ?1 AND name >= ?2 AND name <= ?3 AND version <= ?4
+        UNION ALL
+        SELECT name, version, created, fields FROM history
+          WHERE collection = ?1 AND name >= ?2 AND name <= ?3 AND until > ?4 AND version <= ?4
+        ORDER BY name DESC
+        """, collection, first.bytes, last.bytes, version, visit: visit)
+    } else {
+      try connection.scan(
+        """
+        SELECT name, version, created, fields FROM documents
+          WHERE collection = ?1 AND name >= ?2 AND name <= ?3 AND version <= ?4
+        UNION ALL
+        SELECT name, version, created, fields FROM history
+          WHERE collection = ?1 AND name >= ?2 AND name <= ?3 AND until > ?4 AND version <= ?4
+        ORDER BY name
+        """, collection, first.bytes, last.bytes, version, visit: visit)
+    }
   }
 }

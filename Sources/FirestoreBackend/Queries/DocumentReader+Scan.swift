@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 
 /// A collection that holds documents a target could match.
 struct CollectionEntry {
@@ -26,19 +27,18 @@ extension DocumentReader {
   /// The collections of a query target, by id; empty ones are left out.
   func collections(of target: Target) throws(BackendError) -> [CollectionEntry] {
     var entries: [CollectionEntry] = []
-    func add(_ row: ResultRow) -> Bool {
+    func add(_ row: Row) {
       let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
       if target.path.isPrefix(of: entry.path) { entries.append(entry) }
-      return true
     }
     if let group = target.collectionGroup {
-      try connection.each(
+      try connection.forEachRow(
         "SELECT id, path, count FROM collections WHERE database = ? AND name = ? AND count >= ? ORDER BY id",
-        .integer(state.id), .bytes(Array(group.utf8)), .integer(leastCount), visit: add)
+        state.id, Array(group.utf8), leastCount, do: add)
     } else {
-      try connection.each(
+      try connection.forEachRow(
         "SELECT id, path, count FROM collections WHERE database = ? AND path = ? AND count >= ?",
-        .integer(state.id), .bytes(Array(target.path.text.utf8)), .integer(leastCount), visit: add)
+        state.id, Array(target.path.text.utf8), leastCount, do: add)
     }
     return entries
   }
@@ -49,29 +49,29 @@ extension DocumentReader {
     _ direction: OrderBy.Direction = .ascending,
     _ visit: (DocumentName, Document) throws(BackendError) -> Bool
   ) throws(BackendError) {
-    let sql =
-      if past != nil {
-        direction == .ascending ? DocumentHistory.scan : DocumentHistory.scanDescending
-      } else if direction == .ascending {
-        """
-        SELECT name, version, created, fields FROM documents WHERE collection = ?1 AND name >= ?2 AND name <= ?3
-        ORDER BY name
-        """
-      } else {
-        """
-        SELECT name, version, created, fields FROM documents WHERE collection = ?1 AND name >= ?2 AND name <= ?3
-        ORDER BY name DESC
-        """
-      }
     let prefix = collection.path.text + "/"
-    var arguments: [Argument] = [.integer(collection.id), .bytes(first.bytes), .bytes(last.bytes)]
-    if let past { arguments.append(.integer(past)) }
-    try connection.each(sql, arguments) { row throws(BackendError) in
-      let name = DocumentName(stored: row.bytes(0))
+    func take(_ row: Row) throws(BackendError) -> Bool {
+      let name = DocumentName(stored: row.blob(0))
       let stored = StoredDocument(
         key: DocumentKey(unchecked: ResourcePath(prefix + name.id)), version: row.integer(1), created: row.integer(2),
-        fields: EncodedFields(trusted: row.bytes(3)))
+        fields: EncodedFields(trusted: row.blob(3)))
       return try visit(name, stored.document)
+    }
+    if let past {
+      try DocumentHistory(connection).scan(
+        collection.id, from: first, through: last, at: past, isDescending: direction == .descending, visit: take)
+    } else if direction == .ascending {
+      try connection.scan(
+        """
+        SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?
+        ORDER BY name
+        """, collection.id, first.bytes, last.bytes, visit: take)
+    } else {
+      try connection.scan(
+        """
+        SELECT name, version, created, fields FROM documents WHERE collection = ? AND name >= ? AND name <= ?
+        ORDER BY name DESC
+        """, collection.id, first.bytes, last.bytes, visit: take)
     }
   }
 

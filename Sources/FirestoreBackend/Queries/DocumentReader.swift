@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// Reads one database as of its last commit, or as of an earlier version from the history.
 struct DocumentReader {
@@ -26,10 +27,8 @@ struct DocumentReader {
   }
 
   static func collection(_ name: CollectionName, _ connection: Connection) throws(BackendError) -> Int64? {
-    try connection.first(
-      "SELECT id FROM collections WHERE database = ? AND path = ?",
-      .integer(name.database), .bytes(Array(name.path.text.utf8))
-    ) { $0.integer(0) }
+    try connection.integer(
+      "SELECT id FROM collections WHERE database = ? AND path = ?", name.database, Array(name.path.text.utf8))
   }
 
   static func read(
@@ -37,10 +36,10 @@ struct DocumentReader {
   ) throws(BackendError) -> StoredDocument? {
     try connection.first(
       "SELECT version, created, fields FROM documents WHERE collection = ? AND name = ?",
-      .integer(collection), .bytes(DocumentName(key.documentID).bytes)
+      collection, DocumentName(key.documentID).bytes
     ) { row in
       StoredDocument(
-        key: key, version: row.integer(0), created: row.integer(1), fields: EncodedFields(trusted: row.bytes(2)))
+        key: key, version: row.integer(0), created: row.integer(1), fields: EncodedFields(trusted: row.blob(2)))
     }
   }
 
@@ -53,8 +52,8 @@ struct DocumentReader {
     while true {
       let row = try connection.first(
         "SELECT path, id FROM collections WHERE database = ? AND path >= ? AND count >= ? ORDER BY path LIMIT 1",
-        .integer(state.id), .bytes(lower), .integer(leastCount)
-      ) { (path: $0.bytes(0), id: $0.integer(1)) }
+        state.id, lower, leastCount
+      ) { (path: $0.blob(0), id: $0.integer(1)) }
       guard let path = row?.path, path.starts(with: prefix) else { break }
       if let past, let row, try !DocumentHistory(connection).isOccupied(row.id, at: past) {
         lower = path + [0]

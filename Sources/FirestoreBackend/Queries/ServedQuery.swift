@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreQuery
+import FirestoreSQLite
 
 /// A query as a server is asked it: a target, and what only one-time reads may ask for (PROTOCOL §3.7).
 package struct ServedQuery: Sendable {
@@ -60,9 +61,9 @@ extension DocumentReader {
     if query.scope == .target { return try collections(of: query.target) }
     let prefix = query.target.path.isRoot ? [] : Array(query.target.path.text.utf8) + [UInt8(ascii: "/")]
     var entries: [CollectionEntry] = []
-    try connection.each(
+    try connection.scan(
       "SELECT id, path, count FROM collections WHERE database = ? AND path >= ? AND count >= ?",
-      .integer(state.id), .bytes(prefix), .integer(leastCount)
+      state.id, prefix, leastCount
     ) { row in
       let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
       // The rest sorts after the prefix, so the scan may end with the first path outside of it.

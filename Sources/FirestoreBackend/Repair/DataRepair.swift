@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreSQLite
-import GRDB
+package import FirestoreSQLite
 import Glibc
 
 /// Brings a damaged database of the backend back as far as it can be read. The damaged file is kept.
@@ -14,11 +13,11 @@ import Glibc
 /// ```
 /// A repair that is interrupted leaves the damaged file, or both; the next one goes on from there.
 package struct DataRepair: ~Copyable {
-  private let lock: DirectoryLock
-  private let files: DatabaseFiles
+  private let directory: StoreDirectory
   /// What is wrong; `nil` for data that is as it was written.
   package let damage: String?
 
+  private var files: DatabaseFiles { directory.files }
   private var unfinished: String { files.path + ".repairing" }
   private var finished: String { Self.finished(files) }
 
@@ -30,25 +29,20 @@ package struct DataRepair: ~Copyable {
 
   /// Locks the directory and looks at everything in its database, which is not changed. O(size).
   /// - Throws: `locked`, `notWritable`, `notPrivate`, `newerSchema`; damage is no error.
-  package init(directory: String) throws(BackendError) {
-    let lock = try BackendFile.hold(directory)
-    let files = DatabaseFiles(path: lock.directory + "/" + BackendFile.name)
-    let damage = try Self.damage(files)
-    self.damage = damage
-    self.lock = lock
-    self.files = files
+  package init(directory path: String) throws(StoreError) {
+    let held = try BackendFile.hold(path)
+    damage = try Self.damage(held)
+    directory = held
   }
 
-  private static func damage(_ files: DatabaseFiles) throws(BackendError) -> String? {
-    if isInterrupted(files) { return interruption }
-    do {
-      let queue = try BackendFile.open(
-        files, BackendConfiguration(location: .memory, now: { Timestamp(seconds: 0) }))
-      try BackendFile.verify(queue)
-      files.clearDamage()
+  private static func damage(_ directory: borrowing StoreDirectory) throws(StoreError) -> String? {
+    do throws(StoreError) {
+      let connection = try BackendFile.open(directory, .normal)
+      defer { connection.close() }
+      try BackendFile.verify(connection)
+      directory.files.clearDamage()
       return nil
     } catch {
-      let error = BackendError(error)
       guard error.kind == .corrupt else { throw error }
       return error.message
     }
@@ -74,20 +68,18 @@ package struct DataRepair: ~Copyable {
   }
 
   /// Saves what can be read into a new file, which takes the place of the damaged one.
-  package consuming func run() throws(BackendError) -> Report {
+  package consuming func run() throws(StoreError) -> Report {
     var report = Report(kept: "")
-    do {
-      if access(finished, F_OK) != 0 {
-        for suffix in ["", "-wal", "-journal"] { unlink(unfinished + suffix) }
-        _ = try PrivateFile.secure(unfinished, creating: true)
-        report = try save()
-        if let error = BackendFile.replace(finished, by: unfinished) { throw error }
-      }
-      report.kept = files.exists ? try files.moveAside("damaged") : files.path
-      if let error = BackendFile.replace(files.path, by: finished) { throw error }
-      files.clearDamage()
-      return report
-    } catch { throw BackendError(error) }
+    if access(finished, F_OK) != 0 {
+      for suffix in ["", "-wal", "-journal"] { unlink(unfinished + suffix) }
+      _ = try PrivateFile.secure(unfinished, creating: true)
+      report = try save()
+      try BackendFile.replace(finished, by: unfinished)
+    }
+    report.kept = files.exists ? try files.moveAside() : files.path
+    try BackendFile.replace(files.path, by: finished)
+    files.clearDamage()
+    return report
   }
 
   private static func hasChecksums(_ files: DatabaseFiles) -> Bool? {
@@ -98,23 +90,19 @@ package struct DataRepair: ~Copyable {
     }
   }
 
-  private func save() throws -> Report {
+  private borrowing func save() throws(StoreError) -> Report {
     let pages = DatabasePages(
       files, try WriteAheadLog(path: files.log), hasChecksums: Self.hasChecksums(files))
-    let queue = try BackendFile.open(location: PageChecksums.uri(of: unfinished), .normal)
-    let report = try queue.writeWithoutTransaction { database in
-      let connection = Connection(database: database)
-      return try connection.transaction { () throws(BackendError) in
-        var salvage = try Salvage(connection)
-        let unreadable = try pages.forEachRecord { record throws(BackendError) in try salvage.take(record) }
-        var report = try salvage.finish()
-        report.unreadable = unreadable
-        report.lostChanges = pages.damagedFrames
-        return report
-      }
-    }
+    let connection = try BackendFile.open(location: PageChecksums.uri(of: unfinished), .normal)
     // Brings the log back and removes it.
-    try queue.close()
-    return report
+    defer { connection.close() }
+    return try connection.transaction { () throws(StoreError) in
+      var salvage = Salvage(connection)
+      let unreadable = try pages.forEachRecord { record throws(StoreError) in try salvage.take(record) }
+      var report = try salvage.finish()
+      report.unreadable = unreadable
+      report.lostChanges = pages.damagedFrames
+      return report
+    }
   }
 }

@@ -13,18 +13,13 @@ struct Salvage {
   }
 
   private let connection: Connection
-  private let requestColumns: Int64
   private var databases: [Int64: [UInt8]] = [:]
   private var versions: [Int64: Int64] = [:]
   private var collections: [Int64: Collection] = [:]
   /// Of documents that were deleted, as far as that is on record: what is found of them are remains.
   private var deletions: [DocumentPosition: Int64] = [:]
 
-  init(_ connection: Connection) throws(BackendError) {
-    self.connection = connection
-    requestColumns =
-      try connection.first("SELECT count(*) FROM pragma_table_info('applied_requests')") { $0.integer(0) } ?? 0
-  }
+  init(_ connection: Connection) { self.connection = connection }
 
   mutating func take(_ record: StoredRecord) throws(BackendError) {
     let values = record.values
@@ -39,7 +34,7 @@ struct Salvage {
       }
     case (_?, 1):
       if let instance = values[0].bytes, instance.count == 8 {
-        try connection.run("UPDATE backend SET instance = ?", .bytes(instance))
+        try connection.run("UPDATE backend SET instance = ?", instance)
       }
     // Entries of the indexes that databases and collections are found by.
     case (nil, 2):
@@ -50,7 +45,7 @@ struct Salvage {
     case (nil, let count):
       if count == 5, let database = values[0].integer, let version = values[1].integer {
         takeChange(database, version, values)
-      } else if count == Int(requestColumns) {
+      } else if count == 7 {
         try takeRequest(values)
       }
     default: break
@@ -69,7 +64,7 @@ struct Salvage {
       ON CONFLICT (collection, name) DO UPDATE
         SET version = excluded.version, created = excluded.created, fields = excluded.fields
         WHERE excluded.version > version
-      """, .integer(collection), .bytes(name), .integer(version), .integer(created), .bytes(fields))
+      """, collection, name, version, created, fields)
   }
 
   /// The path of a collection, or the last segment of it; names of documents begin with 0 or 1.
@@ -90,15 +85,9 @@ struct Salvage {
   /// A batch that was answered must not be applied again.
   private func takeRequest(_ values: [StoredValue]) throws(BackendError) {
     guard values[0].integer != nil, values[1].bytes != nil, values[2].integer != nil else { return }
-    let arguments: [Argument] = values.map { value in
-      switch value {
-      case .integer(let number): .integer(number)
-      case .bytes(let bytes): .bytes(bytes)
-      case .null, .real: .null
-      }
-    }
-    let places = Array(repeating: "?", count: arguments.count).joined(separator: ", ")
-    try connection.each("INSERT OR IGNORE INTO applied_requests VALUES (\(places))", arguments) { _ in true }
+    try connection.run(
+      "INSERT OR IGNORE INTO applied_requests VALUES (?, ?, ?, ?, ?, ?, ?)", values[0], values[1], values[2], values[3],
+      values[4], values[5], values[6])
   }
 }
 
@@ -109,28 +98,25 @@ extension Salvage {
     var report = DataRepair.Report(kept: "")
     for (position, version) in deletions {
       try connection.run(
-        "DELETE FROM documents WHERE collection = ? AND name = ? AND version <= ?", .integer(position.collection),
-        .bytes(position.name.bytes), .integer(version))
+        "DELETE FROM documents WHERE collection = ? AND name = ? AND version <= ?", position.collection,
+        position.name.bytes, version)
     }
     for (number, collection) in collections where databases[collection.database] != nil {
       try add(collection, number, &report)
     }
-    let known = "collection IN (SELECT id FROM collections)"
-    report.unnamed = Int(
-      try connection.first("SELECT count(*) FROM documents WHERE NOT (\(known))") { $0.integer(0) } ?? 0)
-    try connection.run("DELETE FROM documents WHERE NOT (\(known))")
-    report.documents = Int(try connection.first("SELECT count(*) FROM documents") { $0.integer(0) } ?? 0)
+    try connection.run("DELETE FROM documents WHERE collection NOT IN (SELECT id FROM collections)")
+    report.unnamed = connection.rowsChangedLast
+    report.documents = Int(try connection.integer("SELECT count(*) FROM documents") ?? 0)
     for (number, name) in databases {
-      let newest = try connection.first(
+      let newest = try connection.integer(
         """
         SELECT max(version) FROM documents JOIN collections ON collections.id = documents.collection
           WHERE database = ?
-        """, .integer(number)
-      ) { $0.integer(0) }
+        """, number)
       let version = max(newest ?? 0, versions[number] ?? 0) + 1
       try connection.run(
         "INSERT INTO databases (id, name, version, pruned, history_start) VALUES (?1, ?2, ?3, ?3, ?3)",
-        .integer(number), .bytes(name), .integer(version))
+        number, name, version)
     }
     return report
   }
@@ -138,16 +124,14 @@ extension Salvage {
   private func add(
     _ collection: Collection, _ number: Int64, _ report: inout DataRepair.Report
   ) throws(BackendError) {
-    let found =
-      try connection.first("SELECT count(*) FROM documents WHERE collection = ?", .integer(number)) { $0.integer(0) }
-      ?? 0
+    let found = try connection.integer("SELECT count(*) FROM documents WHERE collection = ?", number) ?? 0
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
     // Without its row nobody knows how many there were; whoever has none now has lost nothing that is known.
     let expected = collection.count ?? found
     if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }
     report.surplus += Int(max(0, found - expected))
     try connection.run(
-      "INSERT OR IGNORE INTO collections (id, database, path, name, count) VALUES (?, ?, ?, ?, ?)", .integer(number),
-      .integer(collection.database), .bytes(collection.path), .bytes(Array(path.last.utf8)), .integer(found))
+      "INSERT OR IGNORE INTO collections (id, database, path, name, count) VALUES (?, ?, ?, ?, ?)", number,
+      collection.database, collection.path, Array(path.last.utf8), found)
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreSQLite
-import GRDB
-import GRDBSQLite
 import Glibc
 
 extension BackendFile {
+  typealias Durability = BackendConfiguration.Durability
+
   /// What the first bytes of a database file say about who wrote it.
   enum Format: Hashable {
     case absent
@@ -31,114 +31,85 @@ extension BackendFile {
     }
   }
 
-  static func open(
-    _ files: DatabaseFiles, _ configuration: BackendConfiguration
-  ) throws(BackendError) -> DatabaseQueue {
-    if DataRepair.isInterrupted(files) { throw BackendError(.corrupt, DataRepair.interruption) }
-    do {
-      try files.prepare().forEach(configuration.report)
-      if Format(path: files.path) == .unchecked { try addChecksums(files) }
-      if Format(path: files.path) == .unknown { throw BackendError(.corrupt, "Its header is not what was written.") }
-      let queue = try open(location: PageChecksums.uri(of: files.path), configuration.durability)
-      if files.isMarkedDamaged {
-        // Damage was met the last time, by a read that went wrong or by one that only seemed to.
-        try verify(queue)
-        files.clearDamage()
-      }
-      return queue
-    } catch { throw BackendError(error) }
+  static func open(_ directory: borrowing StoreDirectory, _ durability: Durability) throws(StoreError) -> Connection {
+    let files = directory.files
+    if DataRepair.isInterrupted(files) { throw StoreError(.corrupt, DataRepair.interruption) }
+    try directory.prepare()
+    if Format(path: files.path) == .unchecked { try addChecksums(files) }
+    if Format(path: files.path) == .unknown { throw StoreError(.corrupt, "Its header is not what was written.") }
+    let connection = try open(location: PageChecksums.uri(of: files.path), durability)
+    if files.isMarkedDamaged {
+      // Damage was met the last time, by a read that went wrong or by one that only seemed to.
+      try verify(connection)
+      files.clearDamage()
+    }
+    return connection
   }
 
   /// - Parameter location: a path or URI; in memory without one.
-  static func open(
-    location: String?, _ durability: BackendConfiguration.Durability
-  ) throws(BackendError) -> DatabaseQueue {
-    var configuration = Configuration()
-    configuration.label = name
-    configuration.prepareDatabase { database in try prepare(database, isFile: location != nil, durability) }
-    do {
-      let queue =
-        try location.map { try DatabaseQueue(path: $0, configuration: configuration) }
-        ?? DatabaseQueue(configuration: configuration)
-      let migrator = migrator()
-      try refuseNewer(queue, migrator)
-      try migrator.migrate(queue)
-      return queue
-    } catch { throw BackendError(error) }
+  static func open(location: String?, _ durability: Durability) throws(StoreError) -> Connection {
+    let connection = try Connection(path: location, called: title)
+    try connection.configure(settings(isFile: location != nil, durability))
+    try Migration.refuseNewer(connection)
+    try Migration.perform(on: connection)
+    return connection
   }
 
-  private static func refuseNewer(_ queue: DatabaseQueue, _ migrator: DatabaseMigrator) throws {
-    if try queue.read(migrator.hasBeenSuperseded) {
-      throw BackendError(
-        .newerSchema, "The backend's data was written by a newer Hearth. Update, or choose another directory.")
-    }
-  }
+  /// What errors call it.
+  private static let title = "backend's data"
 
-  private static func prepare(
-    _ database: Database, isFile: Bool, _ durability: BackendConfiguration.Durability
-  ) throws {
-    if isFile, try Int64.fetchOne(database, sql: "PRAGMA page_count") == 0 {
-      // Only an empty file takes these; in the header they are before the log begins.
-      var reserved = PageChecksums.reservedBytes
-      sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
-      try database.execute(
-        sql: "PRAGMA page_size = 4096; PRAGMA application_id = \(Format.applicationID);")
-    }
+  private static func settings(isFile: Bool, _ durability: Durability) -> Connection.Settings {
     // WAL: a commit survives the death of the process (S10), and with FULL also a power cut.
     // EXCLUSIVE, which the directory's lock makes true anyway, saves each statement the system calls of file locks.
     // A checkpoint waits for the disk: one per 40 MB of log instead of 4 MB halves what a random update costs.
-    try database.execute(
-      sql: """
+    Connection.Settings(
+      creation: isFile ? "PRAGMA page_size = 4096; PRAGMA application_id = \(Format.applicationID);" : "",
+      opening: """
         PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue);
         PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;
         PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 67108864;
         PRAGMA wal_autocheckpoint = 10000;
-        """)
+        """,
+      reservedBytes: isFile ? PageChecksums.reservedBytes : 0)
   }
 
   /// Reads every page and compares all structures. O(size).
-  static func verify(_ queue: DatabaseQueue) throws {
-    let answer = try queue.writeWithoutTransaction { database in
-      try String.fetchOne(database, sql: "PRAGMA integrity_check(1)")
-    }
-    if let answer, answer != "ok" {
-      throw BackendError(.corrupt, "The backend's data is damaged: \(answer.split(separator: "\n").last ?? "").")
+  static func verify(_ connection: Connection) throws(StoreError) {
+    if let complaint = try connection.integrityComplaint() {
+      throw StoreError(.corrupt, "The backend's data is damaged: \(complaint).")
     }
   }
 
   /// Replaces a file without checksums by a copy with them, whole or not at all.
-  private static func addChecksums(_ files: DatabaseFiles) throws {
+  private static func addChecksums(_ files: DatabaseFiles) throws(StoreError) {
     let copy = files.path + ".new"
     // Of an attempt that was interrupted.
     unlink(copy)
     unlink(copy + "-journal")
-    do {
-      let old = try DatabaseQueue(path: files.path)
-      try refuseNewer(old, migrator())
+    do throws(StoreError) {
+      let old = try Connection(path: files.path, called: title)
+      try Migration.refuseNewer(old)
       try verify(old)
-      try old.writeWithoutTransaction { database in
-        var reserved = PageChecksums.reservedBytes
-        sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved)
-        try database.execute(sql: "VACUUM INTO ?", arguments: [PageChecksums.uri(of: copy)])
-      }
-      let new = try DatabaseQueue(path: PageChecksums.uri(of: copy))
-      try new.writeWithoutTransaction { try $0.execute(sql: "PRAGMA application_id = \(Format.applicationID)") }
-      try new.close()
+      old.reserve(PageChecksums.reservedBytes)
+      try old.run("VACUUM INTO ?", PageChecksums.uri(of: copy))
+      let new = try Connection(path: PageChecksums.uri(of: copy), called: title)
+      try new.execute("PRAGMA application_id = \(Format.applicationID)")
+      new.close()
       // Brings its log back and removes it: it must not be found beside the new file.
-      try old.close()
+      old.close()
+      try replace(files.path, by: copy)
     } catch {
       unlink(copy)
       throw error
     }
-    if let error = replace(files.path, by: copy) { throw error }
   }
 
   /// Renames a finished file to another's name, once it is on the disk.
-  static func replace(_ path: String, by copy: String) -> BackendError? {
+  static func replace(_ path: String, by copy: String) throws(StoreError) {
     let descriptor = Glibc.open(copy, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     defer { if descriptor >= 0 { close(descriptor) } }
     guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(copy, path) == 0 else {
-      return BackendError(.notWritable, "\(path) cannot be replaced: \(String(cString: strerror(errno))).")
+      throw StoreError(.notWritable, "\(path) cannot be replaced: \(StoreError.reason(errno)).")
     }
     let directory = Glibc.open(String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.endIndex)), O_RDONLY)
     if directory >= 0 {
@@ -146,6 +117,5 @@ extension BackendFile {
       fsync(directory)
       close(directory)
     }
-    return nil
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 extension DocumentReader {
   /// Whether something that a transaction read has changed since: a document it looked up, or one that one of its
@@ -22,15 +23,14 @@ extension DocumentReader {
   /// Every document that changed after a version, once.
   private func changedKeys(after version: Int64) throws(BackendError) -> Set<DocumentKey> {
     var keys: Set<DocumentKey> = []
-    try connection.each(
+    try connection.forEachRow(
       """
       SELECT collections.path, changes.name FROM changes JOIN collections ON collections.id = changes.collection
         WHERE changes.database = ? AND changes.version > ?
-      """, .integer(state.id), .integer(version)
+      """, state.id, version
     ) { row in
-      let id = row.withBytes(1) { DocumentName.id($0) }
+      let id = DocumentName.id(row.blobBytes(1))
       keys.insert(DocumentKey(unchecked: ResourcePath(row.text(0)).appending(id)))
-      return true
     }
     return keys
   }

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// What a resume token says: everything up to a version of this very data set has been seen.
 ///
@@ -47,18 +48,17 @@ extension DocumentReader {
     var seen: Set<DocumentPosition> = []
     var keys: [DocumentKey] = []
     var candidates: [DocumentPosition] = []
-    try connection.each(
+    try connection.forEachRow(
       "SELECT collection, name FROM changes WHERE database = ? AND version > ? ORDER BY version",
-      .integer(state.id), .integer(version)
+      state.id, version
     ) { row in
       candidates.append(
-        DocumentPosition(collection: row.integer(0), name: DocumentName(stored: row.bytes(1))))
-      return true
+        DocumentPosition(collection: row.integer(0), name: DocumentName(stored: row.blob(1))))
     }
     for position in candidates where !others.contains(position.collection) {
       if paths[position.collection] == nil {
         let path = try connection.first(
-          "SELECT path FROM collections WHERE id = ?", .integer(position.collection)
+          "SELECT path FROM collections WHERE id = ?", position.collection
         ) { ResourcePath($0.text(0)) }
         guard let path, target.couldMatch(documentsIn: path) else {
           others.insert(position.collection)

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// Which bundles were loaded, and the queries that they named.
 struct BundleTable {
@@ -18,47 +19,37 @@ struct BundleTable {
     ) STRICT, WITHOUT ROWID;
     """
 
-  private let find: Statement
-  private let store: Statement
-  private let findQuery: Statement
-  private let storeQuery: Statement
-
-  init(_ connection: Connection) throws(LocalStoreError) {
-    find = try connection.prepare("SELECT create_time FROM bundles WHERE id = ?")
-    store = try connection.prepare(
-      """
-      INSERT INTO bundles (id, create_time) VALUES (?, ?)
-      ON CONFLICT DO UPDATE SET create_time = excluded.create_time
-      """)
-    findQuery = try connection.prepare("SELECT query, read_time FROM named_queries WHERE name = ?")
-    storeQuery = try connection.prepare(
-      """
-      INSERT INTO named_queries (name, query, read_time) VALUES (?, ?, ?)
-      ON CONFLICT DO UPDATE SET query = excluded.query, read_time = excluded.read_time
-      """)
-  }
+  let connection: Connection
 
   func createTime(of id: String) throws(LocalStoreError) -> SnapshotVersion? {
-    try find.bind(id, at: 1).first { SnapshotVersion(microseconds: $0.integer(0)) }
+    try connection.integer("SELECT create_time FROM bundles WHERE id = ?", id).map { SnapshotVersion(microseconds: $0) }
   }
 
   func set(_ id: String, _ createTime: SnapshotVersion) throws(LocalStoreError) {
-    try store.bind(id, at: 1).bind(createTime.microseconds, at: 2).run()
+    try connection.run(
+      """
+      INSERT INTO bundles (id, create_time) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET create_time = excluded.create_time
+      """, id, createTime.microseconds)
   }
 
   func query(named name: String) throws(LocalStoreError) -> Bundle.NamedQuery? {
-    try findQuery.bind(name, at: 1).first { row throws(LocalStoreError) in
+    try connection.first("SELECT query, read_time FROM named_queries WHERE name = ?", name) {
+      row throws(StoreError) in
       do throws(ModelError) {
         let query = try Query(decoding: row.blob(0))
         return Bundle.NamedQuery(name: name, query: query, readTime: SnapshotVersion(microseconds: row.integer(1)))
       } catch {
-        throw LocalStoreError(.corrupt, "The cache is damaged: a named query cannot be read (\(error.message)).")
+        throw .damaged("a named query cannot be read (\(error.message))")
       }
     }
   }
 
   func set(_ query: Bundle.NamedQuery) throws(LocalStoreError) {
-    storeQuery.bind(query.name, at: 1).bind(query.query.encoded(), at: 2)
-    try storeQuery.bind(query.readTime.microseconds, at: 3).run()
+    try connection.run(
+      """
+      INSERT INTO named_queries (name, query, read_time) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET query = excluded.query, read_time = excluded.read_time
+      """, query.name, query.query.encoded(), query.readTime.microseconds)
   }
 }

@@ -43,7 +43,7 @@ struct EagerGarbageCollector {
   ) throws(LocalStoreError) -> Bool {
     if isPinned(key) { return false }
     if try database.targets.anyContains(number) { return false }
-    if try database.mutations.affects(collection, key.documentID, of: nil) { return false }
+    if try database.mutations.affects(collection, key.documentID) { return false }
     try database.documents.remove(number)
     return true
   }

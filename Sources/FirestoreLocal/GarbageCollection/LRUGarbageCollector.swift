@@ -188,7 +188,7 @@ struct LRUGarbageCollector {
       if shown.isEmpty && !hasBatches { return false }
       let collection = number >> 32
       guard let name = try database.documents.name(number) else { return true }
-      if hasBatches, try database.mutations.affects(collection, name, of: nil) { return true }
+      if hasBatches, try database.mutations.affects(collection, name) { return true }
       if shown.isEmpty { return false }
       let key = try database.collections.key(collection, name)
       return shown.contains { $0.contains(key) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreSQLite
 
 /// The index definitions, and the entries of remote documents. Documents with pending writes are joined by the query,
 /// as in a scan, so that entries change only when remote documents do.
@@ -55,49 +56,12 @@ final class IndexTable {
   private var isLoaded = false
   private var code = OrderedCode()
 
-  private let all: Statement
-  private let insertIndex: Statement
-  private let updateIndex: Statement
-  private let removeIndex: Statement
-  private let insertEntry: Statement
-  private let removeEntry: Statement
-  private let removeAllOfDocument: Statement
-  private let ascending: Statement
-  private let descending: Statement
-  private let documents: Statement
-  private let nthEntry: Statement
-  private let removeEntriesUpTo: Statement
-  private let removeEntries: Statement
-  private let removeEverything: Statement
+  private let connection: Connection
 
   init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
+    self.connection = connection
     self.collections = collections
-    tails = try IndexTails(connection)
-    all = try connection.prepare(
-      "SELECT id, definition, checksum, origin, position FROM index_configuration ORDER BY id")
-    insertIndex = try connection.prepare(
-      "INSERT INTO index_configuration (definition, checksum, origin, position) VALUES (?, ?, ?, ?)")
-    updateIndex = try connection.prepare("UPDATE index_configuration SET origin = ?, position = ? WHERE id = ?")
-    removeIndex = try connection.prepare("DELETE FROM index_configuration WHERE id = ?")
-    insertEntry = try connection.prepare(
-      "INSERT OR IGNORE INTO index_entries (index_id, collection, value, document) VALUES (?, ?, ?, ?)")
-    removeEntry = try connection.prepare(
-      "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND value = ? AND document = ?")
-    removeAllOfDocument = try connection.prepare(
-      "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND document = ?")
-    let range = "FROM index_entries WHERE index_id = ? AND collection = ? AND value >= ? AND value < ?"
-    ascending = try connection.prepare("SELECT value, document \(range) ORDER BY value, document")
-    descending = try connection.prepare("SELECT value, document \(range) ORDER BY value DESC, document DESC")
-    documents = try connection.prepare("SELECT document \(range) LIMIT ?")
-    nthEntry = try connection.prepare(
-      """
-      SELECT collection, value, document FROM index_entries WHERE index_id = ?
-      ORDER BY collection, value, document LIMIT 1 OFFSET ?
-      """)
-    removeEntriesUpTo = try connection.prepare(
-      "DELETE FROM index_entries WHERE index_id = ? AND (collection, value, document) <= (?, ?, ?)")
-    removeEntries = try connection.prepare("DELETE FROM index_entries WHERE index_id = ?")
-    removeEverything = try connection.prepare("DELETE FROM index_entries")
+    tails = IndexTails(connection)
     try load()
   }
 
@@ -106,7 +70,9 @@ final class IndexTable {
   private func load() throws(LocalStoreError) {
     var indexes: [Index] = []
     var dropped: [Number] = []
-    try all.forEachRow { row in
+    try connection.forEachRow("SELECT id, definition, checksum, origin, position FROM index_configuration ORDER BY id")
+    {
+      row in
       let number = row.integer(0)
       let bytes = row.blob(1)
       let isIntact = bytes.withUnsafeBytes(StoredFields.checksum) == row.integer(2)
@@ -170,40 +136,44 @@ final class IndexTable {
     if try !indexes.contains(where: { $0.definition.collectionGroup.equalsUTF8(definition.collectionGroup) }) {
       for collection in group { try tails.remove(of: collection) }
     }
-    insertIndex.bind(bytes, at: 1).bind(bytes.withUnsafeBytes(StoredFields.checksum), at: 2)
-    try insertIndex.bind(origin.rawValue, at: 3).bind(isEmpty ? nil : 0, at: 4).run()
+    try connection.run(
+      "INSERT INTO index_configuration (definition, checksum, origin, position) VALUES (?, ?, ?, ?)", bytes,
+      bytes.withUnsafeBytes(StoredFields.checksum), origin.rawValue, isEmpty ? nil : 0)
     try load()
   }
 
   func set(_ origin: Origin, of index: Index) throws(LocalStoreError) {
-    try updateIndex.bind(origin.rawValue, at: 1).bind(index.position, at: 2).bind(index.number, at: 3).run()
+    try connection.run("UPDATE index_configuration SET origin = ? WHERE id = ?", origin.rawValue, index.number)
     try load()
   }
 
   func set(position: DocumentTable.Number?, of index: Index) throws(LocalStoreError) {
-    try updateIndex.bind(index.origin.rawValue, at: 1).bind(position, at: 2).bind(index.number, at: 3).run()
+    try connection.run("UPDATE index_configuration SET position = ? WHERE id = ?", position, index.number)
     try load()
   }
 
   /// Removes at most `count` entries of a dropped index, and the index with the last of them.
   func removeEntries(of number: Number, atMost count: Int) throws(LocalStoreError) {
-    var last: (CollectionTable.Number, [UInt8], Int64)?
-    last = try nthEntry.bind(number, at: 1).bind(Int64(count - 1), at: 2).first { row in
-      (row.integer(0), row.blob(1), row.integer(2))
-    }
+    let last = try connection.first(
+      """
+      SELECT collection, value, document FROM index_entries WHERE index_id = ?
+      ORDER BY collection, value, document LIMIT 1 OFFSET ?
+      """, number, count - 1
+    ) { row in (row.integer(0), row.blob(1), row.integer(2)) }
     if let last {
-      removeEntriesUpTo.bind(number, at: 1).bind(last.0, at: 2).bind(last.1, at: 3)
-      try removeEntriesUpTo.bind(last.2, at: 4).run()
+      try connection.run(
+        "DELETE FROM index_entries WHERE index_id = ? AND (collection, value, document) <= (?, ?, ?)", number, last.0,
+        last.1, last.2)
     } else {
-      try removeEntries.bind(number, at: 1).run()
-      try removeIndex.bind(number, at: 1).run()
+      try connection.run("DELETE FROM index_entries WHERE index_id = ?", number)
+      try connection.run("DELETE FROM index_configuration WHERE id = ?", number)
       try load()
     }
   }
 
   /// Empties all indexes; the backfill fills them again.
   func removeAllEntries() throws(LocalStoreError) {
-    try removeEverything.run()
+    try connection.run("DELETE FROM index_entries")
     for index in try indexes { try set(position: 0, of: index) }
   }
 
@@ -225,8 +195,10 @@ final class IndexTable {
       let newKeys = new.map { keys(index, $0) } ?? []
       if oldKeys == newKeys { continue }
       for key in oldKeys where !newKeys.contains(key) {
-        removeEntry.bind(index.number, at: 1).bind(collection, at: 2).bind(key, at: 3)
-        try removeEntry.bind(document & Self.mask, at: 4).run()
+        try connection.run(
+          "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND value = ? AND document = ?",
+          index.number,
+          collection, key, document & Self.mask)
       }
       for key in newKeys where !oldKeys.contains(key) { try insert(key, document, index) }
     }
@@ -259,8 +231,9 @@ final class IndexTable {
     let collection = document >> 32
     if try tails.contains(document) { return tails.note(document, nil, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
-      removeAllOfDocument.bind(index.number, at: 1).bind(collection, at: 2)
-      try removeAllOfDocument.bind(document & Self.mask, at: 3).run()
+      try connection.run(
+        "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND document = ?", index.number, collection,
+        document & Self.mask)
     }
   }
 
@@ -276,8 +249,9 @@ final class IndexTable {
   private func insert(
     _ key: [UInt8], _ document: DocumentTable.Number, _ index: Index
   ) throws(LocalStoreError) {
-    insertEntry.bind(index.number, at: 1).bind(document >> 32, at: 2).bind(key, at: 3)
-    try insertEntry.bind(document & Self.mask, at: 4).run()
+    try connection.run(
+      "INSERT OR IGNORE INTO index_entries (index_id, collection, value, document) VALUES (?, ?, ?, ?)", index.number,
+      document >> 32, key, document & Self.mask)
   }
 
   private func keys(_ index: Index, _ fields: EncodedFields) -> [[UInt8]] {
@@ -293,20 +267,33 @@ final class IndexTable {
   ) throws(LocalStoreError) {
     if range.isEmpty { return }
     var tail = TailReader(try tailEntries(of: range, in: collection), isReversed: isReversed)
-    let statement = isReversed ? descending : ascending
-    bind(range, collection, to: statement)
-    defer { statement.reset() }
-    while try statement.step() {
-      let number = collection << 32 | statement.integer(1)
-      while let next = tail.next, tail.comes(before: statement.blobBytes(0), number) {
+    var isEnough = false
+    func visit(_ row: Row) throws(LocalStoreError) -> Bool {
+      let number = collection << 32 | row.integer(1)
+      while let next = tail.next, tail.comes(before: row.blobBytes(0), number) {
         tail.removeNext()
-        guard try Self.call(body, next) else { return }
+        if try !Self.call(body, next) { isEnough = true }
+        if isEnough { return false }
       }
-      guard try body(statement.blobBytes(0), number) else { return }
+      isEnough = try !body(row.blobBytes(0), number)
+      return !isEnough
     }
-    while let next = tail.next {
+    if isReversed {
+      try connection.scan(
+        """
+        SELECT value, document FROM index_entries WHERE index_id = ? AND collection = ? AND value >= ? AND value < ?
+        ORDER BY value DESC, document DESC
+        """, range.index, collection, range.lower, range.upper, visit: visit)
+    } else {
+      try connection.scan(
+        """
+        SELECT value, document FROM index_entries WHERE index_id = ? AND collection = ? AND value >= ? AND value < ?
+        ORDER BY value, document
+        """, range.index, collection, range.lower, range.upper, visit: visit)
+    }
+    while !isEnough, let next = tail.next {
       tail.removeNext()
-      guard try Self.call(body, next) else { return }
+      isEnough = try !Self.call(body, next)
     }
   }
 
@@ -319,10 +306,11 @@ final class IndexTable {
     let tail = try tailEntries(of: range, in: collection).prefix(count)
     numbers += tail.map(\.document)
     if tail.count == count { return }
-    bind(range, collection, to: documents)
-    documents.bind(Int64(count - tail.count), at: 5)
-    defer { documents.reset() }
-    while try documents.step() { numbers.append(collection << 32 | documents.integer(0)) }
+    try connection.forEachRow(
+      """
+      SELECT document FROM index_entries WHERE index_id = ? AND collection = ? AND value >= ? AND value < ? LIMIT ?
+      """, range.index, collection, range.lower, range.upper, count - tail.count
+    ) { row in numbers.append(collection << 32 | row.integer(0)) }
   }
 
   private func tailEntries(
@@ -341,9 +329,5 @@ final class IndexTable {
     defer { key.deallocate() }
     key.copyBytes(from: entry.key)
     return try body(UnsafeRawBufferPointer(key), entry.document)
-  }
-
-  private func bind(_ range: IndexRange, _ collection: CollectionTable.Number, to statement: Statement) {
-    statement.bind(range.index, at: 1).bind(collection, at: 2).bind(range.lower, at: 3).bind(range.upper, at: 4)
   }
 }

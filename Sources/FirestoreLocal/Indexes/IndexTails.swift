@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// Which documents have no entries yet because they came last.
 ///
@@ -30,19 +31,9 @@ final class IndexTails {
     var sorted: [Entry]?
   }
 
-  private let find: Statement
-  private let store: Statement
-  private let delete: Statement
-  private let documents: Statement
+  private let connection: Connection
 
-  init(_ connection: Connection) throws(LocalStoreError) {
-    find = try connection.prepare("SELECT start FROM index_tails WHERE collection = ?")
-    store = try connection.prepare(
-      "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start")
-    delete = try connection.prepare("DELETE FROM index_tails WHERE collection = ?")
-    documents = try connection.prepare(
-      "SELECT id, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?")
-  }
+  init(_ connection: Connection) { self.connection = connection }
 
   /// Drops what is remembered, because the transaction that changed it may have been undone.
   func forget() {
@@ -58,7 +49,7 @@ final class IndexTails {
   /// - Returns: `nil` for a collection without a tail, all of whose documents have their entries.
   func start(of collection: CollectionTable.Number) throws(LocalStoreError) -> DocumentTable.Number? {
     if let known = starts[collection] { return known }
-    let start = try find.bind(collection, at: 1).first { $0.integer(0) }
+    let start = try connection.integer("SELECT start FROM index_tails WHERE collection = ?", collection)
     starts[collection] = .some(start)
     return start
   }
@@ -76,13 +67,15 @@ final class IndexTails {
 
   /// - Precondition: all documents before have their entries.
   func begin(at document: DocumentTable.Number) throws(LocalStoreError) {
-    try store.bind(document >> 32, at: 1).bind(document, at: 2).run()
+    try connection.run(
+      "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start",
+      document >> 32, document)
     starts[document >> 32] = .some(document)
     keys[document >> 32] = nil
   }
 
   func remove(of collection: CollectionTable.Number) throws(LocalStoreError) {
-    try delete.bind(collection, at: 1).run()
+    try connection.run("DELETE FROM index_tails WHERE collection = ?", collection)
     starts[collection] = .some(nil)
     keys[collection] = nil
   }
@@ -117,11 +110,14 @@ final class IndexTails {
     _ collection: CollectionTable.Number, from start: DocumentTable.Number, _ indexes: [IndexTable.Index]
   ) throws(LocalStoreError) -> [IndexTable.Number: Keys] {
     var keys: [IndexTable.Number: Keys] = [:]
-    try documents.bind(start, at: 1).bind(collection << 32 | 0xffff_ffff, at: 2).forEachRow {
-      row throws(LocalStoreError) in
+    try connection.forEachRow(
+      "SELECT id, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?", start,
+      collection << 32 | 0xffff_ffff
+    ) { row throws(LocalStoreError) in
       let bytes = row.blobBytes(2)
       // Whoever reads a damaged document is told so; an index has nothing to say about it.
-      guard try DocumentTable.state(row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes) else {
+      guard try DocumentTable.State(stored: row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes)
+      else {
         return
       }
       for index in indexes {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreSQLite
 
 /// Compares the entries of all indexes with the documents. O(size); for tests and debug builds.
 struct IndexVerification {
@@ -17,12 +18,11 @@ struct IndexVerification {
     var violations: [String] = []
     var stored: Set<Entry> = []
     let dropped = Set(try database.indexes.dropped)
-    try database.connection.prepareOnce("SELECT index_id, collection, value, document FROM index_entries")
-      .forEachRow { row in
-        guard !dropped.contains(row.integer(0)) else { return }
-        let document = row.integer(1) << 32 | row.integer(3)
-        stored.insert(Entry(index: row.integer(0), document: document, key: row.blob(2)))
-      }
+    try database.connection.forEachRow("SELECT index_id, collection, value, document FROM index_entries") { row in
+      guard !dropped.contains(row.integer(0)) else { return }
+      let document = row.integer(1) << 32 | row.integer(3)
+      stored.insert(Entry(index: row.integer(0), document: document, key: row.blob(2)))
+    }
     var code = OrderedCode()
     for index in try database.indexes.indexes {
       for collection in try database.collections.group(index.definition.collectionGroup, below: .root) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 
 /// Collects the documents that match a query. With a limit it keeps the first documents in the query's order (the last
 /// ones for limit-to-last) and never more than about twice as many.
@@ -63,7 +64,7 @@ final class Hits {
   /// Adds the row's document if it matches and is within the limit.
   /// - Parameter isAdmitted: whether `filter` has already let it through.
   func consider(
-    _ row: DocumentTable.Row, in collection: ResourcePath, isAdmitted: Bool
+    _ row: DocumentRow, in collection: ResourcePath, isAdmitted: Bool
   ) throws(LocalStoreError) {
     if !isAdmitted { scanned += 1 }
     guard isAdmitted || matcher.matches(row, in: collection) else { return }

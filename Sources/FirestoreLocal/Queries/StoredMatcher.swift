@@ -21,7 +21,7 @@ struct StoredMatcher {
   }
 
   /// - Parameter collection: of the row.
-  func matches(_ row: DocumentTable.Row, in collection: ResourcePath) -> Bool {
+  func matches(_ row: DocumentRow, in collection: ResourcePath) -> Bool {
     if matchesEverything { return true }
     return target.matchesContent(
       EncodedFieldsView(row.fieldBytes), of: readsKeys ? row.key(in: collection) : anyKey)

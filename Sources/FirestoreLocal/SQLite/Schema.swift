@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 
 /// The tables of the cache.
 ///
@@ -8,8 +9,7 @@
 enum Schema {
   static let version: Int64 = 7
 
-  /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
-  static func check(_ found: Int64) throws(LocalStoreError) {
+  private static func check(_ found: Int64) throws(LocalStoreError) {
     if found <= version { return }
     throw LocalStoreError(
       .newerSchema,
@@ -18,25 +18,66 @@ enum Schema {
   }
 
   /// Creates the tables in an empty database, and brings those of an earlier version up to date.
-  static func prepare(_ connection: Connection) throws(LocalStoreError) {
-    let found = try connection.integer("PRAGMA user_version")
-    if found == version { return }
+  /// - Throws: `newerSchema` for a database that a newer version of this program wrote, which is not changed; `corrupt`
+  ///   for one that lacks what it should have.
+  static func prepare(_ connection: Connection, isFile: Bool) throws(LocalStoreError) {
+    let found = try connection.integer("PRAGMA user_version") ?? 0
+    try check(found)
+    try connection.configure(settings(isFile: isFile))
+    if found == version { return try compare(connection) }
     try connection.transaction { () throws(LocalStoreError) in
       if found == 5 { try connection.execute(checksums) }
       if found == 5 || found == 6 {
         try connection.execute(memberDigests)
-        try TargetCache(connection).establishDigests()
-        try connection.execute("PRAGMA user_version = \(version)")
-        return
+        try TargetCache(connection: connection).establishDigests()
+      } else {
+        try create(in: connection)
       }
-      try connection.execute(tables)
-      try connection.execute(BundleTable.schema)
-      try connection.execute(RejectedWriteTable.schema)
-      try connection.execute(IndexTable.schema)
-      try connection.execute(IndexTails.schema)
       try connection.execute("PRAGMA user_version = \(version)")
     }
   }
+
+  private static func create(in connection: Connection) throws(LocalStoreError) {
+    let parts = [tables, BundleTable.schema, RejectedWriteTable.schema, IndexTable.schema, IndexTails.schema]
+    for part in parts { try connection.execute(part) }
+  }
+
+  /// Statements are compiled when they are first run: whether they can be is found out here, as every start must.
+  private static func compare(_ connection: Connection) throws(LocalStoreError) {
+    let new = try Connection(path: nil, called: "cache")
+    try create(in: new)
+    if let lost = try names(new).subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
+  }
+
+  /// Tables, their columns, and indexes.
+  private static func names(_ connection: Connection) throws(LocalStoreError) -> Set<String> {
+    Set(
+      try connection.all(
+        """
+        SELECT schema.name || ifnull('.' || columns.name, '')
+        FROM sqlite_schema AS schema LEFT JOIN pragma_table_info(schema.name) AS columns
+        """
+      ) { $0.text(0) })
+  }
+
+  private static func settings(isFile: Bool) -> Connection.Settings {
+    // The directory is locked already; an exclusive lock saves the locks and the shared index file.
+    // A commit survives `kill -9` (S10); a power failure may take the last ones, never the consistency.
+    let file = """
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      PRAGMA wal_autocheckpoint = \(defaultLogPages); PRAGMA journal_size_limit = \(defaultLogPages * 4096);
+      """
+    // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.
+    // 8 MB in memory later: keys are stored in random places, and the next change finds the page that the last one read.
+    return Connection.Settings(
+      creation: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;",
+      opening: (isFile ? file : "")
+        + "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;",
+      fullCache: 8192)
+  }
+
+  /// 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.
+  static let defaultLogPages: Int64 = 4000
 
   /// From version 5 to 6. Rows that are there have none.
   private static let checksums = """

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// What numbers of the cache can be. SQLite does not notice when one changes on disk, and calculating with one that was
 /// never stored must not overflow.
@@ -11,14 +12,12 @@ enum StoredNumbers {
   /// Collections are the upper half of the numbers of their documents.
   static let collections: Range<Int64> = 1..<1 << 31
 
-  static func damage(_ what: String, _ number: Int64) -> LocalStoreError {
-    LocalStoreError(.corrupt, "The cache is damaged: \(what) is \(number).")
-  }
+  static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }
 }
 
-extension Statement {
+extension Row {
   /// - Throws: `corrupt` for a time that no document can have.
-  func version(_ column: Int32) throws(LocalStoreError) -> SnapshotVersion? {
+  func version(_ column: Int32) throws(StoreError) -> SnapshotVersion? {
     guard let time = optionalInteger(column) else { return nil }
     guard StoredNumbers.times.contains(time) else { throw StoredNumbers.damage("a version", time) }
     return SnapshotVersion(microseconds: time)

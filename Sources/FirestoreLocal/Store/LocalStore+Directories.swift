@@ -3,7 +3,7 @@ import FirestoreSQLite
 
 extension LocalStore {
   /// Whether a directory holds a durable cache, in whatever state.
-  package static func exists(in path: String) -> Bool { StoreDirectory.files(in: path).exists }
+  package static func exists(in path: String) -> Bool { CacheDatabase.files(in: path).exists }
 
   /// How many writes, waiting and refused ones, of all users are kept in a cache that has no owner: one that a version
   /// made which did not note for which database. 0 for a cache that has one.

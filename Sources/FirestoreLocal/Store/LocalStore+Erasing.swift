@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 import Foundation
 
 extension LocalStore {
@@ -7,7 +8,7 @@ extension LocalStore {
   package static func erase(_ path: String) throws(LocalStoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return }
     // Held until all is gone, so that nobody opens what is being deleted.
-    let directory = try StoreDirectory(path)
+    let directory = try CacheDatabase.hold(path)
     do {
       try FileManager.default.removeItem(atPath: directory.path)
     } catch {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 extension LocalStore {
   /// Recomputes what the tables hold twice. O(pending writes + membership); for tests and debug builds.
@@ -18,7 +19,7 @@ extension LocalStore {
       if !isSame { violations.append("S9: the overlay of \(key) gives \(stored), its batches \(expected)") }
     }
     for (problem, rows) in CacheDatabase.forbidden {
-      let count = try database.connection.integer("SELECT count(*) FROM \(rows)")
+      let count = try database.connection.integer(composed: "SELECT count(*) FROM \(rows)") ?? 0
       if count > 0 { violations.append("\(count) \(problem)") }
     }
     let stored = try database.mutations.count(of: user)

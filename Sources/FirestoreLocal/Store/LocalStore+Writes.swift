@@ -89,17 +89,8 @@ extension LocalStore {
     return views
   }
 
-  /// The first batch after the given one, or the first of all.
-  package func nextBatch(after id: BatchID?) throws(LocalStoreError) -> MutationBatch? {
-    try database.read { () throws(LocalStoreError) in try database.mutations.next(after: id, of: user) }
-  }
-
   /// All batches of the current user that wait, in order.
   package func pendingBatches() throws(LocalStoreError) -> [MutationBatch] {
     try database.read { () throws(LocalStoreError) in try database.mutations.batches(of: user) }
-  }
-
-  package func highestPendingBatch() throws(LocalStoreError) -> BatchID? {
-    try database.read { () throws(LocalStoreError) in try database.mutations.highestID(of: user) }
   }
 }

@@ -48,7 +48,7 @@ struct Settlement {
     // document as before. This keeps acknowledging independent of the length of the queue. If the next batch might do
     // nothing, though, the document may not be changed locally any more.
     if wasApplied, let data = remote?.data, documents.fold([batch], key, over: before).view.data == data,
-      let next = try database.mutations.firstBatch(affecting: collection, name, of: documents.user), changes(next),
+      let next = try database.mutations.batch(next, of: documents.user), changes(next),
       let overlay = try database.overlays.overlay(collection, name, of: documents.user)
     {
       return LocalDocuments.view(of: key, over: remote, overlay)

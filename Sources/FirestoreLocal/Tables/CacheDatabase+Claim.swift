@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 
 extension CacheDatabase {
   /// Beside the numbers in `globals`; no number of theirs.
@@ -7,7 +8,7 @@ extension CacheDatabase {
   /// The database that the cache belongs to; `nil` for nobody's, or one that a version made which did not note it.
   var owner: String? {
     get throws(LocalStoreError) {
-      try connection.prepareOnce("SELECT value FROM globals WHERE name = '\(Self.ownerName)'").first { $0.text(0) }
+      try connection.first("SELECT value FROM globals WHERE name = ?", Self.ownerName) { $0.text(0) }
     }
   }
 
@@ -15,6 +16,7 @@ extension CacheDatabase {
   var keptWriteCount: Int64 {
     get throws(LocalStoreError) {
       try connection.integer("SELECT (SELECT count(*) FROM mutation_batches) + (SELECT count(*) FROM rejected_writes)")
+        ?? 0
     }
   }
 
@@ -25,8 +27,7 @@ extension CacheDatabase {
     let identity = claim.identity.description
     guard let owner = try owner else {
       try transaction { () throws(LocalStoreError) in
-        try connection.prepareOnce("INSERT INTO globals (name, value) VALUES ('\(Self.ownerName)', ?)")
-          .bind(identity, at: 1).run()
+        try connection.run("INSERT INTO globals (name, value) VALUES (?, ?)", Self.ownerName, identity)
       }
       return true
     }

@@ -1,42 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 
 extension CacheDatabase {
   /// Checks the whole file: SQLite's structures, what the tables say about each other, and everything that is stored
   /// encoded. O(size).
   /// - Throws: `corrupt` for the first thing that is wrong.
   func verify() throws(LocalStoreError) {
-    let check = try connection.prepareOnce("PRAGMA integrity_check(1)")
-    let answer = try check.first { $0.text(0) } ?? ""
-    // Before what is wrong comes a line that names the database.
-    let complaint = answer.split(separator: "\n").last ?? ""
-    guard answer == "ok" else { throw LocalStoreError(.corrupt, "The cache is damaged: \(complaint)") }
-    for (problem, rows) in Self.forbidden where try connection.integer("SELECT count(*) FROM \(rows)") > 0 {
-      throw LocalStoreError(.corrupt, "The cache is damaged: it has \(problem).")
+    if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }
+    for (problem, rows) in Self.forbidden
+    where try connection.integer(composed: "SELECT count(*) FROM \(rows)") ?? 0 > 0 {
+      throw .damaged("it has \(problem)")
     }
-    try connection.prepareOnce("SELECT \(DocumentTable.columns) FROM documents")
-      .forEachRow { row throws(LocalStoreError) in
-        let row = DocumentTable.Row(row)
-        try row.check()
-        if row.isFound, row.intactFields == nil { throw StoredFields.changedOnDisk }
-      }
-    try connection.prepareOnce("SELECT batch, id, checksum, user FROM mutation_batches").forEachRow {
-      row throws(LocalStoreError) in
-      _ = try MutationQueue.decode(row)
-    }
-    try connection.prepareOnce("SELECT mutation, origin, largest_batch, checksum, user FROM overlays")
-      .forEachRow { row throws(LocalStoreError) in _ = try OverlayCache.entry(row, from: 0) }
-    try connection.prepareOnce("SELECT \(RejectedWriteTable.columns) FROM rejected_writes")
-      .forEachRow { row throws(LocalStoreError) in _ = try RejectedWriteTable.decode(row) }
-    let readTargets = try connection.prepareOnce("SELECT \(TargetCache.columns), canonical_id FROM targets")
-    try readTargets.forEachRow { row throws(LocalStoreError) in
-      try TargetCache.check(row)
-      let (target, name) = (try TargetCache.decode(row.blob(1)), row.text(7))
-      // A target that is being collected has a name that no other has.
-      guard name.hasPrefix("collected:") || target.canonicalID.equalsUTF8(name) else { throw TargetCache.misnamed }
-    }
-    try targets.checkMembers()
+    try documents.verify()
+    try mutations.verify()
+    try overlays.verify()
+    try rejectedWrites.verify()
+    try targets.verify()
   }
 
   /// Rows that no table may have, and how to call them.

@@ -30,23 +30,23 @@ final class CacheDatabase {
 
   private init(path: String?) throws(LocalStoreError) {
     self.path = path
-    connection = try Connection(path: path)
-    try Schema.prepare(connection)
-    collections = try CollectionTable(connection)
+    connection = try Connection(path: path, called: "cache")
+    try Schema.prepare(connection, isFile: path != nil)
+    collections = CollectionTable(connection)
     indexes = try IndexTable(connection, collections)
     documents = try DocumentTable(connection, collections, indexes)
-    globals = try Globals(connection)
-    batchNumbers = try BatchNumbers(connection, globals)
-    mutations = try MutationQueue(connection, collections, batchNumbers)
-    overlays = try OverlayCache(connection)
-    targets = try TargetCache(connection)
-    bundles = try BundleTable(connection)
-    rejectedWrites = try RejectedWriteTable(connection)
+    globals = Globals(connection: connection)
+    batchNumbers = BatchNumbers(connection, globals)
+    mutations = MutationQueue(connection: connection, collections: collections, numbers: batchNumbers)
+    overlays = OverlayCache(connection: connection)
+    targets = TargetCache(connection: connection)
+    bundles = BundleTable(connection: connection)
+    rejectedWrites = RejectedWriteTable(connection: connection)
     sequenceNumbers = try SequenceNumbers(globals)
-    generation = try connection.integer("SELECT random()")
-    let (mutations, globals, connection) = (mutations, globals, connection)
+    generation = try connection.integer("SELECT random()") ?? 0
+    let (mutations, globals) = (mutations, globals)
     (signedOutUser, identity) = try connection.transaction { () throws(LocalStoreError) in
-      try globals.establishIdentity(connection)
+      try globals.establishIdentity()
       return (try mutations.number(ofUser: nil), try globals.value(.clientIdentity) ?? 0)
     }
   }
@@ -57,18 +57,29 @@ final class CacheDatabase {
   static func open(
     in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(LocalStoreError) -> CacheDatabase {
-    let directory = try StoreDirectory(path, report: report)
+    let directory = try hold(path, report)
     let database = try open(directory, claim)
     database.directory = consume directory
     return database
   }
+
+  /// Makes the directory of a cache if necessary, makes sure that it is private, and locks it.
+  static func hold(
+    _ path: String, _ report: @escaping @Sendable (String) -> Void = { _ in }
+  ) throws(LocalStoreError) -> StoreDirectory {
+    try StoreDirectory(path, called: "cache directory", database: name, report: report)
+  }
+
+  static func files(in path: String) -> DatabaseFiles { DatabaseFiles(path: path + "/" + name) }
+
+  private static let name = "cache.sqlite3"
 
   /// As `open`, but a damaged database is renamed and a new one begun.
   /// - Returns: also what was wrong and where the damaged database is now.
   static func openRecovering(
     in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void
   ) throws(LocalStoreError) -> (database: CacheDatabase, damage: LocalStoreError?, movedAside: String?) {
-    let directory = try StoreDirectory(path, report: report)
+    let directory = try hold(path, report)
     var damage: LocalStoreError?
     var movedAside: String?
     let database: CacheDatabase
@@ -76,7 +87,7 @@ final class CacheDatabase {
       database = try open(directory, claim)
     } catch {
       guard error.kind == .corrupt else { throw error }
-      let aside = try directory.moveAside()
+      let aside = try directory.files.moveAside()
       database = try open(directory, claim)
       movedAside = aside
       damage = LocalStoreError(
@@ -94,14 +105,20 @@ final class CacheDatabase {
     let database = try open(directory)
     guard let claim, try !database.accept(claim, in: directory.path) else { return database }
     database.close()
-    try directory.removeDatabase()
+    try directory.files.remove()
     let new = try open(directory)
     _ = try new.accept(claim, in: directory.path)
     return new
   }
 
   private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {
-    try directory.prepare()
+    do throws(LocalStoreError) { try directory.prepare() } catch {
+      guard error.kind == .corrupt, directory.files.hasContents else { throw error }
+      throw LocalStoreError(
+        .corrupt,
+        "\(error.message) Alone in a directory of its own, as \(name), the database is the cache as it was before what "
+          + "the log holds.")
+    }
     let database: CacheDatabase
     do throws(LocalStoreError) { database = try CacheDatabase(path: directory.files.path) } catch {
       throw LocalStoreError(error.kind, "\(error.message) (\(directory.files.path))")

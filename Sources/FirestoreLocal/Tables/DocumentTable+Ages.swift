@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreSQLite
 
 extension DocumentTable {
   /// When a document was last used, and where it stands in the index that knows.
@@ -14,18 +15,16 @@ extension DocumentTable {
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void
   ) throws(LocalStoreError) -> Age? {
-    let statement = try connection.prepareOnce(
+    let start = position ?? Age(collection: .min, readTime: .min, sequenceNumber: .min, number: .min)
+    var last: Age?
+    var count = 0
+    try connection.forEachRow(
       """
       SELECT collection, read_time, sequence_number, id FROM documents INDEXED BY documents_by_read_time
       WHERE (collection, read_time, sequence_number, id) > (?, ?, ?, ?)
       ORDER BY collection, read_time, sequence_number, id LIMIT ?
-      """)
-    let start = position ?? Age(collection: .min, readTime: .min, sequenceNumber: .min, number: .min)
-    statement.bind(start.collection, at: 1).bind(start.readTime, at: 2).bind(start.sequenceNumber, at: 3)
-    statement.bind(start.number, at: 4).bind(Int64(limit), at: 5)
-    var last: Age?
-    var count = 0
-    try statement.forEachRow { row in
+      """, start.collection, start.readTime, start.sequenceNumber, start.number, limit
+    ) { row in
       let age = Age(
         collection: row.integer(0), readTime: row.integer(1), sequenceNumber: row.integer(2), number: row.integer(3))
       if age.sequenceNumber <= bound { body(age) }
@@ -37,15 +36,13 @@ extension DocumentTable {
 
   /// - Returns: `nil` for a document that is not there.
   func sequenceNumber(_ number: Number) throws(LocalStoreError) -> Int64? {
-    try connection.prepareOnce("SELECT sequence_number FROM documents WHERE id = ?").bind(number, at: 1)
-      .first { $0.integer(0) }
+    try connection.integer("SELECT sequence_number FROM documents WHERE id = ?", number)
   }
 
   /// Of a document's fields and id.
   func byteCount(_ number: Number) throws(LocalStoreError) -> Int64 {
-    try connection.prepareOnce("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?")
-      .bind(number, at: 1).first { $0.integer(0) } ?? 0
+    try connection.integer("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?", number) ?? 0
   }
 
-  func count() throws(LocalStoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM documents")) }
+  func count() throws(LocalStoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM documents") ?? 0) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 extension DocumentTable {
   /// Column `state`.
@@ -14,15 +15,52 @@ extension DocumentTable {
     case unknownCommitted = 7
   }
 
-  static func state(_ raw: Int64) throws(LocalStoreError) -> State {
-    guard let state = State(rawValue: raw) else {
-      throw LocalStoreError(.corrupt, "The cache is damaged: a document has state \(raw).")
+  /// What is stored in a document's row.
+  struct Columns {
+    let number: Number
+    let collection: CollectionTable.Number
+    let name: String
+    var version: Int64?
+    var createTime: Int64?
+    var readTime: Int64 = 0
+    let sequenceNumber: Int64
+    var state = State.placeholder
+    var fields: [UInt8]?
+    var checksum: Int64?
+
+    init(
+      placeholder number: Number, _ collection: CollectionTable.Number, _ name: String, _ sequenceNumber: Int64
+    ) {
+      self.number = number
+      self.collection = collection
+      self.name = name
+      self.sequenceNumber = sequenceNumber
     }
-    return state
+
+    init(
+      _ document: Document, _ name: String, _ fields: [UInt8]?, as number: Number,
+      in collection: CollectionTable.Number, readTime: SnapshotVersion?, sequenceNumber: Int64
+    ) {
+      self.init(placeholder: number, collection, name, sequenceNumber)
+      version = document.version?.microseconds
+      createTime = document.createTime?.microseconds
+      self.readTime = readTime?.microseconds ?? 0
+      state = State(of: document)
+      self.fields = fields
+      let header = DocumentChecksum.Header(
+        number: number, collection: collection, version: version, createTime: createTime, state: state.rawValue)
+      checksum = DocumentChecksum.of(fields, header, named: name)
+    }
   }
 }
 
 extension DocumentTable.State {
+  /// - Throws: `corrupt` for a state that no document has.
+  init(stored raw: Int64) throws(LocalStoreError) {
+    guard let state = Self(rawValue: raw) else { throw .damaged("a document has state \(raw)") }
+    self = state
+  }
+
   init(of document: Document) {
     let isCommitted = document.hasCommittedMutations
     self =
@@ -37,68 +75,68 @@ extension DocumentTable.State {
   var isCommitted: Bool { rawValue & 4 != 0 }
 }
 
-extension DocumentTable {
-  /// The current row of a scan; valid until the scan goes on.
-  struct Row {
-    private let row: Statement
-    init(_ row: Statement) { self.row = row }
+/// The current row of a scan; valid until the scan goes on.
+struct DocumentRow {
+  private let row: Row
 
-    var number: Number { row.integer(0) }
-    var collection: CollectionTable.Number { row.integer(1) }
-    var name: String { row.text(2) }
-    /// Valid until the scan goes on; not checked.
-    var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
+  /// - Parameter row: id, collection, name, version, create time, state, fields and checksum.
+  init(_ row: Row) { self.row = row }
 
-    /// `nil` if they are not those that were stored.
-    var intactFields: EncodedFields? { try? StoredFields.read(row.blobBytes(6), checksum: row.integer(7)) }
+  var number: DocumentTable.Number { row.integer(0) }
+  var collection: CollectionTable.Number { row.integer(1) }
+  var name: String { row.text(2) }
+  /// Valid until the scan goes on; not checked.
+  var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 
-    /// - Parameter collection: the path of this row's collection.
-    func key(in collection: ResourcePath) -> DocumentKey {
-      let name = row.textBytes(2)
-      var prefix = collection.text
-      let path = prefix.withUTF8 { prefix in
-        String(unsafeUninitializedCapacity: prefix.count + 1 + name.count) { text in
-          _ = text.initialize(fromContentsOf: prefix)
-          text.initializeElement(at: prefix.count, to: UInt8(ascii: "/"))
-          _ = text[(prefix.count + 1)...].initialize(fromContentsOf: name)
-          return prefix.count + 1 + name.count
-        }
+  /// `nil` if they are not those that were stored.
+  var intactFields: EncodedFields? { try? StoredFields.read(row.blobBytes(6), checksum: row.integer(7)) }
+
+  /// - Parameter collection: the path of this row's collection.
+  func key(in collection: ResourcePath) -> DocumentKey {
+    let name = row.blobBytes(2)
+    var prefix = collection.text
+    let path = prefix.withUTF8 { prefix in
+      String(unsafeUninitializedCapacity: prefix.count + 1 + name.count) { text in
+        _ = text.initialize(fromContentsOf: prefix)
+        text.initializeElement(at: prefix.count, to: UInt8(ascii: "/"))
+        _ = text[(prefix.count + 1)...].initialize(fromContentsOf: name)
+        return prefix.count + 1 + name.count
       }
-      return DocumentKey(unchecked: ResourcePath(path))
     }
+    return DocumentKey(unchecked: ResourcePath(path))
+  }
 
-    var isFound: Bool {
-      let state = row.integer(5)
-      return state == State.found.rawValue || state == State.foundCommitted.rawValue
-    }
+  var isFound: Bool {
+    let state = row.integer(5)
+    return state == DocumentTable.State.found.rawValue || state == DocumentTable.State.foundCommitted.rawValue
+  }
 
-    /// - Throws: `corrupt` if the row, besides its fields, is not the one that was stored.
-    func check() throws(LocalStoreError) {
-      let header = DocumentChecksum.Header(
-        number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
-        state: row.integer(5))
-      let isIntact = DocumentChecksum.holds(
-        row.integer(7), for: header, named: UnsafeRawBufferPointer(row.textBytes(2)))
-      guard isIntact else { throw StoredFields.changedOnDisk }
-    }
+  /// - Throws: `corrupt` if the row, besides its fields, is not the one that was stored.
+  func check() throws(LocalStoreError) {
+    let header = DocumentChecksum.Header(
+      number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
+      state: row.integer(5))
+    let isIntact = DocumentChecksum.holds(
+      row.integer(7), for: header, named: row.blobBytes(2))
+    guard isIntact else { throw StoredFields.changedOnDisk }
+  }
 
-    /// - Returns: `nil` for a placeholder.
-    /// - Throws: `corrupt` if it is not the document that was stored.
-    func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
-      try check()
-      let state = try DocumentTable.state(row.integer(5))
-      let content: Document.State
-      switch state {
-      case .placeholder: return nil
-      case .found, .foundCommitted:
-        let fields = try StoredFields.read(row.blobBytes(6), checksum: row.integer(7))
-        content = .found(DocumentData(encoded: fields))
-      case .missing, .missingCommitted: content = .missing
-      case .unknown, .unknownCommitted: content = .unknown
-      }
-      return Document(
-        key: key, version: try row.version(3), createTime: try row.version(4), state: content,
-        pending: state.isCommitted ? .committed : .none)
+  /// - Returns: `nil` for a placeholder.
+  /// - Throws: `corrupt` if it is not the document that was stored.
+  func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+    try check()
+    let state = try DocumentTable.State(stored: row.integer(5))
+    let content: Document.State
+    switch state {
+    case .placeholder: return nil
+    case .found, .foundCommitted:
+      let fields = try StoredFields.read(row.blobBytes(6), checksum: row.integer(7))
+      content = .found(DocumentData(encoded: fields))
+    case .missing, .missingCommitted: content = .missing
+    case .unknown, .unknownCommitted: content = .unknown
     }
+    return Document(
+      key: key, version: try row.version(3), createTime: try row.version(4), state: content,
+      pending: state.isCommitted ? .committed : .none)
   }
 }

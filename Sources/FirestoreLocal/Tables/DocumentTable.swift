@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
 
 /// The remote documents: what the backend last said, without local writes.
 ///
@@ -22,70 +24,22 @@ final class DocumentTable {
   private var nextNumbers: [CollectionTable.Number: Number] = [:]
   /// Of collections that have been scanned; for a database in memory only.
   private var mirrors: [CollectionTable.Number: CollectionMirror] = [:]
-  private let findHeader: Statement
-  private let findByName: Statement
-  private let findByNumber: Statement
-  private let findName: Statement
-  private let findLast: Statement
-  private let insert: Statement
-  private let insertAbsent: Statement
-  private let update: Statement
-  private let touch: Statement
-  private let renew: Statement
-  private let delete: Statement
-  private let inCollection: Statement
-  private let inCollectionFiltered: Statement
   private let rowFilter: RowFilter
-  private let changedSince: Statement
-  private let inTarget: Statement
-
-  static let columns = "id, collection, name, version, create_time, state, fields, checksum"
 
   init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(LocalStoreError) {
     self.connection = connection
     self.collections = collections
     self.indexes = indexes
-    let columns = Self.columns
-    findHeader = try connection.prepare("SELECT id, version, state FROM documents WHERE collection = ? AND name = ?")
-    findByName = try connection.prepare("SELECT \(columns) FROM documents WHERE collection = ? AND name = ?")
-    findByNumber = try connection.prepare("SELECT \(columns) FROM documents WHERE id = ?")
-    findName = try connection.prepare("SELECT name FROM documents WHERE id = ?")
-    findLast = try connection.prepare("SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?")
-    let insertion = """
-      INSERT INTO documents
-        (version, create_time, read_time, sequence_number, state, fields, checksum, id, collection, name)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-      """
-    insert = try connection.prepare(insertion)
-    insertAbsent = try connection.prepare(insertion + " ON CONFLICT (collection, name) DO NOTHING")
-    update = try connection.prepare(
-      """
-      UPDATE documents SET
-        version = ?, create_time = ?, read_time = ?, sequence_number = ?, state = ?, fields = ?, checksum = ?
-      WHERE id = ?
-      """)
-    touch = try connection.prepare("UPDATE documents SET sequence_number = ? WHERE id = ?")
-    renew = try connection.prepare(
-      "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?")
-    delete = try connection.prepare("DELETE FROM documents WHERE id = ?")
-    inCollection = try connection.prepare("SELECT \(columns) FROM documents WHERE id BETWEEN ? AND ?")
-    inCollectionFiltered = try connection.prepare(
-      "SELECT \(columns) FROM documents WHERE id BETWEEN ? AND ? AND admits(fields)")
-    rowFilter = connection.rowFilter
-    changedSince = try connection.prepare(
-      "SELECT \(columns) FROM documents WHERE collection = ? AND read_time > ?")
-    inTarget = try connection.prepare(
-      """
-      SELECT \(columns)
-      FROM target_documents JOIN documents ON id = document WHERE target = ? ORDER BY document
-      """)
+    rowFilter = try RowFilter(connection)
   }
 
   // MARK: Reading
 
   func header(_ collection: CollectionTable.Number, _ name: String) throws(LocalStoreError) -> Header? {
-    try findHeader.bind(collection, at: 1).bind(name, at: 2).first { row throws(LocalStoreError) in
-      Header(number: row.integer(0), version: row.optionalInteger(1), state: try Self.state(row.integer(2)))
+    try connection.first("SELECT id, version, state FROM documents WHERE collection = ? AND name = ?", collection, name)
+    {
+      row throws(StoreError) in
+      Header(number: row.integer(0), version: row.optionalInteger(1), state: try State(stored: row.integer(2)))
     }
   }
 
@@ -96,38 +50,97 @@ final class DocumentTable {
   }
 
   func document(_ key: DocumentKey, in collection: CollectionTable.Number) throws(LocalStoreError) -> Document? {
-    try findByName.bind(collection, at: 1).bind(key.documentID, at: 2).first { row throws(LocalStoreError) in
-      try Row(row).document(key)
-    } ?? nil
-  }
-
-  func document(_ number: Number) throws(LocalStoreError) -> Document? {
-    try findByNumber.bind(number, at: 1).first { row throws(LocalStoreError) in
-      let row = Row(row)
-      return try row.document(try collections.key(row.collection, row.name))
-    } ?? nil
+    try connection.first(
+      """
+      SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
+      WHERE collection = ? AND name = ?
+      """, collection, key.documentID
+    ) { row throws(StoreError) in try DocumentRow(row).document(key) } ?? nil
   }
 
   /// Calls `body` with one row, if it is there.
-  func read(_ number: Number, _ body: (Row) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
-    try findByNumber.bind(number, at: 1).forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
+  func read(_ number: Number, _ body: (DocumentRow) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+    try connection.forEachRow(
+      "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id = ?", number
+    ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
   func name(_ number: Number) throws(LocalStoreError) -> String? {
-    try findName.bind(number, at: 1).first { $0.text(0) }
+    try connection.first("SELECT name FROM documents WHERE id = ?", number) { $0.text(0) }
   }
 
   /// Calls `body` for the rows of a collection in the order in which they were first stored, placeholders included.
   /// - Parameter admits: from their fields, whether rows may be wanted; `nil` for all rows.
   func scan(
     _ collection: CollectionTable.Number, where admits: RowFilter.Admits?,
-    _ body: (Row) throws(LocalStoreError) -> Void
+    _ body: (DocumentRow) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
-    let statement = admits == nil ? inCollection : inCollectionFiltered
-    statement.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
-    try rowFilter.with(admits ?? { _ in true }) { () throws(LocalStoreError) in
-      try statement.forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
+    guard let admits else {
+      return try scan(collection, from: Self.first(collection)) { row throws(StoreError) in
+        try body(row)
+        return true
+      }
     }
+    try rowFilter.with(admits) { () throws(LocalStoreError) in
+      try connection.forEachRow(
+        """
+        SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
+        WHERE id BETWEEN ? AND ? AND admits(fields)
+        """, Self.first(collection), Self.last(collection)
+      ) { row throws(StoreError) in try body(DocumentRow(row)) }
+    }
+  }
+
+  /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
+  func scan(
+    _ collection: CollectionTable.Number, from number: Number, _ body: (DocumentRow) throws(LocalStoreError) -> Bool
+  ) throws(LocalStoreError) {
+    try connection.scan(
+      """
+      SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?
+      """, max(number, Self.first(collection)), Self.last(collection)
+    ) { row throws(StoreError) in try body(DocumentRow(row)) }
+  }
+
+  /// Calls `body` for the rows of a collection that were stored with a later read time.
+  func scan(
+    _ collection: CollectionTable.Number, changedSince time: SnapshotVersion,
+    _ body: (DocumentRow) throws(LocalStoreError) -> Void
+  ) throws(LocalStoreError) {
+    try connection.forEachRow(
+      """
+      SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
+      WHERE collection = ? AND read_time > ?
+      """, collection, time.microseconds
+    ) { row throws(StoreError) in try body(DocumentRow(row)) }
+  }
+
+  /// Calls `body` for the documents that belong to a target, ascending.
+  func scan(target: TargetID, _ body: (DocumentRow) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+    try connection.forEachRow(
+      """
+      SELECT id, collection, name, version, create_time, state, fields, checksum
+      FROM target_documents JOIN documents ON id = document WHERE target = ? ORDER BY document
+      """, target
+    ) { row throws(StoreError) in try body(DocumentRow(row)) }
+  }
+
+  /// Reads every row. O(size).
+  /// - Throws: `corrupt` for one that is not as it was stored.
+  func verify() throws(LocalStoreError) {
+    try connection.forEachRow(
+      "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents"
+    ) { row throws(StoreError) in
+      let row = DocumentRow(row)
+      try row.check()
+      if row.isFound, row.intactFields == nil { throw StoredFields.changedOnDisk }
+    }
+  }
+
+  /// How many numbers a collection has given out and may still use: the number of its documents or somewhat more.
+  func extent(of collection: CollectionTable.Number) throws(LocalStoreError) -> Int {
+    guard let last = try lastNumber(in: collection) else { return 0 }
+    return Int(last - Self.first(collection)) + 1
   }
 
   /// What a scan reads instead of the rows; `nil` for a database on disk.
@@ -159,38 +172,6 @@ final class DocumentTable {
 
   private static func index(_ number: Number) -> Int { Int(number & 0xffff_ffff) }
 
-  /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
-  func scan(
-    _ collection: CollectionTable.Number, from number: Number, _ body: (Row) throws(LocalStoreError) -> Bool
-  ) throws(LocalStoreError) {
-    inCollection.bind(max(number, Self.first(collection)), at: 1).bind(Self.last(collection), at: 2)
-    defer { inCollection.reset() }
-    while try inCollection.step() {
-      guard try body(Row(inCollection)) else { return }
-    }
-  }
-
-  /// How many numbers a collection has given out and may still use: the number of its documents or somewhat more.
-  func extent(of collection: CollectionTable.Number) throws(LocalStoreError) -> Int {
-    findLast.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
-    guard let last = try findLast.first({ $0.optionalInteger(0) }) ?? nil else { return 0 }
-    return Int(last - Self.first(collection)) + 1
-  }
-
-  /// Calls `body` for the rows of a collection that were stored with a later read time.
-  func scan(
-    _ collection: CollectionTable.Number, changedSince time: SnapshotVersion,
-    _ body: (Row) throws(LocalStoreError) -> Void
-  ) throws(LocalStoreError) {
-    try changedSince.bind(collection, at: 1).bind(time.microseconds, at: 2)
-      .forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
-  }
-
-  /// Calls `body` for the documents that belong to a target.
-  func scan(target: Int64, _ body: (Row) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
-    try inTarget.bind(target, at: 1).forEachRow { row throws(LocalStoreError) in try body(Row(row)) }
-  }
-
   // MARK: Writing
 
   /// Stores a document over `header`, or as a new row.
@@ -203,13 +184,12 @@ final class DocumentTable {
     if isIndexed, let header, header.state.isFound {
       try updateEntries(of: header.number, to: document.data?.encoded)
     }
-    let statement = header == nil ? insert : update
     let encoded = document.data?.encoded
     let number = if let header { header.number } else { try takeNumber(collection) }
-    let name = document.key.documentID
-    bind(document, name, encoded?.bytes, as: number, in: collection, readTime, sequenceNumber, to: statement)
-    if header == nil { statement.bind(collection, at: 9).bind(name, at: 10) }
-    try statement.run()
+    let columns = Columns(
+      document, document.key.documentID, encoded?.bytes, as: number, in: collection, readTime: readTime,
+      sequenceNumber: sequenceNumber)
+    if header == nil { try insert(columns) } else { try update(columns) }
     note(number, document, encoded)
     if header == nil {
       try indexes.append(number, encoded)
@@ -227,9 +207,10 @@ final class DocumentTable {
   ) throws(LocalStoreError) -> Number? {
     let number = try takeNumber(collection)
     let encoded = document.data?.encoded
-    bind(document, name, encoded?.bytes, as: number, in: collection, readTime, sequenceNumber, to: insertAbsent)
-    try insertAbsent.bind(collection, at: 9).bind(name, at: 10).run()
-    guard connection.rowsChangedLast == 1 else {
+    let isInserted = try insertIfAbsent(
+      Columns(
+        document, name, encoded?.bytes, as: number, in: collection, readTime: readTime, sequenceNumber: sequenceNumber))
+    guard isInserted else {
       nextNumbers[collection] = number
       return nil
     }
@@ -238,56 +219,62 @@ final class DocumentTable {
     return number
   }
 
-  private func bind(
-    _ document: Document, _ name: String, _ fields: [UInt8]?, as number: Number,
-    in collection: CollectionTable.Number, _ readTime: SnapshotVersion?, _ sequenceNumber: Int64,
-    to statement: Statement
-  ) {
-    let header = DocumentChecksum.Header(
-      number: number, collection: collection, version: document.version?.microseconds,
-      createTime: document.createTime?.microseconds, state: State(of: document).rawValue)
-    statement.bind(header.version, at: 1).bind(header.createTime, at: 2)
-      .bind(readTime?.microseconds ?? 0, at: 3).bind(sequenceNumber, at: 4).bind(header.state, at: 5)
-    statement.bind(fields, at: 6).bind(DocumentChecksum.of(fields, header, named: name), at: 7).bind(number, at: 8)
-  }
-
   /// Gives a key a number without knowing anything about its document.
   func storePlaceholder(
     _ collection: CollectionTable.Number, _ name: String, sequenceNumber: Int64
   ) throws(LocalStoreError) -> Number {
     let number = try takeNumber(collection)
-    bindPlaceholder(insert, number, sequenceNumber)
-    try insert.bind(collection, at: 9).bind(name, at: 10).run()
+    try insert(Columns(placeholder: number, collection, name, sequenceNumber))
     return number
   }
 
   /// Forgets the content of a document that a target still names.
   func clear(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
     try updateEntries(of: number, to: nil)
-    bindPlaceholder(update, number, sequenceNumber)
-    try update.run()
+    try update(Columns(placeholder: number, number >> 32, "", sequenceNumber))
     note(number, nil, nil)
   }
 
-  private func bindPlaceholder(_ statement: Statement, _ number: Number, _ sequenceNumber: Int64) {
-    let none: Int64? = nil
-    statement.bind(none, at: 1).bind(none, at: 2).bind(0, at: 3).bind(sequenceNumber, at: 4)
-      .bind(State.placeholder.rawValue, at: 5).bind(none, at: 6).bind(none, at: 7).bind(number, at: 8)
+  private func insert(_ row: Columns) throws(LocalStoreError) {
+    guard try insertIfAbsent(row) else { throw .damaged("document \(row.number) is there and is not found") }
+  }
+
+  private func insertIfAbsent(_ row: Columns) throws(LocalStoreError) -> Bool {
+    try connection.run(
+      """
+      INSERT INTO documents
+        (version, create_time, read_time, sequence_number, state, fields, checksum, id, collection, name)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (collection, name) DO NOTHING
+      """, row.version, row.createTime, row.readTime, row.sequenceNumber, row.state.rawValue, row.fields, row.checksum,
+      row.number, row.collection, row.name)
+    return connection.rowsChangedLast == 1
+  }
+
+  private func update(_ row: Columns) throws(LocalStoreError) {
+    try connection.run(
+      """
+      UPDATE documents SET
+        version = ?, create_time = ?, read_time = ?, sequence_number = ?, state = ?, fields = ?, checksum = ?
+      WHERE id = ?
+      """, row.version, row.createTime, row.readTime, row.sequenceNumber, row.state.rawValue, row.fields, row.checksum,
+      row.number)
   }
 
   func touch(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
-    try touch.bind(sequenceNumber, at: 1).bind(number, at: 2).run()
+    try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
   /// Lists the document among the changed ones: it left a result that it may belong to all the same.
   func renew(_ number: Number, readTime: SnapshotVersion, sequenceNumber: Int64) throws(LocalStoreError) {
-    try renew.bind(sequenceNumber, at: 1).bind(readTime.microseconds, at: 2).bind(number, at: 3).run()
+    try connection.run(
+      "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,
+      readTime.microseconds, number)
   }
 
   /// - Precondition: no target names the document.
   func remove(_ number: Number) throws(LocalStoreError) {
     try updateEntries(of: number, to: nil)
-    try delete.bind(number, at: 1).run()
+    try connection.run("DELETE FROM documents WHERE id = ?", number)
     note(number, nil, nil)
   }
 
@@ -317,12 +304,14 @@ final class DocumentTable {
   private static func first(_ collection: CollectionTable.Number) -> Number { collection << 32 }
   private static func last(_ collection: CollectionTable.Number) -> Number { collection << 32 | 0xffff_ffff }
 
+  private func lastNumber(in collection: CollectionTable.Number) throws(LocalStoreError) -> Number? {
+    try connection.integer(
+      "SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?", Self.first(collection), Self.last(collection))
+  }
+
   private func takeNumber(_ collection: CollectionTable.Number) throws(LocalStoreError) -> Number {
     var number = nextNumbers[collection]
-    if number == nil {
-      findLast.bind(Self.first(collection), at: 1).bind(Self.last(collection), at: 2)
-      number = try findLast.first { $0.optionalInteger(0) }.flatMap { $0 }.map { $0 + 1 } ?? Self.first(collection)
-    }
+    if number == nil { number = try lastNumber(in: collection).map { $0 + 1 } ?? Self.first(collection) }
     guard let number, number < Self.last(collection) else {
       throw LocalStoreError(.sqlite, "A collection of the cache has more documents than can be numbered.")
     }

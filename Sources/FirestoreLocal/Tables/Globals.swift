@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// Numbers that the cache keeps once.
 struct Globals {
@@ -18,23 +19,17 @@ struct Globals {
     case clientIdentity = "client_identity"
   }
 
-  private let find: Statement
-  private let store: Statement
-
-  init(_ connection: Connection) throws(LocalStoreError) {
-    find = try connection.prepare("SELECT value FROM globals WHERE name = ?")
-    store = try connection.prepare(
-      "INSERT INTO globals (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value")
-  }
+  let connection: Connection
 
   /// Draws the cache's identity if it has none yet.
-  func establishIdentity(_ connection: Connection) throws(LocalStoreError) {
-    try connection.prepare("INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING")
-      .bind(Name.clientIdentity.rawValue, at: 1).run()
+  func establishIdentity() throws(LocalStoreError) {
+    try connection.run(
+      "INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING", Name.clientIdentity.rawValue)
   }
 
   func value(_ name: Name) throws(LocalStoreError) -> Int64? {
-    guard let value = try find.bind(name.rawValue, at: 1).first({ $0.integer(0) }) else { return nil }
+    let stored = try connection.first("SELECT value FROM globals WHERE name = ?", name.rawValue) { $0.integer(0) }
+    guard let value = stored else { return nil }
     let isPossible =
       switch name {
       case .clientIdentity: true
@@ -47,7 +42,9 @@ struct Globals {
   }
 
   func set(_ name: Name, _ value: Int64) throws(LocalStoreError) {
-    try store.bind(name.rawValue, at: 1).bind(value, at: 2).run()
+    try connection.run(
+      "INSERT INTO globals (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name.rawValue,
+      value)
   }
 
   /// The read time of what is learnt now about a document: later than every snapshot in which a result was complete, so

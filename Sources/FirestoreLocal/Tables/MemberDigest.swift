@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// What tells whether the documents of a target are still those that were stored, in whatever order: the exclusive or
 /// of a hash of each, so that a change costs the same however many there are.
@@ -21,35 +22,43 @@ struct MemberDigest: Hashable {
 extension TargetCache {
   /// - Throws: `corrupt` for a target whose documents are others than those that were stored.
   func check(_ digest: MemberDigest, of id: TargetID) throws(LocalStoreError) {
-    let stored = try findDigest.bind(Int64(id.rawValue), at: 1).first { $0.optionalInteger(0) } ?? nil
+    let stored = try connection.integer("SELECT members FROM targets WHERE id = ?", id)
     if let stored, stored != digest.value { throw Self.exchanged }
+  }
+
+  /// Notes documents that came or went.
+  func toggle(_ digest: MemberDigest, of id: TargetID) throws(LocalStoreError) {
+    if digest == MemberDigest() { return }
+    // SQLite has no exclusive or.
+    try connection.run(
+      "UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2", digest.value, id)
   }
 
   /// Compares the documents of every target. O(memberships).
   func checkMembers() throws(LocalStoreError) {
     let digests = try memberDigests()
-    let statement = try connection.prepareOnce("SELECT id, members FROM targets WHERE members NOT NULL")
-    try statement.forEachRow { row throws(LocalStoreError) in
+    try connection.forEachRow("SELECT id, members FROM targets WHERE members NOT NULL") { row throws(StoreError) in
       guard digests[row.integer(0), default: MemberDigest()].value == row.integer(1) else { throw Self.exchanged }
     }
   }
 
   /// Takes the members that there are for those that were stored, for what an earlier version stored without digests.
   func establishDigests() throws(LocalStoreError) {
-    let statement = try connection.prepareOnce("UPDATE targets SET members = ? WHERE id = ?")
-    for (id, digest) in try memberDigests() { try statement.bind(digest.value, at: 1).bind(id, at: 2).run() }
+    for (id, digest) in try memberDigests() {
+      try connection.run("UPDATE targets SET members = ? WHERE id = ?", digest.value, id)
+    }
   }
 
   private func memberDigests() throws(LocalStoreError) -> [Int64: MemberDigest] {
     var digests: [Int64: MemberDigest] = [:]
-    try connection.prepareOnce("SELECT target, document FROM target_documents").forEachRow { row in
+    try connection.forEachRow("SELECT target, document FROM target_documents") { row in
       digests[row.integer(0), default: MemberDigest()].toggle(row.integer(1))
     }
     return digests
   }
 
   private static var exchanged: LocalStoreError {
-    LocalStoreError(.corrupt, "The cache is damaged: a target has other documents than those that were stored.")
+    .damaged("a target has other documents than those that were stored")
   }
 }
 
@@ -57,10 +66,10 @@ extension CacheDatabase {
   /// Calls `body` with the rows of a target's documents, ascending.
   /// - Throws: `corrupt`, at the end, if they are others than those that were stored.
   func scanMembers(
-    of id: TargetID, _ body: (DocumentTable.Row) throws(LocalStoreError) -> Void
+    of id: TargetID, _ body: (DocumentRow) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
     var digest = MemberDigest()
-    try documents.scan(target: Int64(id.rawValue)) { row throws(LocalStoreError) in
+    try documents.scan(target: id) { row throws(LocalStoreError) in
       digest.toggle(row.number)
       try body(row)
     }

@@ -10,7 +10,7 @@ enum StoredFields {
     return EncodedFields(trusted: [UInt8](bytes))
   }
 
-  static let changedOnDisk = LocalStoreError(.corrupt, "The cache is damaged: a document has changed on disk.")
+  static let changedOnDisk = LocalStoreError.damaged("a document has changed on disk")
 
   /// - Parameter checksum: of the document (`DocumentChecksum`).
   static func holds(_ checksum: Int64, for bytes: UnsafeRawBufferPointer) -> Bool {

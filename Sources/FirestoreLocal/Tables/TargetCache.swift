@@ -2,54 +2,19 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// The targets the cache knows, and which documents belong to each according to the backend.
 struct TargetCache {
   let connection: Connection
-  private let find: Statement
-  private let store: Statement
-  private let delete: Statement
-  private let allSequenceNumbers: Statement
-  private let addDocument: Statement
-  private let removeDocument: Statement
-  private let removeAll: Statement
-  private let members: Statement
-  let findDigest: Statement
-  private let toggleDigest: Statement
-  private let emptyDigest: Statement
-  private let contains: Statement
-
-  init(_ connection: Connection) throws(LocalStoreError) {
-    self.connection = connection
-    find = try connection.prepare(
-      """
-      SELECT \(Self.columns) FROM targets WHERE canonical_id = ?
-      """)
-    store = try connection.prepare(
-      """
-      INSERT INTO targets
-        (id, canonical_id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-      ON CONFLICT (id) DO UPDATE SET
-        sequence_number = excluded.sequence_number, snapshot_version = excluded.snapshot_version,
-        limbo_free_version = excluded.limbo_free_version, resume_token = excluded.resume_token,
-        checksum = excluded.checksum
-      """)
-    delete = try connection.prepare("DELETE FROM targets WHERE id = ?")
-    allSequenceNumbers = try connection.prepare("SELECT sequence_number FROM targets")
-    addDocument = try connection.prepare("INSERT OR IGNORE INTO target_documents (target, document) VALUES (?, ?)")
-    removeDocument = try connection.prepare("DELETE FROM target_documents WHERE target = ? AND document = ?")
-    removeAll = try connection.prepare("DELETE FROM target_documents WHERE target = ?")
-    members = try connection.prepare("SELECT document FROM target_documents WHERE target = ? ORDER BY document")
-    findDigest = try connection.prepare("SELECT members FROM targets WHERE id = ?")
-    // SQLite has no exclusive or.
-    toggleDigest = try connection.prepare("UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2")
-    emptyDigest = try connection.prepare("UPDATE targets SET members = 0 WHERE id = ?")
-    contains = try connection.prepare("SELECT 1 FROM target_documents WHERE document = ? LIMIT 1")
-  }
 
   func data(for target: Target) throws(LocalStoreError) -> TargetData? {
-    try find.bind(target.canonicalID, at: 1).first { row throws(LocalStoreError) in
+    try connection.first(
+      """
+      SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum FROM targets
+      WHERE canonical_id = ?
+      """, target.canonicalID
+    ) { row throws(StoreError) in
       try Self.check(row)
       guard try Self.decode(row.blob(1)) == target else { throw Self.misnamed }
       return TargetData(
@@ -60,21 +25,32 @@ struct TargetCache {
     }
   }
 
-  static let columns =
-    "id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum"
+  /// Reads every target, and compares its documents. O(memberships).
+  func verify() throws(LocalStoreError) {
+    try connection.forEachRow(
+      """
+      SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum, canonical_id
+      FROM targets
+      """
+    ) { row throws(StoreError) in
+      try Self.check(row)
+      let (target, name) = (try Self.decode(row.blob(1)), row.text(7))
+      // A target that is being collected has a name that no other has.
+      guard name.hasPrefix("collected:") || target.canonicalID.equalsUTF8(name) else { throw Self.misnamed }
+    }
+    try checkMembers()
+  }
 
-  /// - Parameter row: `columns`.
+  /// - Parameter row: id, target, sequence number, the two versions, token and checksum.
   /// - Throws: `corrupt` if they are not as they were stored.
-  static func check(_ row: Statement) throws(LocalStoreError) {
+  private static func check(_ row: Row) throws(LocalStoreError) {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(6), for: row.blobBytes(1), row.blobBytes(5),
       numbers: (row.optionalInteger(3) ?? .min, row.optionalInteger(4) ?? .min))
-    guard isIntact else { throw LocalStoreError(.corrupt, "The cache is damaged: a target has changed on disk.") }
+    guard isIntact else { throw .damaged("a target has changed on disk") }
   }
 
-  static var misnamed: LocalStoreError {
-    LocalStoreError(.corrupt, "The cache is damaged: a target is stored under another one's name.")
-  }
+  private static var misnamed: LocalStoreError { .damaged("a target is stored under another one's name") }
 
   static func id(_ number: Int64) throws(LocalStoreError) -> TargetID {
     guard let id = Int32(exactly: number), id > 0 else { throw StoredNumbers.damage("a target's id", number) }
@@ -85,7 +61,7 @@ struct TargetCache {
     do throws(ModelError) {
       return try Target(decoding: bytes)
     } catch {
-      throw LocalStoreError(.corrupt, "The cache is damaged: a target cannot be read (\(error.message)).")
+      throw .damaged("a target cannot be read (\(error.message))")
     }
   }
 
@@ -93,65 +69,74 @@ struct TargetCache {
     let (target, token) = (data.target.encoded(), data.resumeToken?.bytes)
     let (version, limboFree) = (data.snapshotVersion?.microseconds, data.lastLimboFreeSnapshotVersion?.microseconds)
     let checksum = RowChecksum.of(target, token ?? [], numbers: (version ?? .min, limboFree ?? .min))
-    store.bind(Int64(data.id.rawValue), at: 1).bind(data.target.canonicalID, at: 2).bind(target, at: 3)
-    store.bind(data.sequenceNumber, at: 4).bind(version, at: 5).bind(limboFree, at: 6)
-    try store.bind(token, at: 7).bind(checksum, at: 8).run()
+    try connection.run(
+      """
+      INSERT INTO targets
+        (id, canonical_id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET
+        sequence_number = excluded.sequence_number, snapshot_version = excluded.snapshot_version,
+        limbo_free_version = excluded.limbo_free_version, resume_token = excluded.resume_token,
+        checksum = excluded.checksum
+      """, data.id, data.target.canonicalID, target, data.sequenceNumber, version, limboFree, token, checksum)
   }
 
   /// Removes a target and its membership.
   func remove(_ id: TargetID) throws(LocalStoreError) {
-    try delete.bind(Int64(id.rawValue), at: 1).run()
+    try connection.run("DELETE FROM targets WHERE id = ?", id)
     try removeMembers(of: id)
   }
 
   func sequenceNumbers() throws(LocalStoreError) -> [Int64] {
-    var numbers: [Int64] = []
-    try allSequenceNumbers.forEachRow { numbers.append($0.integer(0)) }
-    return numbers
+    try connection.all("SELECT sequence_number FROM targets") { $0.integer(0) }
   }
 
   // MARK: Membership
 
   /// - Parameter documents: best ascending; neighbours share pages.
   func add(_ documents: some Sequence<DocumentTable.Number>, to id: TargetID) throws(LocalStoreError) {
-    try change(documents, of: id, by: addDocument)
+    var digest = MemberDigest()
+    for document in documents {
+      try connection.run("INSERT OR IGNORE INTO target_documents (target, document) VALUES (?, ?)", id, document)
+      if connection.rowsChangedLast > 0 { digest.toggle(document) }
+    }
+    try toggle(digest, of: id)
   }
 
   func remove(_ documents: some Sequence<DocumentTable.Number>, from id: TargetID) throws(LocalStoreError) {
-    try change(documents, of: id, by: removeDocument)
-  }
-
-  private func change(
-    _ documents: some Sequence<DocumentTable.Number>, of id: TargetID, by statement: Statement
-  ) throws(LocalStoreError) {
     var digest = MemberDigest()
     for document in documents {
-      try statement.bind(Int64(id.rawValue), at: 1).bind(document, at: 2).run()
+      try connection.run("DELETE FROM target_documents WHERE target = ? AND document = ?", id, document)
       if connection.rowsChangedLast > 0 { digest.toggle(document) }
     }
-    guard digest != MemberDigest() else { return }
-    try toggleDigest.bind(digest.value, at: 1).bind(Int64(id.rawValue), at: 2).run()
+    try toggle(digest, of: id)
   }
 
   func removeMembers(of id: TargetID) throws(LocalStoreError) {
-    try removeAll.bind(Int64(id.rawValue), at: 1).run()
-    try emptyDigest.bind(Int64(id.rawValue), at: 1).run()
+    try connection.run("DELETE FROM target_documents WHERE target = ?", id)
+    try connection.run("UPDATE targets SET members = 0 WHERE id = ?", id)
   }
 
   /// Ascending.
   /// - Throws: `corrupt` if they are others than those that were stored.
   func members(of id: TargetID) throws(LocalStoreError) -> [DocumentTable.Number] {
-    var numbers: [DocumentTable.Number] = []
     var digest = MemberDigest()
-    try members.bind(Int64(id.rawValue), at: 1).forEachRow { row in
-      numbers.append(row.integer(0))
+    let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
+      row in
       digest.toggle(row.integer(0))
+      return row.integer(0)
     }
     try check(digest, of: id)
     return numbers
   }
 
   func anyContains(_ document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
-    try contains.bind(document, at: 1).first { _ in true } ?? false
+    try connection.exists("SELECT 1 FROM target_documents WHERE document = ? LIMIT 1", document)
+  }
+}
+
+extension TargetID: SQLValue {
+  package func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
+    Int64(rawValue).bind(to: statement, at: index)
   }
 }

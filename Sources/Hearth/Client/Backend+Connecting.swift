@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
+import FirestoreSQLite
 import Synchronization
 
 /// A backend that a client uses.
@@ -58,7 +59,7 @@ extension ResolvedBackend {
       let remedy =
         error.kind == .locked
         ? " To share it, run \"hearth serve\" in its place and set \(Backend.emulatorVariable) to its address." : ""
-      throw FirestoreError(FirestoreErrorCode(error.code), "The embedded backend: \(error.message)\(remedy)")
+      throw FirestoreError(FirestoreErrorCode(error.status.code), "The embedded backend: \(error.message)\(remedy)")
     }
   }
 }

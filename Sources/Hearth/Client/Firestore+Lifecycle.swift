@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
+import FirestoreSQLite
 
 extension Firestore {
   /// Stops everything and closes the cache. Listeners get no more callbacks, sequences of snapshots end with

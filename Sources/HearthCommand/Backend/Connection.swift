@@ -5,6 +5,7 @@ import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 import Foundation
 import Logging
 

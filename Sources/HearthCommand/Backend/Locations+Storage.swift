@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreLocal
+import FirestoreSQLite
 import FirestoreSync
 import Logging
 
@@ -56,7 +57,7 @@ extension CommandFailure {
       case .notWritable, .notPrivate: .permissionDenied
       case .corrupt: .badData
       case .diskFull: .tryAgain
-      case .injected, .sqlite: .failure
+      case .refused, .injected, .sqlite: .failure
       }
     self.init(exit, error.message)
   }

@@ -3,7 +3,6 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 import Foundation
-import GRDBSQLite
 
 @testable import FirestoreBackend
 
@@ -55,29 +54,17 @@ extension TemporaryDirectory {
   /// Replaces the data by a file as earlier versions wrote it: the same tables, no checksums.
   func removeChecksums() throws {
     let plain = path + "/plain"
-    var connection: OpaquePointer?
-    defer { sqlite3_close(connection) }
-    func run(_ sql: String) throws {
-      guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
-        throw BackendError(.sqlite, String(cString: sqlite3_errmsg(connection)))
-      }
-    }
-    sqlite3_open(plain, &connection)
-    var (statement, definitions): (OpaquePointer?, [String]) = (nil, [])
-    try run("ATTACH '\(file)' AS new")
-    sqlite3_prepare_v2(
-      connection, "SELECT sql FROM new.sqlite_master WHERE sql NOT NULL ORDER BY type = 'index'", -1, &statement, nil)
-    while sqlite3_step(statement) == SQLITE_ROW {
-      definitions.append(String(cString: sqlite3_column_text(statement, 0)))
-    }
-    sqlite3_finalize(statement)
-    for definition in definitions { try run(definition) }
+    let connection = try Connection(path: plain, called: "data")
+    try connection.execute("ATTACH '\(file)' AS new")
+    let definitions = try connection.all(
+      "SELECT sql FROM new.sqlite_master WHERE sql NOT NULL ORDER BY type = 'index'"
+    ) { $0.text(0) }
+    for definition in definitions { try connection.execute(definition) }
     for definition in definitions where definition.hasPrefix("CREATE TABLE") {
       let name = definition.split { $0 == " " || $0 == "(" }[2]
-      try run("INSERT INTO main.\(name) SELECT * FROM new.\(name)")
+      try connection.execute("INSERT INTO main.\(name) SELECT * FROM new.\(name)")
     }
-    sqlite3_close(connection)
-    connection = nil
+    connection.close()
     try FileManager.default.removeItem(atPath: file)
     try FileManager.default.moveItem(atPath: plain, toPath: file)
   }

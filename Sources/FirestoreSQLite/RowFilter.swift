@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import GRDBSQLite
+import CSQLite
 
 /// The SQL function `admits(blob)`: lets a scan drop rows before SQLite copies them out.
 ///
 /// Rejecting inside of the scan costs about a third of stepping to the row, because SQLite passes a function the bytes
 /// where they are in the page.
-final class RowFilter {
+package final class RowFilter {
   /// Whether the row with these bytes may be wanted; valid for the call only.
-  typealias Admits = (UnsafeRawBufferPointer) -> Bool
+  package typealias Admits = (UnsafeRawBufferPointer) -> Bool
 
   private var admits: Admits = { _ in true }
 
-  /// Makes the function known to a connection.
-  /// - Parameter connection: closed before this object goes, since it holds an unowned reference to it.
-  /// - Returns: SQLite's result code.
-  func install(in connection: OpaquePointer) -> Int32 {
-    sqlite3_create_function_v2(
-      connection, "admits", 1, SQLITE_UTF8, Unmanaged.passUnretained(self).toOpaque(),
+  /// Makes the function known to a connection, which keeps it until it closes.
+  package init(_ connection: Connection) throws(StoreError) {
+    let code = sqlite3_create_function_v2(
+      connection.handle, "admits", 1, SQLITE_UTF8, Unmanaged.passRetained(self).toOpaque(),
       { context, _, values in
         guard let data = sqlite3_user_data(context) else { return }
         let value = values?[0]
@@ -24,13 +22,17 @@ final class RowFilter {
         let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_value_bytes(value)))
         let filter = Unmanaged<RowFilter>.fromOpaque(data).takeUnretainedValue()
         sqlite3_result_int(context, filter.admits(bytes) ? 1 : 0)
-      }, nil, nil, nil)
+      }, nil, nil,
+      { data in
+        if let data { Unmanaged<RowFilter>.fromOpaque(data).release() }
+      })
+    guard code == SQLITE_OK else { throw connection.error }
   }
 
   /// Runs a scan whose statement calls `admits`.
-  func with<R>(
-    _ admits: @escaping Admits, _ scan: () throws(LocalStoreError) -> R
-  ) throws(LocalStoreError) -> R {
+  package func with<Value>(
+    _ admits: @escaping Admits, _ scan: () throws(StoreError) -> Value
+  ) throws(StoreError) -> Value {
     self.admits = admits
     defer { self.admits = { _ in true } }
     return try scan()

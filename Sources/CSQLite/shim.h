@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef CSQLITE_SHIM_H
+#define CSQLITE_SHIM_H
+#include <sqlite3.h>
+#endif
