@@ -20,38 +20,6 @@ struct ServedCallTests {
 
   private static let getRequest = message { $0.field(1, string: "projects/p/databases/(default)/documents/c/a") }
 
-  private static func set(_ text: String) -> [Mutation] {
-    [Mutation(key: key, operation: .set(["text": .string(text)]), precondition: .none)]
-  }
-
-  @Test("A request in any number of frames gets the same response")
-  func frames() async throws {
-    let backend = try LocalBackend.inMemory()
-    try await backend.commit(Self.set("here"), in: Self.database)
-    try await Server.run(backend) { server in
-      let connection = try await RawConnection(to: server)
-      let request = Self.getRequest
-      let splits: [[ArraySlice<UInt8>]] = [
-        [request[...]], [request.prefix(5), request.dropFirst(5)], request.indices.map { request[$0...$0] },
-        [request[...], []],
-      ]
-      var responses: [[UInt8]] = []
-      for (index, parts) in splits.enumerated() {
-        let stream = UInt32(2 * index + 1)
-        try await connection.send(RawRequest.headers(RawRequest.call("GetDocument"), stream: stream))
-        for (number, part) in parts.enumerated() {
-          try await connection.send(
-            RawRequest.data(Array(part), stream: stream, isLast: number == parts.count - 1))
-        }
-        let response = await connection.response(stream: stream)
-        #expect(response.map(\.type) == [1, 0, 1] && response.last?.isLast == true)
-        responses.append(response.filter { $0.type == RawConnection.Frame.data }.flatMap(\.payload))
-      }
-      #expect(Set(responses).count == 1 && responses[0].containsText("here"))
-      try await connection.close()
-    }
-  }
-
   @Test("A request whose end comes in trailers is answered too")
   func trailers() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
@@ -65,48 +33,6 @@ struct ServedCallTests {
       let response = await connection.response()
       #expect(response.map(\.type) == [1, 0, 1])
       #expect(try RawConnection.headers(in: response).last == "grpc-status: 0")
-      try await connection.close()
-    }
-  }
-
-  @Test(
-    "What is no call is refused in the words of HTTP or gRPC, and the connection goes on",
-    arguments: [
-      (":method", "GET", [":status: 405", "allow: POST"]),
-      ("content-type", "application/json", [":status: 415"]),
-      (
-        "grpc-encoding", "gzip",
-        [
-          ":status: 200", "content-type: application/grpc", "grpc-status: 12",
-          "grpc-message: Compressed messages are not supported.", "grpc-accept-encoding: identity",
-        ]
-      ),
-      (
-        ":path", "/google.firestore.v1.Firestore/Nothing",
-        [
-          ":status: 200", "content-type: application/grpc", "grpc-status: 12",
-          "grpc-message: There is no method /google.firestore.v1.Firestore/Nothing here.",
-        ]
-      ),
-      (
-        ":path", "/other.Service/Listen",
-        [
-          ":status: 200", "content-type: application/grpc", "grpc-status: 12",
-          "grpc-message: There is no method /other.Service/Listen here.",
-        ]
-      ),
-    ])
-  func refused(name: String, value: String, answer: [String]) async throws {
-    try await Server.run(try LocalBackend.inMemory()) { server in
-      let connection = try await RawConnection(to: server)
-      var call = RawRequest.call("GetDocument").filter { $0.0 != name }
-      call.insert((name, value), at: name.hasPrefix(":") ? 0 : call.count)
-      try await connection.send(RawRequest.headers(call))
-      let response = await connection.response()
-      #expect(try RawConnection.headers(in: response) == answer)
-      try await connection.send(
-        RawRequest.headers(RawRequest.call("GetDocument"), stream: 3) + RawRequest.data(Self.getRequest, stream: 3))
-      #expect(await connection.response(stream: 3).last?.isLast == true)
       try await connection.close()
     }
   }
@@ -131,7 +57,7 @@ struct ServedCallTests {
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A call ends when its caller would wait no longer", arguments: ["Write", "Listen", "RunQuery"])
+  @Test("A call ends when its caller would wait no longer", arguments: ["Write", "RunQuery"])
   func deadline(method: String) async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let connection = try await RawConnection(to: server)
@@ -195,54 +121,6 @@ struct ServedCallTests {
     }
   }
 
-  @Test("A listener that does not read is told the newest state once it does, not every change")
-  func slowListener() async throws {
-    let backend = try LocalBackend.inMemory()
-    try await backend.commit(Self.set("first"), in: Self.database)
-    try await Server.run(backend) { server in
-      let connection = try await RawConnection(to: server, window: 0)
-      let request = Self.message { writer in
-        writer.field(1, string: "projects/p/databases/(default)")
-        writer.field(2) { writer in
-          writer.field(3) { $0.field(2, string: "projects/p/databases/(default)/documents/c/a") }
-          writer.field(5, varint: 2)
-        }
-      }
-      try await connection.send(
-        RawRequest.headers(RawRequest.call("Listen")) + RawRequest.data(request, isLast: false))
-      var iterator = connection.frames.makeAsyncIterator()
-      while let frame = await iterator.next(), frame.type != RawConnection.Frame.headers {}
-      for number in 0..<1_000 { try await backend.commit(Self.set("change \(number)"), in: Self.database) }
-      try await backend.commit(Self.set("the last"), in: Self.database)
-      try await connection.widen(stream: 1, by: 1 << 20)
-      var received = 0
-      while let frame = await iterator.next() {
-        guard frame.type == RawConnection.Frame.data else { continue }
-        received += frame.payload.count
-        if frame.payload.containsText("the last") { break }
-      }
-      // A thousand changes are some 150 kB; what had been written when the line became full is a tenth of it.
-      #expect(received < 30_000)
-      try await connection.close()
-    }
-    #expect(await backend.watchCount == 0)
-  }
-
-  @Test("A Listen call that ends badly ends at once, and the connection goes on")
-  func listenFailure() async throws {
-    try await Server.run(try LocalBackend.inMemory()) { server in
-      let connection = try await RawConnection(to: server)
-      try await connection.send(
-        RawRequest.headers(RawRequest.call("Listen"))
-          + RawRequest.data(RawRequest.message([0x0A, 0x01, 0x78]), isLast: false))
-      let response = await connection.response()
-      #expect(response.map(\.type) == [1, 1] && response.last?.isLast == true)
-      try await connection.send(
-        RawRequest.headers(RawRequest.call("GetDocument"), stream: 3) + RawRequest.data(Self.getRequest, stream: 3))
-      #expect(await connection.response(stream: 3).last?.isLast == true)
-      try await connection.close()
-    }
-  }
 }
 
 /// On which nothing comes before it is cancelled.
@@ -261,12 +139,5 @@ private struct StoppedClock: Clock {
 extension Array {
   fileprivate func chunks(of count: Int) -> [ArraySlice<Element>] {
     stride(from: 0, to: self.count, by: count).map { self[$0..<Swift.min($0 + count, self.count)] }
-  }
-}
-
-extension [UInt8] {
-  fileprivate func containsText(_ text: String) -> Bool {
-    let text = Array(text.utf8)
-    return count >= text.count && indices.dropLast(text.count - 1).contains { self[$0...].starts(with: text) }
   }
 }
