@@ -66,13 +66,4 @@ extension FieldTransform.Operation {
     let unwanted = ValueSet(operands, equality)
     return elements.filter { !unwanted.contains($0) }
   }
-
-  /// The array that an array transform leaves at the backend; `nil` for another transform.
-  package func backendElements(previous: Value?) -> [Value]? {
-    switch self {
-    case .arrayUnion(let operands): Self.union(previous?.arrayElements ?? [], operands, .numeric)
-    case .arrayRemove(let operands): Self.difference(previous?.arrayElements ?? [], operands, .numeric)
-    default: nil
-    }
-  }
 }

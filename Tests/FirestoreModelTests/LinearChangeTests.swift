@@ -23,10 +23,12 @@ import Testing
   func equality() {
     let stored: [Value] = [.double(0), .double(.nan), .map(["a": .integer(1)]), .string("é")]
     let same: [Value] = [.double(-0.0), .double(-.nan), .map(["a": .double(1)]), .string("é")]
-    #expect(FieldTransform.Operation.arrayUnion(same).backendElements(previous: .array(stored)) == stored)
-    #expect(FieldTransform.Operation.arrayRemove(same).backendElements(previous: .array(stored)) == [])
+    let time = Timestamp(seconds: 0)
+    let union = FieldTransform.Operation.arrayUnion(same)
+    #expect(union.backendResult(previous: .array(stored), at: time) == .array(stored))
+    #expect(FieldTransform.Operation.arrayRemove(same).backendResult(previous: .array(stored), at: time) == .array([]))
     let twice = FieldTransform.Operation.arrayUnion([.integer(1), .double(1), .integer(2), .integer(1)])
-    #expect(twice.backendElements(previous: nil) == [.integer(1), .integer(2)])
+    #expect(twice.backendResult(previous: nil, at: time) == .array([.integer(1), .integer(2)]))
   }
 
   @Test("A patch of many paths costs as much as its fields")

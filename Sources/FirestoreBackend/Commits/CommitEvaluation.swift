@@ -182,3 +182,22 @@ extension CommitEvaluation.WorkingDocument {
 extension Mutation.Operation {
   fileprivate var isDelete: Bool { if case .delete = self { true } else { false } }
 }
+
+extension FieldTransform {
+  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); maps on the way to the field are made.
+  /// - Parameter serverTime: what a server timestamp becomes.
+  /// - Returns: the field's new value, or `null` for array transforms.
+  fileprivate func apply(to fields: inout Fields, at serverTime: Timestamp) throws(BackendError) -> Value {
+    switch operation {
+    case .increment(let operand), .minimum(let operand), .maximum(let operand):
+      if !operand.isNumber { throw .refused(.invalidArgument, "Input must be int64 or double.") }
+    case .serverTimestamp, .arrayUnion, .arrayRemove: break
+    }
+    let value = operation.backendResult(previous: fields[path], at: serverTime)
+    fields[path] = value
+    switch operation {
+    case .arrayUnion, .arrayRemove: return .null
+    case .serverTimestamp, .increment, .minimum, .maximum: return value
+    }
+  }
+}

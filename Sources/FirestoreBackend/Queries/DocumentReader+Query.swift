@@ -9,32 +9,15 @@ extension DocumentReader {
   /// keeps `limit` documents.
   /// - Parameter limit: instead of the target's own, to read beyond a window.
   func run(_ target: Target, limit: Int?) throws(BackendError) -> [Document] {
-    if target.isDocumentTarget {
-      let document = try document(DocumentKey(unchecked: target.path))
-      return document.exists && limit != 0 ? [document] : []
-    }
     if limit == 0 { return [] }
     let range = KeyRange(target)
-    if let keys = range.keys { return try pick(keys, target, limit) }
-    if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID {
+    if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID, range.keys == nil, !target.isDocumentTarget {
       return try runInKeyOrder(target, range, limit)
     }
     var top = TopDocuments(target, limit: limit)
-    for collection in try collections(of: target) {
-      guard let (first, last) = range.names(in: collection.path) else { continue }
-      try scan(collection, from: first, through: last) { _, document throws(BackendError) in
-        if target.holds(document) { top.add(document) }
-        return true
-      }
-    }
-    return top.finish().documents
-  }
-
-  private func pick(_ keys: [DocumentKey], _ target: Target, _ limit: Int?) throws(BackendError) -> [Document] {
-    var top = TopDocuments(target, limit: limit)
-    for key in keys {
-      let document = try document(key)
-      if target.holds(document) { top.add(document) }
+    _ = try scanMatches(of: ServedQuery(target), after: nil, rows: .max) { document in
+      top.add(document)
+      return true
     }
     return top.finish().documents
   }

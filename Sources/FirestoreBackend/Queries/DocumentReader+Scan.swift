@@ -102,3 +102,25 @@ extension DocumentReader {
     return nil
   }
 }
+
+extension DocumentReader {
+  /// How many documents match, limit aside.
+  func countMatches(of query: ServedQuery) throws(BackendError) -> Int {
+    if let count = try recordedCount(of: query) { return count }
+    var count = 0
+    _ = try scanMatches(of: query, after: nil, rows: .max) { _ in
+      count += 1
+      return true
+    }
+    return count
+  }
+
+  /// How many documents match, limit aside, where that is on record: in whole collections, as they are now.
+  func recordedCount(of query: ServedQuery) throws(BackendError) -> Int? {
+    let target = query.target
+    guard query.scope == .target, query.offset == 0, past == nil, !target.isDocumentTarget,
+      target.matchesWholeCollection
+    else { return nil }
+    return try collections(of: target).reduce(0) { $0 + $1.count }
+  }
+}

@@ -26,13 +26,13 @@ struct PendingChanges {
   mutating func record(_ change: MembershipChange, for target: TargetID) {
     let key = change.document.key
     let membership = (was: change.wasMember, is: change.isMember)
-    bytes += change.document.byteCount
+    bytes += change.document.storedSize
     guard var entry = entries[key] else {
       entries[key] = Entry(document: change.document, membership: [target: membership])
       order.append(key)
       return
     }
-    bytes -= entry.document.byteCount
+    bytes -= entry.document.storedSize
     entry.document = change.document
     entry.membership[target] = (was: entry.membership[target]?.was ?? membership.was, is: membership.is)
     entries[key] = entry
@@ -60,12 +60,5 @@ struct PendingChanges {
     }
     removeAll()
     return changes
-  }
-}
-
-extension Document {
-  fileprivate var byteCount: Int {
-    let fields = if case .encoded(let fields)? = data?.storage { fields.bytes.count } else { 0 }
-    return key.path.text.utf8.count + fields
   }
 }

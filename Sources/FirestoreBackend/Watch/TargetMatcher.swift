@@ -18,29 +18,26 @@ struct TargetMatcher {
   private var byDocument: [CollectionName: Set<TargetReference>] = [:]
 
   mutating func add(_ reference: TargetReference, for target: SessionTarget, in database: Int64) {
-    if let group = target.target.collectionGroup {
-      byGroup[CollectionName(database: database, path: ResourcePath(group)), default: []].insert(reference)
-    } else if target.documents.isEmpty {
-      byCollection[CollectionName(database: database, path: target.target.path), default: []].insert(reference)
-    } else {
-      for key in target.documents {
-        byDocument[CollectionName(database: database, path: key.path), default: []].insert(reference)
-      }
-    }
+    forEachPlace(of: target, in: database) { table, name in table[name, default: []].insert(reference) }
   }
 
   mutating func remove(_ reference: TargetReference, for target: SessionTarget, in database: Int64) {
-    func drop(_ table: inout [CollectionName: Set<TargetReference>], _ path: ResourcePath) {
-      let name = CollectionName(database: database, path: path)
+    forEachPlace(of: target, in: database) { table, name in
       table[name]?.remove(reference)
       if table[name]?.isEmpty == true { table[name] = nil }
     }
+  }
+
+  private mutating func forEachPlace(
+    of target: SessionTarget, in database: Int64,
+    _ change: (inout [CollectionName: Set<TargetReference>], CollectionName) -> Void
+  ) {
     if let group = target.target.collectionGroup {
-      drop(&byGroup, ResourcePath(group))
+      change(&byGroup, CollectionName(database: database, path: ResourcePath(group)))
     } else if target.documents.isEmpty {
-      drop(&byCollection, target.target.path)
+      change(&byCollection, CollectionName(database: database, path: target.target.path))
     } else {
-      for key in target.documents { drop(&byDocument, key.path) }
+      for key in target.documents { change(&byDocument, CollectionName(database: database, path: key.path)) }
     }
   }
 

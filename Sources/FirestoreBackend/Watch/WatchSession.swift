@@ -51,7 +51,7 @@ struct WatchSession {
   ) throws(RPCStatus) -> SessionTarget? {
     try checkUnused(request.id)
     do throws(QueryError) {
-      if !isChecked, !request.target.isDocumentTarget { try Query(request.target).validate() }
+      if !isChecked, !request.target.isDocumentTarget { try request.target.query.validate() }
     } catch {
       try refuse(request.id, RPCStatus(error.code, error.message))
       return nil
@@ -155,14 +155,5 @@ struct WatchSession {
     guard owesSnapshot, unfinished.isEmpty else { return }
     owesSnapshot = false
     changes.append(.snapshot(readTime, token))
-  }
-}
-
-extension Query {
-  /// The query as whose target this is checked; a target has no limit to last.
-  fileprivate init(_ target: Target) {
-    self.init(
-      path: target.path, collectionGroup: target.collectionGroup, filters: target.filters,
-      explicitOrderBy: target.orderBy, limit: target.limit, start: target.start, end: target.end)
   }
 }
