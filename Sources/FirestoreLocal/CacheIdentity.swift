@@ -9,8 +9,7 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
 
   /// - Parameter instance: the random number that an embedded backend draws when its data is made.
   package static func embedded(_ instance: [UInt8], _ database: DatabaseID) -> CacheIdentity {
-    let digits = instance.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    return CacheIdentity(backend: "embedded data \(digits)", database: database)
+    CacheIdentity(backend: "embedded data \(Hexadecimal.text(instance))", database: database)
   }
 
   /// - Parameter address: `HOST:PORT`; upper and lower case are the same.

@@ -50,11 +50,6 @@ extension Filter {
 extension [Value] {
   /// The wire bytes in hexadecimal: exact for every type.
   fileprivate var canonicalText: String {
-    let digits = [UInt8]("0123456789abcdef".utf8)
-    var writer = WireWriter()
-    for value in self { writer.field(1) { $0.value(value) } }
-    var text: [UInt8] = []
-    for byte in writer.bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return String(decoding: text, as: UTF8.self)
+    Hexadecimal.text(WireWriter.message { writer in for value in self { writer.field(1) { $0.value(value) } } })
   }
 }

@@ -191,7 +191,10 @@ struct RequestTests {
     for seed in 0..<20 as Range<UInt64> {
       var random = SeededGenerator(seed: seed)
       guard case .add(let sent) = random.watchRequest(query.target) else { continue }
-      let request = try ListenRequest(WatchRequest.add(sent).message(in: database).serializedBytes())
+      let message = try read(WatchRequest.add(sent).message(in: database)) { reader throws(WireError) in
+        try reader.listenRequest()
+      }
+      let request = try ListenRequest(message)
       guard case .watch(.add(let received), let others) = request.change else {
         Issue.record("not added: \(request.change)")
         return
@@ -200,10 +203,9 @@ struct RequestTests {
       #expect(received.resume == sent.resume)
       #expect(received.expectedCount == (sent.resume == nil ? nil : sent.expectedCount))
     }
-    let removal = try ListenRequest(WatchRequest.remove(TargetID(7)).message(in: database).serializedBytes())
-    guard case .watch(.remove(TargetID(7)), _) = removal.change else {
-      Issue.record("not removed: \(removal.change)")
-      return
+    let removal = try read(WatchRequest.remove(TargetID(7)).message(in: database)) { reader throws(WireError) in
+      try reader.listenRequest()
     }
+    #expect(removal.removed == TargetID(7) && removal.target.map(\.id) == nil)
   }
 }

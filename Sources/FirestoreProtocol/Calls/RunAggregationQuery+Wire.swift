@@ -109,27 +109,15 @@ extension WireReader {
 
   /// A field that holds an `Aggregation.Count`.
   private mutating func wrappedLimit() throws(WireError) -> Int64? {
-    var (limit, reader) = (Int64?.none, try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .lengthDelimited {
-        limit = try reader.wrappedInteger()
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var limit: Int64?
+    try message(with: 1, .lengthDelimited) { reader throws(WireError) in limit = try reader.wrappedInteger() }
     return limit
   }
 
   /// A field that holds an `Aggregation.Sum` or `Aggregation.Avg`.
   private mutating func wrappedPath() throws(WireError) -> String {
-    var (path, reader) = ("", try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .lengthDelimited {
-        path = try reader.fieldReference()
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var path = ""
+    try message(with: 1, .lengthDelimited) { reader throws(WireError) in path = try reader.fieldReference() }
     return path
   }
 

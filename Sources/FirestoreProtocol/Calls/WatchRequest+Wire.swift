@@ -74,7 +74,7 @@ extension WireReader {
     while let tag = try reader.tag() {
       switch (tag.field, tag.type) {
       case (2, .lengthDelimited), (3, .lengthDelimited):
-        var content = try reader.message()
+        var content = WireReader(try reader.lengthDelimited())
         do throws(WireError) {
           target.content = .success(
             tag.field == 2 ? .query(try content.runQueryRequest()) : .documents(try content.documentNames()))

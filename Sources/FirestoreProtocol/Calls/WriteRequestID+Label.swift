@@ -6,26 +6,17 @@ import FirestoreModel
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
-  /// Caches make ids of 8 or 16 bytes; what is longer than this is nobody's id.
+  /// Caches make ids of 8 or 16 bytes; nothing longer than this is one.
   private static let longestClientID = 64
 
   /// - Parameter label: `CLIENT-BATCH`, the client in hexadecimal.
   package init?(label: String) {
-    let parts = label.utf8.split(separator: UInt8(ascii: "-"))
-    guard parts.count == 2, parts[0].count.isMultiple(of: 2), parts[0].count <= 2 * Self.longestClientID,
-      let batch = Int64(Substring(parts[1]))
+    let parts = label.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, parts[0].utf8.count <= 2 * Self.longestClientID, let batch = Int64(parts[1]),
+      let client = Hexadecimal.bytes(parts[0])
     else { return nil }
-    var client: [UInt8] = []
-    var digits = Substring(parts[0])
-    while !digits.isEmpty {
-      guard let byte = UInt8(digits.prefix(2), radix: 16) else { return nil }
-      client.append(byte)
-      digits = digits.dropFirst(2)
-    }
     self.init(clientID: client, batchID: BatchID(batch))
   }
 
-  package var label: String {
-    clientID.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "-\(batchID.rawValue)"
-  }
+  package var label: String { Hexadecimal.text(clientID) + "-\(batchID.rawValue)" }
 }

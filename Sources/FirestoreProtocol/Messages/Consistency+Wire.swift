@@ -31,26 +31,14 @@ extension WireReader {
   }
 
   private mutating func readTime() throws(WireError) -> Timestamp? {
-    var (time, reader) = (Timestamp?.none, try message())
-    while let tag = try reader.tag() {
-      if tag.field == 2, tag.type == .lengthDelimited {
-        time = try reader.timestamp()
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var time: Timestamp?
+    try message(with: 2, .lengthDelimited) { reader throws(WireError) in time = try reader.timestamp() }
     return time
   }
 
   private mutating func retriedTransaction() throws(WireError) -> [UInt8]? {
-    var (id, reader) = ([UInt8](), try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .lengthDelimited {
-        id = try reader.byteArray()
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var id: [UInt8] = []
+    try message(with: 1, .lengthDelimited) { reader throws(WireError) in id = try reader.byteArray() }
     return id.isEmpty ? nil : id
   }
 }

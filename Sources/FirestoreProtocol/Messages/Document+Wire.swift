@@ -5,8 +5,6 @@ package import FirestoreModel
 package struct DocumentMessage: Sendable {
   package var name = ""
   package var fields = Fields()
-
-  package init() {}
 }
 
 // The fields of a document go from the wire to the cache, and from the backend's file to the wire, as bytes.
@@ -31,14 +29,8 @@ extension WireReader {
 
   /// A field that holds a `google.firestore.v1.DocumentMask`, whose order means nothing.
   mutating func documentMask() throws(WireError) -> [String] {
-    var (paths, reader) = ([String](), try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .lengthDelimited {
-        paths.append(try reader.string())
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var paths: [String] = []
+    try message(with: 1, .lengthDelimited) { reader throws(WireError) in paths.append(try reader.string()) }
     return paths
   }
 

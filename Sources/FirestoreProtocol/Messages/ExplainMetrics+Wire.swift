@@ -87,10 +87,8 @@ extension WireReader {
   /// A field that holds a `google.firestore.v1.ExplainOptions`.
   /// - Returns: whether the query is to be run too.
   mutating func explainOptions() throws(WireError) -> Bool {
-    var (isRun, reader) = (false, try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .varint { isRun = try reader.boolean() } else { try reader.skip(tag.type) }
-    }
+    var isRun = false
+    try message(with: 1, .varint) { reader throws(WireError) in isRun = try reader.boolean() }
     return isRun
   }
 }

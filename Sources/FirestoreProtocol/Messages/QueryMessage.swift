@@ -57,11 +57,19 @@ package struct QueryMessage: Sendable {
   package var start: Cursor?
   package var end: Cursor?
   package var nearest: Nearest?
-
-  package init() {}
 }
 
 extension WireReader {
+  /// A field that holds a message of which one field matters.
+  mutating func message(
+    with number: Int, _ type: WireType, _ read: (inout WireReader) throws(WireError) -> Void
+  ) throws(WireError) {
+    var reader = try message()
+    while let tag = try reader.tag() {
+      if tag.field == number, tag.type == type { try read(&reader) } else { try reader.skip(tag.type) }
+    }
+  }
+
   /// The content of a `google.firestore.v1.StructuredQuery`.
   package mutating func structuredQuery() throws(WireError) -> QueryMessage {
     var query = QueryMessage()
@@ -90,40 +98,28 @@ extension WireReader {
 
   /// A field that holds a `FieldReference`; empty if it names nothing.
   mutating func fieldReference() throws(WireError) -> String {
-    var (path, reader) = ("", try message())
-    while let tag = try reader.tag() {
-      if tag.field == 2, tag.type == .lengthDelimited { path = try reader.string() } else { try reader.skip(tag.type) }
-    }
+    var path = ""
+    try message(with: 2, .lengthDelimited) { reader throws(WireError) in path = try reader.string() }
     return path
   }
 
   /// A field that holds an `Int32Value` or `Int64Value`.
   mutating func wrappedInteger() throws(WireError) -> Int64 {
-    var (value, reader) = (Int64(0), try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .varint { value = try reader.integer() } else { try reader.skip(tag.type) }
-    }
+    var value: Int64 = 0
+    try message(with: 1, .varint) { reader throws(WireError) in value = try reader.integer() }
     return value
   }
 
   /// A field that holds a `DoubleValue`.
   private mutating func wrappedDouble() throws(WireError) -> Double {
-    var (value, reader) = (0.0, try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .fixed64 { value = try reader.double() } else { try reader.skip(tag.type) }
-    }
+    var value = 0.0
+    try message(with: 1, .fixed64) { reader throws(WireError) in value = try reader.double() }
     return value
   }
 
   private mutating func projection() throws(WireError) -> [String] {
-    var (paths, reader) = ([String](), try message())
-    while let tag = try reader.tag() {
-      if tag.field == 2, tag.type == .lengthDelimited {
-        paths.append(try reader.fieldReference())
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var paths: [String] = []
+    try message(with: 2, .lengthDelimited) { reader throws(WireError) in paths.append(try reader.fieldReference()) }
     return paths
   }
 

@@ -138,14 +138,8 @@ extension WireReader {
 
   /// A field that holds a `google.firestore.v1.ArrayValue`.
   private mutating func elements() throws(WireError) -> [Value] {
-    var (values, reader) = ([Value](), try message())
-    while let tag = try reader.tag() {
-      if tag.field == 1, tag.type == .lengthDelimited {
-        values.append(try reader.valueField())
-      } else {
-        try reader.skip(tag.type)
-      }
-    }
+    var values: [Value] = []
+    try message(with: 1, .lengthDelimited) { reader throws(WireError) in values.append(try reader.valueField()) }
     return values
   }
 }

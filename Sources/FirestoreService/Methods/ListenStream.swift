@@ -26,11 +26,13 @@ package struct ListenStream: Sendable {
   /// Adds or removes a target.
   /// - Throws: what is wrong with the stream as a whole, which ends with it.
   package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) {
-    var request = try ListenRequest(bytes)
-    if request.hasNoTargetID {
+    var message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
+    // Zero leaves the choice to the server.
+    if message.target?.id.rawValue == 0 {
       lastChosenID += 1
-      request.choose(TargetID(lastChosenID))
+      message.target?.id = TargetID(lastChosenID)
     }
+    let request = try ListenRequest(message)
     let (change, database, signal) = (request.change, request.database, WatchSignal(wake: wake))
     let watch =
       self.watch

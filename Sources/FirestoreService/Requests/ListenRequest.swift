@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A `ListenRequest`.
+/// A `ListenRequest` that is in order.
 struct ListenRequest {
   enum Change {
     /// With the other documents of a target of several.
@@ -14,11 +14,10 @@ struct ListenRequest {
   }
 
   let database: DatabaseID
-  private(set) var change: Change
+  let change: Change
 
   /// - Throws: for what is wrong with the stream as a whole.
-  init(_ bytes: [UInt8]) throws(RPCStatus) {
-    let message = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listenRequest() }
+  init(_ message: ListenMessage) throws(RPCStatus) {
     if case .readTime(let version)? = message.target?.resume { try RequestReader.check(version.timestamp) }
     let target = message.target.map { RequestedTarget($0) }
     // What is asked for has names of its own, and clients may leave the database out of later messages.
@@ -34,25 +33,6 @@ struct ListenRequest {
       change = target.change(in: database)
     } else {
       throw .invalid("The request neither adds nor removes a target.")
-    }
-  }
-
-  /// A target id of zero leaves the choice to the server.
-  var hasNoTargetID: Bool {
-    switch change {
-    case .watch(.add(let target), _): target.id.rawValue == 0
-    case .invalid(let id, _): id.rawValue == 0
-    case .watch(.remove, _): false
-    }
-  }
-
-  mutating func choose(_ id: TargetID) {
-    switch change {
-    case .watch(.add(var target), let others):
-      target.id = id
-      change = .watch(.add(target), others: others)
-    case .invalid(_, let status): change = .invalid(id, status)
-    case .watch(.remove, _): break
     }
   }
 }
