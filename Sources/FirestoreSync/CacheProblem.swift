@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreLocal
+import FirestoreSQLite
 
 /// Why the durable cache that was asked for is not in use, or is a new one.
 package struct CacheProblem: Hashable, Sendable {

@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
+import FirestoreSQLite
 
 /// What happens when the store fails, works again, or turns out to be damaged.
 extension SyncCore {
