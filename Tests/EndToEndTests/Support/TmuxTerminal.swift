@@ -44,9 +44,10 @@ final class TmuxTerminal {
       read line
 
       """)
+    // A socket of its own: the server of the terminal before may be about to end.
     client = try ChildProcess(
       [
-        "tmux", "-S", "\(folder)/socket", "-f", "\(folder)/tmux.conf", "-C", "new-session", "-x", "\(width)", "-y",
+        "tmux", "-S", "\(folder)/\(UUID().uuidString.prefix(8))", "-f", "\(folder)/tmux.conf", "-C", "new-session", "-x", "\(width)", "-y",
         "\(height)",
         "sh \(folder)/run.sh",
       ], environment: surroundings.environment, streams: .pipes)
