@@ -17,3 +17,158 @@ package struct Aggregation: Hashable, Sendable {
     self.function = function
   }
 }
+
+/// How to work out figures from the documents of a query, by the backend's rules (PROTOCOL §3.9): a document counts if
+/// it has every field that is summed or averaged; these fields order the query before its limit applies, unless cursors
+/// speak about its own orderings.
+package struct DocumentAggregation: Sendable {
+  /// The query whose documents to give to `values`; it may differ from the one that was asked.
+  package let query: Query
+  private let aggregations: [Aggregation]
+  private let paths: [FieldPath]
+  private let limit: Int?
+
+  package init(_ query: Query, _ aggregations: [Aggregation]) {
+    self.aggregations = aggregations
+    paths = aggregations.compactMap(\.path)
+    var query = query
+    if paths.isEmpty || query.limit == nil {
+      limit = nil
+    } else if query.start == nil, query.end == nil {
+      // Ordering by a field leaves out the documents without it.
+      query.implyOrder(by: paths)
+      limit = nil
+    } else {
+      // The limit applies to what is left when documents without the fields are gone.
+      limit = query.limit
+      query.limit = nil
+    }
+    self.query = query
+  }
+
+  /// The documents that count, of those of the query in its order.
+  package func counted(of documents: [Document]) -> ArraySlice<Document> {
+    let counted = paths.isEmpty ? documents : documents.filter { document in paths.allSatisfy { document[$0] != nil } }
+    guard let limit else { return counted[...] }
+    return query.limitType == .first ? counted.prefix(limit) : counted.suffix(limit)
+  }
+
+  /// The figures by alias.
+  package func values(of counted: ArraySlice<Document>) -> [String: Value] {
+    Aggregation.evaluate(aggregations, over: counted)
+  }
+}
+
+extension Query {
+  /// Orders by the paths too, before the id; for the last documents backwards, since the backend orders those so.
+  fileprivate mutating func implyOrder(by paths: [FieldPath]) {
+    var orderings = orderBy
+    for path in paths where !orderings.contains(where: { $0.path == path }) {
+      let end = orderings.firstIndex { $0.path.isDocumentID } ?? orderings.count
+      orderings.insert(OrderBy(path, limitType == .last ? .descending : .ascending), at: end)
+    }
+    explicitOrderBy = orderings
+  }
+}
+
+extension Aggregation {
+  /// The most aggregations of one request (PROTOCOL §3.9).
+  package static let maximumCount = 5
+
+  /// The field that must exist in a document for it to be counted at all; `nil` for `count`.
+  package var path: FieldPath? { function.path }
+
+  /// Computes the figures over the documents that the query matches (PROTOCOL §3.9), by alias.
+  ///
+  /// A document that lacks the field of any sum or average is left out of all figures, of a count too. The caller has
+  /// applied limit and cursors already, in the order that `Target.implyingOrder(of:)` gives.
+  package static func evaluate(
+    _ aggregations: [Aggregation], over documents: some Sequence<Document>
+  ) -> [String: Value] {
+    var figures = AggregationFigures(aggregations)
+    for document in documents { figures.add(document) }
+    return figures.values
+  }
+}
+
+/// The figures over documents that come one by one, none of which is kept.
+package struct AggregationFigures {
+  private let aliases: [String]
+  private let paths: [FieldPath]
+  private var accumulators: [Accumulator]
+
+  package init(_ aggregations: [Aggregation]) {
+    aliases = aggregations.map(\.alias)
+    paths = aggregations.compactMap(\.path)
+    accumulators = aggregations.map { Accumulator(function: $0.function) }
+  }
+
+  /// Takes a document that matches; see `Aggregation.evaluate`.
+  package mutating func add(_ document: Document) {
+    guard document.exists, paths.allSatisfy({ document[$0] != nil }) else { return }
+    for index in accumulators.indices { accumulators[index].add(document) }
+  }
+
+  /// By alias.
+  package var values: [String: Value] {
+    Dictionary(zip(aliases, accumulators.map(\.figure)), uniquingKeysWith: { _, last in last })
+  }
+}
+
+extension Target {
+  /// The target with the orderings that sums and averages imply: ascending by their fields, before `__name__`, which
+  /// decides what a limit lets through (PROTOCOL §3.9).
+  package func implyingOrder(of aggregations: [Aggregation]) -> Target {
+    var target = self
+    for path in aggregations.compactMap(\.path) where !target.orderBy.contains(where: { $0.path == path }) {
+      let end = target.orderBy.firstIndex { $0.path.isDocumentID } ?? target.orderBy.count
+      target.orderBy.insert(OrderBy(path), at: end)
+    }
+    return target
+  }
+}
+
+private struct Accumulator {
+  let function: Aggregation.Function
+  private var count: Int64 = 0
+  /// Wide enough for any number of 64-bit integers that memory holds, so that only the result can be too large.
+  private var integers: Int128 = 0
+  private var doubles: Double?
+
+  init(function: Aggregation.Function) { self.function = function }
+
+  mutating func add(_ document: Document) {
+    guard let path = function.path else {
+      count += 1
+      return
+    }
+    switch document[path] {
+    case .integer(let value)?:
+      count += 1
+      integers += Int128(value)
+    case .double(let value)?:
+      count += 1
+      doubles = (doubles ?? 0) + value
+    default: break
+    }
+  }
+
+  var figure: Value {
+    // Never -0.0, since the integers' part is 0 at least.
+    let sum = Double(integers) + (doubles ?? 0)
+    return switch function {
+    case .count: .integer(count)
+    case .sum: doubles == nil ? Int64(exactly: integers).map { .integer($0) } ?? .double(sum) : .double(sum)
+    case .average: count == 0 ? .null : .double(sum / Double(count))
+    }
+  }
+}
+
+extension Aggregation.Function {
+  fileprivate var path: FieldPath? {
+    switch self {
+    case .count: nil
+    case .sum(let path), .average(let path): path
+    }
+  }
+}

@@ -50,3 +50,10 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   /// Does a slice of indexing documents that were cached before their index.
   case indexBackfill
 }
+
+/// Names a listener for as long as the engine lives.
+package struct ListenerID: Hashable, Comparable, Sendable {
+  package let rawValue: Int
+  package init(_ rawValue: Int) { self.rawValue = rawValue }
+  package static func < (left: ListenerID, right: ListenerID) -> Bool { left.rawValue < right.rawValue }
+}

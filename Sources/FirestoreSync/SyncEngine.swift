@@ -199,39 +199,6 @@ package actor SyncEngine {
     try change { core throws(RPCStatus) in try core.cancelWrite(id) }
   }
 
-  // MARK: Reading the cache
-
-  /// From the cache with local writes applied; `nil` when the cache knows nothing about the document.
-  package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
-    try change { core throws(LocalStoreError) in try core.store.document(key) }
-  }
-
-  /// From the cache with local writes applied, limits included.
-  package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
-    try change { core throws(LocalStoreError) in try core.cachedDocuments(query) }
-  }
-
-  /// What the backend last said, what is queued on top, and what listeners see.
-  package func layers(
-    of key: DocumentKey
-  ) async throws(RPCStatus) -> (remote: Document?, overlay: Mutation?, local: Document?) {
-    try change { core throws(LocalStoreError) in
-      (try core.store.remoteDocument(key), try core.store.overlay(of: key), try core.store.document(key))
-    }
-  }
-
-  /// Collections directly below a document or the root that the cache has seen.
-  package func cachedCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
-    try change { core throws(LocalStoreError) in try core.store.collectionIDs(below: parent) }
-  }
-
-  // MARK: Bundles
-
-  /// The query that a loaded bundle named; `nil` if none did.
-  package func namedQuery(_ name: String) async throws(RPCStatus) -> Query? {
-    try change { core throws(LocalStoreError) in try core.store.namedQuery(name)?.query }
-  }
-
   // MARK: The end
 
   /// Stops the streams and closes the cache; every later call fails with `failed-precondition`. Pending writes stay

@@ -41,3 +41,99 @@ package struct EncodedFields: Sendable, Hashable {
     bytes.withUnsafeBytes { body(EncodedFieldsView($0)) }
   }
 }
+
+extension EncodedFields {
+  /// The fields of a whole `google.firestore.v1.Document`, checked and made canonical. Where each field is canonical by
+  /// itself, as other clients and servers write them, nothing is decoded: the bytes are copied, in the order of names.
+  package init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
+    if let canonical = Self.canonicalEntries(ofDocument: bytes) {
+      self.init(trusted: canonical)
+      return
+    }
+    var reader = WireReader(bytes)
+    self.init(try reader.fields(Self.fieldNumber))
+  }
+
+  private static let tag = UInt8(fieldNumber << 3 | 2)
+
+  /// - Returns: `nil` if there is anything to decode or to refuse.
+  private static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    var entries = CanonicalEntries(bytes, tag)
+    // What is copied as a whole: entries that follow each other, their names ascending.
+    guard let first = entries.next() else { return entries.isCanonical ? [] : nil }
+    var last = first
+    while let entry = entries.next() {
+      guard last.all.upperBound == entry.all.lowerBound, entries.scan.isAscending(last.name, entry.name) else {
+        return sortedEntries(of: bytes)
+      }
+      last = entry
+    }
+    return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
+  }
+
+  /// The same with entries anywhere, in any order.
+  private static func sortedEntries(of bytes: UnsafeRawBufferPointer) -> [UInt8]? {
+    var entries = CanonicalEntries(bytes, tag)
+    var found: [CanonicalEntries.Entry] = []
+    found.reserveCapacity(16)
+    while let entry = entries.next() { found.append(entry) }
+    guard entries.isCanonical else { return nil }
+    let scan = entries.scan
+    found.sort { scan.isAscending($0.name, $1.name) }
+    // Of several fields with one name the last counts, which is for the general reader.
+    for index in found.indices.dropFirst() where !scan.isAscending(found[index - 1].name, found[index].name) {
+      return nil
+    }
+    var result: [UInt8] = []
+    result.reserveCapacity(found.reduce(0) { $0 + $1.all.count })
+    for entry in found { result.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[entry.all])) }
+    return result
+  }
+}
+
+/// The fields of a document's message, in its order; what else the message holds is passed over.
+private struct CanonicalEntries {
+  typealias Entry = (name: Range<Int>, all: Range<Int>)
+
+  let scan: CanonicalScan
+  /// False once something came that has to be decoded or refused; then there are no more entries.
+  private(set) var isCanonical = true
+  private let tag: UInt8
+  private var reader: WireReader
+
+  /// - Parameter tag: of the fields, one byte.
+  init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8) {
+    scan = CanonicalScan(bytes)
+    reader = WireReader(bytes)
+    self.tag = tag
+  }
+
+  @inline(__always)
+  mutating func next() -> Entry? {
+    let end = scan.bytes.count
+    while isCanonical, !reader.isAtEnd {
+      let position = end - reader.remaining
+      if let entry = scan.field(tag, at: position, before: end), let name = scan.name(ofEntry: entry) {
+        reader.move(to: entry.upperBound)
+        return (name, position..<entry.upperBound)
+      }
+      isCanonical = passOver()
+    }
+    return nil
+  }
+
+  /// - Returns: whether something else than a field was there, and well formed.
+  private mutating func passOver() -> Bool {
+    guard let found = try? reader.tag() else { return false }
+    return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
+  }
+}
+
+/// Runs a reader over stored bytes and names what could not be read.
+package func decode<T>(
+  _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
+) throws(ModelError) -> T {
+  do throws(WireError) { return try WireReader.read(bytes, read) } catch {
+    throw ModelError(.dataLoss, "A stored \(what) cannot be read: \(error.reason).")
+  }
+}

@@ -47,3 +47,140 @@ package struct OrderedCode: Sendable {
     if bytes.count > count { bytes.removeSubrange(count...) }
   }
 }
+
+/// Values of every type, written so that comparing the bytes is `Value.compare`: what ties there has equal bytes, and
+/// no value's bytes begin another's, so that one value may follow another. The first byte is never 0x00 or 0xFF.
+///
+/// Numbers do not have the form of the SDKs' entries, which round integers to doubles: here they are exact.
+extension OrderedCode {
+  /// The byte that starts every value of a type, and no other.
+  package static func rank(of value: Value) -> UInt8 { rank(value.typeRank) }
+
+  private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 2) << 3) }
+
+  /// Sorts before everything that an array or map may go on with.
+  private static let endOfList: UInt8 = 0x01
+
+  package mutating func append(_ value: Value) {
+    let bson = value.bson
+    append(byte: Self.rank(bson?.typeRank ?? value.typeRank))
+    if let bson { return append(bson) }
+    switch value {
+    case .null: break
+    case .boolean(let flag): append(byte: flag ? 1 : 0)
+    case .integer(let number): append(exactly: number)
+    case .double(let number): append(exactly: number)
+    case .timestamp(let time): append(time)
+    case .serverTimestamp(let time): append(time.localWriteTime)
+    case .string(let text): append(text)
+    case .bytes(let content): append(content)
+    case .reference(let database, let key):
+      append(database.project)
+      append(database.database)
+      for segment in key.path.text.split(separator: "/") { append(segment.utf8) }
+      appendEndOfTexts()
+    case .geoPoint(let point):
+      append(sortable: point.latitude)
+      append(sortable: point.longitude)
+    case .array(let elements):
+      for element in elements { append(element) }
+      append(byte: Self.endOfList)
+    case .vector(let elements):
+      append(bigEndian: UInt64(elements.count))
+      for element in elements { append(sortable: element) }
+    case .map(let fields):
+      for entry in fields.entries {
+        append(entry.name)
+        append(entry.value)
+      }
+      appendEndOfTexts()
+    }
+  }
+
+  /// As `append(_: Value)`, reading the value where it lies.
+  /// - Returns: false for malformed bytes; what was appended then means nothing.
+  package mutating func append(_ view: EncodedValueView) -> Bool {
+    var reader = WireReader(view.bytes)
+    guard let tag = try? reader.tag() else { return false }
+    switch tag.field {
+    case 17:
+      guard let text = try? reader.lengthDelimited() else { return false }
+      append(byte: Self.rank(10))
+      append(text)
+    case 2:
+      guard let number = try? reader.integer() else { return false }
+      append(byte: Self.rank(4))
+      append(exactly: number)
+    case 3:
+      guard let number = try? reader.double() else { return false }
+      append(byte: Self.rank(4))
+      append(exactly: number)
+    case 10:
+      guard let time = try? reader.timestamp() else { return false }
+      append(byte: Self.rank(6))
+      append(time)
+    default:
+      guard let value = view.decoded() else { return false }
+      append(value)
+    }
+    return true
+  }
+
+  /// What follows the rank.
+  private mutating func append(_ value: BSONValue) {
+    switch value {
+    case .number(.integer(let number)): append(exactly: number)
+    case .number(.double(let number)): append(exactly: number)
+    default: for part in value.parts { append(part) }
+    }
+  }
+
+  // MARK: Numbers
+
+  private mutating func append(exactly number: Double) {
+    append(sortable: number)
+    append(remainder: 0)
+  }
+
+  /// The greatest double that is not above the number, and what is left: less than 1024, the distance of doubles there.
+  private mutating func append(exactly number: Int64) {
+    var floor = Double(number)
+    // Near the ends of the range the conversion may round up, even out of it.
+    if floor >= 0x1p63 || Int64(floor) > number { floor = floor.nextDown }
+    append(sortable: floor)
+    append(remainder: number - Int64(floor))
+  }
+
+  /// NaN first, the two zeros the same.
+  private mutating func append(sortable number: Double) {
+    if number.isNaN { return append(bigEndian: 0) }
+    let bits = (number == 0 ? 0.0 : number).bitPattern
+    let sign: UInt64 = 1 << 63
+    append(bigEndian: bits & sign != 0 ? ~bits : bits | sign)
+  }
+
+  private mutating func append(remainder: Int64) {
+    append(byte: UInt8(truncatingIfNeeded: remainder >> 8))
+    append(byte: UInt8(truncatingIfNeeded: remainder))
+  }
+
+  private mutating func append(_ time: Timestamp) {
+    append(bigEndian: UInt64(bitPattern: time.seconds) ^ 1 << 63)
+    let nanoseconds = UInt32(bitPattern: time.nanoseconds)
+    for shift in [24, 16, 8, 0] as [UInt32] { append(byte: UInt8(truncatingIfNeeded: nanoseconds >> shift)) }
+  }
+
+  private mutating func append(bigEndian number: UInt64) {
+    var shift: UInt64 = 64
+    while shift > 0 {
+      shift -= 8
+      append(byte: UInt8(truncatingIfNeeded: number >> shift))
+    }
+  }
+
+  /// Sorts before every text.
+  private mutating func appendEndOfTexts() {
+    append(byte: 0x00)
+    append(byte: 0x00)
+  }
+}
