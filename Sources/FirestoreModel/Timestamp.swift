@@ -25,6 +25,17 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   package static func < (left: Timestamp, right: Timestamp) -> Bool {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
+
+  /// To the microsecond.
+  package static func + (time: Timestamp, delay: Duration) -> Timestamp {
+    let (seconds, attoseconds) = delay.components
+    return Timestamp(microseconds: time.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+  }
+
+  /// To the microsecond.
+  package static func - (left: Timestamp, right: Timestamp) -> Duration {
+    .microseconds(left.microseconds - right.microseconds)
+  }
 }
 
 /// The version of a document or of a whole snapshot: a commit time of the backend.

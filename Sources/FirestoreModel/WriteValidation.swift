@@ -152,3 +152,29 @@ extension FieldPath {
     return text.utf8.count <= 120 ? "\"\(text)\"" : "\"\(text.prefix(100))…\""
   }
 }
+
+extension Mutation {
+  /// - Throws: `invalid-argument` for a reference into another database: there is no way there.
+  package func checkReferences(stayIn database: DatabaseID) throws(ModelError) {
+    switch operation {
+    case .set(let fields), .patch(let fields, _):
+      for entry in fields.entries { try entry.value.checkReferences(stayIn: database, at: entry.name) }
+    case .delete, .verify: break
+    }
+  }
+}
+
+extension Value {
+  fileprivate func checkReferences(stayIn database: DatabaseID, at name: String) throws(ModelError) {
+    switch self {
+    case .reference(let other, _) where other != database:
+      throw ModelError(
+        .invalidArgument,
+        "The reference in field \(name) leads into database \(other.name), but the document lies in \(database.name).")
+    case .array(let values): for value in values { try value.checkReferences(stayIn: database, at: name) }
+    case .map(let fields):
+      for entry in fields.entries { try entry.value.checkReferences(stayIn: database, at: name + "." + entry.name) }
+    default: break
+    }
+  }
+}

@@ -99,22 +99,6 @@ struct WriteHistory: Sendable {
   }
 }
 
-extension Timestamp {
-  static func + (time: Timestamp, delay: Duration) -> Timestamp {
-    Timestamp(microseconds: time.microseconds + delay.microseconds)
-  }
-
-  static func - (left: Timestamp, right: Timestamp) -> Duration {
-    .microseconds(left.microseconds - right.microseconds)
-  }
-}
-
-extension Duration {
-  fileprivate var microseconds: Int64 {
-    components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
-  }
-}
-
 extension SyncCore {
   /// `nil` while online.
   var connectionReason: ConnectionReason? {

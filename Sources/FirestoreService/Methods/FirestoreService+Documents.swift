@@ -19,7 +19,7 @@ extension FirestoreService {
     if !request.document.name.isEmpty { throw .invalid("document.name must not be set") }
     let (database, path) = try ResourceName.parent(request.parent)
     try ResourceName.checkCollectionID(request.collectionID)
-    let id = request.documentID.isEmpty ? Self.makeDocumentID() : request.documentID
+    let id = request.documentID.isEmpty ? AutomaticID.make() : request.documentID
     try ResourceName.checkDocumentID(id)
     let key = DocumentKey(unchecked: path.appending(request.collectionID).appending(id))
     try RequestReader.check(request.document.fields)
@@ -51,12 +51,6 @@ extension FirestoreService {
     try backend.commit([mutation], in: database)
     let document = try backend.lookup([mutation.key], in: database).documents[0]
     return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
-  }
-
-  /// Twenty letters and digits, as SDKs make them.
-  private static func makeDocumentID() -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-    return String((0..<20).map { _ in letters[Int.random(in: letters.indices)] })
   }
 
   /// What reads more than this is sliced, and waits for a slow client.

@@ -67,27 +67,10 @@ extension Firestore {
 
   /// What the data of writes cannot tell without the database that they are for.
   func check(_ mutations: [Mutation]) throws(FirestoreError) {
-    for mutation in mutations { try checkReferences(in: mutation) }
-  }
-
-  private func checkReferences(in mutation: Mutation) throws(FirestoreError) {
-    switch mutation.operation {
-    case .set(let fields), .patch(let fields, _):
-      for entry in fields.entries { try checkReferences(in: entry.value, at: entry.name) }
-    case .delete, .verify: break
-    }
-  }
-
-  /// A reference says which database it leads into, and there is no way to another one.
-  private func checkReferences(in value: Value, at name: String) throws(FirestoreError) {
-    switch value {
-    case .reference(let other, _) where other != database:
-      throw .invalidArgument(
-        "The reference in field \(name) leads into database \(other.name), but the document lies in \(database.name).")
-    case .array(let values): for value in values { try checkReferences(in: value, at: name) }
-    case .map(let fields):
-      for entry in fields.entries { try checkReferences(in: entry.value, at: name + "." + entry.name) }
-    default: break
+    do throws(ModelError) {
+      for mutation in mutations { try mutation.checkReferences(stayIn: database) }
+    } catch {
+      throw FirestoreError(error)
     }
   }
 }

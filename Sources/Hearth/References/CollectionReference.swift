@@ -6,6 +6,7 @@ import FirestoreQuery
 ///
 /// A reference made from a wrong path is a value like any other; every call on it fails with `invalidArgument`.
 public struct CollectionReference: Query {
+  /// The database that the collection is in.
   public let firestore: Firestore
   let resourcePath: Result<ResourcePath, FirestoreError>
 
@@ -14,6 +15,7 @@ public struct CollectionReference: Query {
     resourcePath = path
   }
 
+  /// The query for all documents of the collection.
   public var definition: QueryDefinition {
     QueryDefinition(firestore: firestore, query: resourcePath.map { FirestoreQuery.Query(path: $0) })
   }
@@ -32,7 +34,7 @@ public struct CollectionReference: Query {
 
   /// A document with a new id: 20 random letters and digits.
   public func document() -> DocumentReference {
-    document(AutoID.make())
+    document(AutomaticID.make())
   }
 
   /// A document of the collection, or below one.
@@ -54,14 +56,4 @@ extension CollectionReference: Hashable {
 
 extension CollectionReference: CustomStringConvertible {
   public var description: String { "CollectionReference(\(path))" }
-}
-
-enum AutoID {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-
-  /// 20 characters, as in every SDK: about 119 bits.
-  static func make() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return String((0..<20).map { _ in alphabet[Int.random(in: alphabet.indices, using: &generator)] })
-  }
 }

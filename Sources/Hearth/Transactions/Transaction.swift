@@ -6,7 +6,7 @@ import Synchronization
 /// What the block of `Firestore.runTransaction` reads and writes with. Usable until the block returns.
 ///
 /// All reads come before all writes. A wrong argument of a write fails the transaction when the block has returned.
-public final class Transaction: Sendable {
+public final class Transaction: DocumentWriter, Sendable {
   private let firestore: Firestore
   private let client: Client
   private let state = Mutex(OptimisticTransaction())
@@ -53,46 +53,11 @@ public final class Transaction: Sendable {
 
   // MARK: Writing
 
-  /// Replaces the document.
+  /// Adds a write, which is committed when the block has ended well.
   @discardableResult
-  public func setData(_ data: [String: Any], forDocument document: DocumentReference) -> Transaction {
-    add(document) { () throws(FirestoreError) in try document.setMutation(data) }
-  }
-
-  /// - Parameter merge: whether fields that the data does not name are kept.
-  @discardableResult
-  public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> Transaction {
-    add(document) { () throws(FirestoreError) in
-      try merge ? document.mergeMutation(data) : document.setMutation(data)
-    }
-  }
-
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
-  @discardableResult
-  public func setData(
-    _ data: [String: Any], forDocument document: DocumentReference, mergeFields: [Any]
-  ) -> Transaction {
-    add(document) { () throws(FirestoreError) in try document.mergeMutation(data, only: mergeFields) }
-  }
-
-  /// Changes fields of a document that exists.
-  /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
-  @discardableResult
-  public func updateData(_ fields: [AnyHashable: Any], forDocument document: DocumentReference) -> Transaction {
-    add(document) { () throws(FirestoreError) in try document.updateMutation(fields) }
-  }
-
-  @discardableResult
-  public func deleteDocument(_ document: DocumentReference) -> Transaction {
-    add(document) { () throws(FirestoreError) in try document.deleteMutation() }
-  }
-
-  private func add(
-    _ document: DocumentReference, _ mutation: () throws(FirestoreError) -> Mutation
-  ) -> Transaction {
+  public func add(_ write: DocumentWrite) -> Transaction {
     do throws(FirestoreError) {
-      _ = try firestore.key(of: document)
-      let mutation = try mutation()
+      let mutation = try write.mutation(in: firestore)
       try firestore.check([mutation])
       state.withLock { $0.write(mutation) }
     } catch {

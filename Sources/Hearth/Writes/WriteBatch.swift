@@ -5,7 +5,7 @@ import Synchronization
 /// Writes that are made and committed together or not at all. The backend takes 10 MiB at once.
 ///
 /// A wrong argument is reported by the commit.
-public final class WriteBatch: Sendable {
+public final class WriteBatch: DocumentWriter, Sendable {
   private struct State {
     var mutations: [Mutation] = []
     var error: FirestoreError?
@@ -17,48 +17,10 @@ public final class WriteBatch: Sendable {
 
   init(firestore: Firestore) { self.firestore = firestore }
 
-  /// Replaces the document.
+  /// Adds a write, unless the batch was committed.
   @discardableResult
-  public func setData(_ data: [String: Any], forDocument document: DocumentReference) -> WriteBatch {
-    add(document) { () throws(FirestoreError) in try document.setMutation(data) }
-  }
-
-  /// - Parameter merge: whether fields that the data does not name are kept.
-  @discardableResult
-  public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> WriteBatch {
-    add(document) { () throws(FirestoreError) in
-      try merge ? document.mergeMutation(data) : document.setMutation(data)
-    }
-  }
-
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
-  @discardableResult
-  public func setData(
-    _ data: [String: Any], forDocument document: DocumentReference, mergeFields: [Any]
-  ) -> WriteBatch {
-    add(document) { () throws(FirestoreError) in try document.mergeMutation(data, only: mergeFields) }
-  }
-
-  /// Changes fields of a document that exists.
-  /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
-  @discardableResult
-  public func updateData(_ fields: [AnyHashable: Any], forDocument document: DocumentReference) -> WriteBatch {
-    add(document) { () throws(FirestoreError) in try document.updateMutation(fields) }
-  }
-
-  @discardableResult
-  public func deleteDocument(_ document: DocumentReference) -> WriteBatch {
-    add(document) { () throws(FirestoreError) in try document.deleteMutation() }
-  }
-
-  private func add(
-    _ document: DocumentReference, _ mutation: () throws(FirestoreError) -> Mutation
-  ) -> WriteBatch {
-    let result = Result { () throws(FirestoreError) in
-      _ = try firestore.key(of: document)
-      let mutation = try mutation()
-      return mutation
-    }
+  public func add(_ write: DocumentWrite) -> WriteBatch {
+    let result = Result { () throws(FirestoreError) in try write.mutation(in: firestore) }
     state.withLock { state in
       switch result {
       case _ where state.isCommitted:

@@ -76,7 +76,7 @@ struct DemoShop: Sendable {
     let total = lines.reduce(0) { $0 + Double($1.1) * Double($1.2) } / 100
     let items = lines.map { good, _, count in Value.map(["product": .string(good), "count": .integer(count)]) }
     var order = set(
-      Self.orders.appending(random.documentID()),
+      Self.orders.appending(AutomaticID.make(using: &random)),
       [
         "status": .string(Self.stages[0]), "total": .double(total), "items": .array(items), "user": .string(user),
         "shipTo": .map(["name": .string(name), "city": .string(random.pick(Self.cities))]),
@@ -103,7 +103,7 @@ struct DemoShop: Sendable {
     let phrase = random.pick(Self.phrases)
     let text = phrase.split(separator: "%@", omittingEmptySubsequences: false).joined(separator: subject)
     var message = set(
-      Self.messages.appending(random.documentID()),
+      Self.messages.appending(AutomaticID.make(using: &random)),
       ["from": .string(random.pick(Self.people).0), "text": .string(text), "reactions": .map([:])])
     message.transforms = [FieldTransform(path: FieldPath("sentAt"), operation: .serverTimestamp)]
     messageIDs.append(message.key)

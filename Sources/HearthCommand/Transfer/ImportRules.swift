@@ -80,12 +80,11 @@ struct ImportRules: Sendable {
   /// letters and digits, as automatic ids have.
   private static func derivedID(of record: InputRecord) -> String {
     let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     var id = ""
     for half in [digest.low, digest.high] {
       var rest = half
       for _ in 0..<10 {
-        id.append(letters[Int(rest % 62)])
+        id.append(AutomaticID.letters[Int(rest % 62)])
         rest /= 62
       }
     }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What collects writes that are committed together or not at all: a `WriteBatch` or a `Transaction`.
+///
+/// The same calls stand in both classes of the SDK. A wrong argument is reported by the commit.
+public protocol DocumentWriter {
+  /// Adds a write; called by the methods below.
+  @discardableResult
+  func add(_ write: DocumentWrite) -> Self
+}
+
+/// One write of one document.
+public struct DocumentWrite {
+  let document: DocumentReference
+  /// The write, or what is wrong with its arguments.
+  let mutation: Result<Mutation, FirestoreError>
+
+  fileprivate init(
+    _ document: DocumentReference, _ mutation: (DocumentReference) throws(FirestoreError) -> Mutation
+  ) {
+    self.document = document
+    self.mutation = Result { () throws(FirestoreError) in try mutation(document) }
+  }
+
+  /// The write for a database.
+  func mutation(in firestore: Firestore) throws(FirestoreError) -> Mutation {
+    _ = try firestore.key(of: document)
+    return try mutation.get()
+  }
+}
+
+extension DocumentWriter {
+  /// Replaces the document.
+  @discardableResult
+  public func setData(_ data: [String: Any], forDocument document: DocumentReference) -> Self {
+    add(DocumentWrite(document) { document throws(FirestoreError) in try document.setMutation(data) })
+  }
+
+  /// - Parameter merge: whether fields that the data does not name are kept.
+  @discardableResult
+  public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> Self {
+    add(
+      DocumentWrite(document) { document throws(FirestoreError) in
+        try merge ? document.mergeMutation(data) : document.setMutation(data)
+      })
+  }
+
+  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
+  @discardableResult
+  public func setData(_ data: [String: Any], forDocument document: DocumentReference, mergeFields: [Any]) -> Self {
+    add(
+      DocumentWrite(document) { document throws(FirestoreError) in try document.mergeMutation(data, only: mergeFields) }
+    )
+  }
+
+  /// Changes fields of a document that exists.
+  /// - Parameter fields: keys are strings, in which dots lead into maps, or `FieldPath`s.
+  @discardableResult
+  public func updateData(_ fields: [AnyHashable: Any], forDocument document: DocumentReference) -> Self {
+    add(DocumentWrite(document) { document throws(FirestoreError) in try document.updateMutation(fields) })
+  }
+
+  /// Deletes the document.
+  @discardableResult
+  public func deleteDocument(_ document: DocumentReference) -> Self {
+    add(DocumentWrite(document) { document throws(FirestoreError) in try document.deleteMutation() })
+  }
+}
+
+// Writes of `Encodable` values. The value is encoded before the call returns; what it cannot be encoded for is thrown.
+extension DocumentWriter {
+  /// Replaces the document.
+  /// - Throws: what the value cannot be encoded for.
+  @discardableResult
+  public func setData<T: Encodable>(
+    from value: T, forDocument document: DocumentReference, encoder: Firestore.Encoder = Firestore.Encoder()
+  ) throws -> Self {
+    setData(try encoder.encode(value), forDocument: document)
+  }
+
+  /// - Parameter merge: whether fields that the value does not have are kept.
+  @discardableResult
+  public func setData<T: Encodable>(
+    from value: T, forDocument document: DocumentReference, merge: Bool,
+    encoder: Firestore.Encoder = Firestore.Encoder()
+  ) throws -> Self {
+    setData(try encoder.encode(value), forDocument: document, merge: merge)
+  }
+
+  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the value.
+  @discardableResult
+  public func setData<T: Encodable>(
+    from value: T, forDocument document: DocumentReference, mergeFields: [Any],
+    encoder: Firestore.Encoder = Firestore.Encoder()
+  ) throws -> Self {
+    setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+  }
+}
