@@ -8,6 +8,7 @@ import Synchronization
 ///
 /// The first read, write or listener opens the cache and the way to the backend with the settings of that moment.
 public final class Firestore: Sendable {
+  /// Which backend it talks to, and where its cache is.
   public let app: FirestoreApp
   let database: DatabaseID
   /// Completions of `terminate` and `clearPersistence`, which outlive the client.
@@ -35,6 +36,7 @@ public final class Firestore: Sendable {
     state = Mutex(State())
   }
 
+  /// `(default)`, or the id of another database of the project.
   public var databaseID: String { database.database }
 
   // MARK: Settings
@@ -95,6 +97,7 @@ public final class Firestore: Sendable {
     RefinedQuery(definition: QueryDefinition(firestore: self, collectionGroup: collectionID))
   }
 
+  /// An empty batch of writes, which are committed together.
   public func batch() -> WriteBatch { WriteBatch(firestore: self) }
 
   // MARK: The client behind them
@@ -129,8 +132,8 @@ public final class Firestore: Sendable {
     let resolved = app.backend.resolved(FirestoreSettings(settings))
     let backend = try resolved.open(for: database)
     return Client(
-      SyncConfiguration(store: storeConfiguration(for: resolved, backend.identity, plan)),
-      datastore: backend.datastore, clock: app.backend.clock)
+      storeConfiguration(for: resolved, backend.identity, plan), datastore: backend.datastore,
+      clock: app.backend.clock)
   }
 
   /// - Returns: the client to terminate, if there was one; for a second call the same.

@@ -5,7 +5,6 @@ import FirestoreQuery
 import FirestoreSync
 
 import class Hearth.Client
-import struct Hearth.UnavailableDatastore
 
 /// Reads the cache that the dashboard keeps, without a network.
 enum CacheReader {
@@ -15,9 +14,7 @@ enum CacheReader {
   static func withClient<Result: Sendable>(
     _ locations: StorageOptions.Locations, isMade: Bool = false, _ work: (Client) async throws -> Result
   ) async throws -> Result {
-    var configuration = SyncConfiguration(store: try locations.readStore(isMade: isMade))
-    configuration.isNetworkEnabled = false
-    let client = Client(configuration, datastore: UnavailableDatastore(because: "Only the cache is read."))
+    let client = Client(onlyCache: try locations.readStore(isMade: isMade))
     do {
       try check(client)
       let result = try await work(client)

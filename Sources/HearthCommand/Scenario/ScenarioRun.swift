@@ -22,7 +22,7 @@ struct ScenarioRun: Sendable {
   /// - Throws: `CommandFailure` that names the first step that fails, or a write that was rejected and that no step
   ///   expected to be.
   func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
-    let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
+    let client = Client(store, datastore: connection.datastore)
     do {
       try CacheReader.check(client)
       try await perform(on: client, isDurable: store.location != .memory)

@@ -8,6 +8,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 
+import class Hearth.Client
+
 /// Between the dashboard and the client: performs the dashboard's effects on the sync engine, and turns what the engine
 /// says into the dashboard's events.
 @MainActor
@@ -45,11 +47,11 @@ final class ClientBridge {
   private var listed: [ResourcePath: Set<String>] = [:]
 
   init(
-    engine: SyncEngine, datastore: any Datastore, faults: FaultInjector, dataNotice: StorageNotice?,
+    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?,
     emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
-    self.engine = engine
-    self.datastore = datastore
+    engine = client.engine
+    datastore = client.datastore
     self.faults = faults
     self.dataNotice = dataNotice
     self.emit = emit

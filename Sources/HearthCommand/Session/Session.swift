@@ -7,13 +7,14 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import FirestoreSync
 import Foundation
 import Glibc
 import Logging
 import Terminal
 import TerminalCanvas
 import TerminalTheme
+
+import class Hearth.Client
 
 /// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
 @MainActor
@@ -41,7 +42,7 @@ final class Session {
   private var reader: InputReader?
   private var ticker = Ticker()
   private var state: DashboardState
-  private var client: ClientBridge?
+  private var bridge: ClientBridge?
   private var editing: Task<Void, Never>?
   private var exitCode: Int32?
   private var exitWaiter: CheckedContinuation<Int32, Never>?
@@ -86,20 +87,15 @@ final class Session {
     }
     let faults = FaultInjector(seed: options.demoSeed)
     let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
-    var configuration = SyncConfiguration(
-      store: options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024)))
-    configuration.isNetworkEnabled = !options.startsOffline
-    let engine = SyncEngine(
-      configuration, datastore: datastore, clock: ContinuousClock(), now: { .now },
-      random: SystemRandomNumberGenerator())
-    let client = ClientBridge(
-      engine: engine, datastore: datastore, faults: faults, dataNotice: connection.problem
-    ) { [weak self] event in self?.apply(.client(event, at: .now)) }
-    self.client = client
+    let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
+    let client = Client(cache, datastore: datastore, isNetworkEnabled: !options.startsOffline)
+    let bridge = ClientBridge(client, faults: faults, dataNotice: connection.problem) { [weak self] event in
+      self?.apply(.client(event, at: .now))
+    }
+    self.bridge = bridge
 
     let code = await withTaskGroup(of: Void.self) { group in
-      group.addTask { await engine.run() }
-      group.addTask { await client.followStatus() }
+      group.addTask { await bridge.followStatus() }
       if options.isDemo {
         let demo = DemoClient(
           datastore: connection.datastore, ground: demoGround(connection), seed: options.demoSeed,
@@ -119,10 +115,10 @@ final class Session {
       reader?.stop()
       screen.close()
       let deadline = ExitDeadline(status: code)
-      client.close()
+      bridge.close()
       group.cancelAll()
       await group.waitForAll()
-      await engine.terminate()
+      await client.terminate()
       deadline.cancel()
       return code
     }
@@ -203,7 +199,7 @@ final class Session {
   private func perform(_ effects: [Effect]) {
     for effect in effects {
       switch effect {
-      case .client(let effect): client?.perform(effect)
+      case .client(let effect): bridge?.perform(effect)
       case .terminal(let effect): perform(effect)
       }
     }
@@ -246,14 +242,13 @@ final class Session {
 
   private func write(_ edited: String, for request: EditRequest) {
     do {
-      var random = SystemRandomNumberGenerator()
       let mutations = try DocumentEdit.mutations(
-        for: request, edited: edited, database: options.storage.database, newID: { random.documentID() })
+        for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
       guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
       if case .rejectedWrite(let batch) = request.subject {
-        client?.perform(.resend(batch, as: mutations))
+        bridge?.perform(.resend(batch, as: mutations))
       } else {
-        client?.perform(.write(mutations))
+        bridge?.perform(.write(mutations))
       }
     } catch {
       var kept = request
@@ -280,18 +275,10 @@ final class Session {
 }
 
 extension Timestamp {
-  /// This device's clock. The only place that reads it.
+  /// This device's clock.
   static var now: Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
-  }
-}
-
-extension RandomNumberGenerator {
-  /// Firestore's automatic id: 20 letters and digits.
-  mutating func documentID() -> String {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-    return String((0..<20).map { _ in letters[Int.random(in: letters.indices, using: &self)] })
   }
 }

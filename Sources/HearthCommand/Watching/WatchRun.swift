@@ -41,7 +41,7 @@ struct WatchRun: Sendable {
   func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
     let interruptions = Interruptions()
     let causes = interruptions.causes
-    let client = Client(SyncConfiguration(store: store), datastore: connection.datastore)
+    let client = Client(store, datastore: connection.datastore)
     let contact = Contact()
     // The embedded backend is there as soon as it is open.
     if isEmbedded { contact.make() }
