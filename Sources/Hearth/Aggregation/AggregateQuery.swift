@@ -32,6 +32,8 @@ public struct AggregateQuery: Sendable {
     try await read(source)
   }
 
+  /// As `getAggregation(source:)`.
+  /// - Parameter completion: called with the figures or with the error, on `FirestoreSettings.dispatchQueue`.
   public func getAggregation(
     source: AggregateSource, completion: @escaping @Sendable (AggregateQuerySnapshot?, (any Error)?) -> Void
   ) {

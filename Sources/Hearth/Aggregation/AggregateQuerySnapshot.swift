@@ -4,6 +4,7 @@ public import Foundation
 
 /// The figures of a query at one moment.
 public struct AggregateQuerySnapshot: Sendable {
+  /// The query that the figures answer.
   public let query: AggregateQuery
   /// Whether the figures come from the cache, and then whether local writes are in them.
   public let metadata: SnapshotMetadata

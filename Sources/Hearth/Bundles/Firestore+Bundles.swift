@@ -42,6 +42,7 @@ extension Firestore {
     try await load(ByteSource(bundleData), LoadBundleTask(queue: settings.dispatchQueue))
   }
 
+  /// Returns the last progress when all is loaded; the stream is read to its end.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleStream), LoadBundleTask(queue: settings.dispatchQueue))
@@ -90,6 +91,8 @@ extension Firestore {
     return RefinedQuery(definition: QueryDefinition(firestore: self, query: .success(query)))
   }
 
+  /// As `getQuery(named:)`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getQuery(named name: String, completion: @escaping @Sendable ((any Query)?) -> Void) {
     complete({ (query: (any Query)??, _) in completion(query ?? nil) }) { [self] in await getQuery(named: name) }
   }

@@ -42,6 +42,7 @@ public final class LoadBundleTask: Sendable {
     state.withLock { state in state.observers.removeAll { $0.handle == handle } }
   }
 
+  /// Ends all observers without another call.
   public func removeAllObservers() { state.withLock { $0.observers = [] } }
 
   func report(_ progress: BundleProgress) {

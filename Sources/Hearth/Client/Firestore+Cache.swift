@@ -16,6 +16,7 @@ public struct CacheStatus: Hashable, Sendable {
   public let documentCount: Int
   /// Queries whose results are kept.
   public let queryCount: Int
+  /// Writes that wait for the backend.
   public let pendingWriteCount: Int
 }
 
@@ -31,11 +32,13 @@ public struct CacheGarbageCollection: Hashable, Sendable {
     public let documentCount: Int
   }
 
+  /// Whether nothing was dropped, and the figures say what would be.
   public let isDryRun: Bool
   /// Documents that no remaining query's result contains, that no listener shows and no waiting write changes.
   public let documentCount: Int
   /// Of these documents in a dry run; otherwise by how much the cache has become smaller.
   public let byteCount: Int64
+  /// The queries whose results were dropped, the least recently used first.
   public let queries: [DroppedQuery]
 }
 

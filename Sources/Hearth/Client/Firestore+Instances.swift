@@ -6,8 +6,10 @@ extension Firestore {
   /// The default database of the default app.
   public static func firestore() -> Firestore { firestore(app: .default) }
 
+  /// The default database of an app.
   public static func firestore(app: FirestoreApp) -> Firestore { firestore(app: app, database: "(default)") }
 
+  /// A database of the default app.
   public static func firestore(database: String) -> Firestore { firestore(app: .default, database: database) }
 
   /// One instance per app and database, until it is terminated.

@@ -12,6 +12,8 @@ extension Firestore {
     forget()
   }
 
+  /// As `terminate()`.
+  /// - Parameter completion: called when the cache is closed, on `FirestoreSettings.dispatchQueue`.
   public func terminate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await terminate() }
   }
@@ -31,6 +33,8 @@ extension Firestore {
     }
   }
 
+  /// As `clearPersistence()`.
+  /// - Parameter completion: called when the files are gone, or with the error, on `FirestoreSettings.dispatchQueue`.
   public func clearPersistence(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await clearPersistence() }
   }

@@ -4,8 +4,11 @@
 ///
 /// Takes the place of `FirebaseApp` in the official SDK. Equal apps share one `Firestore` per database.
 public struct FirestoreApp: Hashable, Sendable {
+  /// Tells the app from others of the process; caches that Hearth places are named after it.
   public var name: String
+  /// The project that its databases belong to.
   public var projectID: String
+  /// The server side.
   public var backend: Backend
   /// The directory of the durable cache; `nil` keeps the cache in memory, and the settings say so.
   public var cacheDirectory: String?

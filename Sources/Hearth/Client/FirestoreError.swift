@@ -9,9 +9,12 @@ public import Foundation
 /// and the first call that can report it does, through its listener, completion or thrown error, with
 /// `invalidArgument` or `failedPrecondition`.
 public struct FirestoreError: Error, Hashable, Sendable {
+  /// Why, for programs.
   public let code: FirestoreErrorCode
+  /// Why, for people: the thing and the way out.
   public let message: String
 
+  /// An error as Hearth throws it, for tests and for code that wraps calls.
   public init(_ code: FirestoreErrorCode, _ message: String) {
     self.code = code
     self.message = message
@@ -55,9 +58,13 @@ public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
   /// The SDK's spelling where a code is made from an `NSError`.
   public typealias Code = FirestoreErrorCode
 
+  /// Numbers and meaning: <https://grpc.io/docs/guides/status-codes>.
   case OK = 0
+  /// As `OK`: the first half of the codes.
   case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists, permissionDenied
+  /// As `OK`: the second half of the codes.
   case resourceExhausted, failedPrecondition, aborted, outOfRange, unimplemented, `internal`, unavailable, dataLoss
+  /// The call has no valid credentials.
   case unauthenticated
 
   package init(_ code: StatusCode) {

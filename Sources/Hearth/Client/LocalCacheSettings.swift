@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
 
-/// Turns the clean-up of the cache off wherever a size is asked for.
+/// No limit of the cache's size: nothing is ever dropped. To be given wherever a size in bytes is asked for.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
 /// How the offline cache is kept: `PersistentCacheSettings` or `MemoryCacheSettings`.
@@ -22,6 +22,7 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
 
 /// A cache that ends with the process.
 public struct MemoryCacheSettings: LocalCacheSettings {
+  /// What the cache forgets, and when.
   public let garbageCollectorSettings: any MemoryGarbageCollectorSettings
 
   /// - Parameter garbageCollectorSettings: least recently used with 100 MiB if left out, as in the SDK since 11.0.
@@ -35,6 +36,7 @@ public protocol MemoryGarbageCollectorSettings: Sendable {}
 
 /// Forgets a document as soon as no listener and no pending write needs it.
 public struct MemoryEagerGCSettings: MemoryGarbageCollectorSettings, Hashable {
+  /// There is nothing to set.
   public init() {}
 }
 
@@ -43,6 +45,7 @@ public typealias MemoryEagerGCSetting = MemoryEagerGCSettings
 
 /// Forgets the least recently used documents above a size.
 public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
+  /// Bytes of memory above which the least recently used documents are dropped.
   public let sizeBytes: Int64
 
   /// - Parameter sizeBytes: as for `PersistentCacheSettings`.

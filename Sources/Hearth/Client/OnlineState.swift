@@ -5,10 +5,13 @@ import FirestoreSync
 
 /// Whether the client is connected, since when, and if not, why and what it does about it.
 public struct OnlineState: Hashable, Sendable {
+  /// Whether the backend can be reached, as far as the client knows (SDK: OnlineState).
   public enum Phase: String, Hashable, Sendable, CaseIterable {
     /// Connecting, or nothing to connect for.
     case unknown
+    /// The backend has answered on the open connection.
     case online
+    /// The backend cannot be reached, or the network is disabled: the cache answers, and writes wait.
     case offline
   }
 
@@ -38,8 +41,11 @@ public struct OnlineState: Hashable, Sendable {
     public var error: FirestoreError? { if case .failed(let status) = reason { FirestoreError(status) } else { nil } }
   }
 
+  /// Whether the backend can be reached.
   public let phase: Phase
+  /// Whether the program has left the network on (`disableNetwork()`).
   public let isNetworkEnabled: Bool
+  /// Since when `phase` holds, by this device's clock.
   public let since: Timestamp
   /// `nil` while online.
   public let reason: Reason?

@@ -6,10 +6,12 @@ public protocol DocumentIDWrappable: Sendable {
 }
 
 extension String: DocumentIDWrappable {
+  /// The document's id.
   public static func wrap(_ documentReference: DocumentReference) throws -> String { documentReference.documentID }
 }
 
 extension DocumentReference: DocumentIDWrappable {
+  /// The reference itself.
   public static func wrap(_ documentReference: DocumentReference) throws -> DocumentReference { documentReference }
 }
 
@@ -19,8 +21,10 @@ extension DocumentReference: DocumentIDWrappable {
 /// the document has a field of the property's name.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codable {
+  /// `nil` in a value that was not read from a document.
   public var wrappedValue: Value?
 
+  /// What it holds until the value is read from a document.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   public init(from decoder: any Swift.Decoder) throws {

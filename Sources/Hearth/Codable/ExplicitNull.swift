@@ -3,8 +3,10 @@
 /// An optional that is written as `null` when it is `nil`; a plain optional is left out of the document then.
 @propertyWrapper
 public struct ExplicitNull<Value> {
+  /// `nil` for a field that is `null`.
   public var wrappedValue: Value?
 
+  /// What it holds at first.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 }
 

@@ -18,6 +18,7 @@ extension Firestore {
 
     private let options = Mutex(Options())
 
+    /// An encoder with the default strategies.
     public init() {}
 
     /// - Throws: `EncodingError.invalidValue` for a value that is no map of fields.
@@ -32,21 +33,25 @@ extension Firestore {
       return data
     }
 
+    /// How `Date`s are written; `timestamp` by default.
     public var dateEncodingStrategy: DateEncodingStrategy {
       get { options.withLock { $0.dates } }
       set { options.withLock { $0.dates = newValue } }
     }
 
+    /// How `Data` is written; `blob` by default.
     public var dataEncodingStrategy: DataEncodingStrategy {
       get { options.withLock { $0.data } }
       set { options.withLock { $0.data = newValue } }
     }
 
+    /// How infinities and what is not a number are written; `throw` by default.
     public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy {
       get { options.withLock { $0.floats } }
       set { options.withLock { $0.floats = newValue } }
     }
 
+    /// How names of properties become those of fields; `useDefaultKeys` by default.
     public var keyEncodingStrategy: KeyEncodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
@@ -61,35 +66,47 @@ extension Firestore {
 }
 
 extension Firestore.Encoder {
+  /// How a `Date` is written.
   public enum DateEncodingStrategy: Sendable {
     /// A Firestore timestamp.
     case timestamp
     /// As `Date` encodes itself: seconds since 2001.
     case deferredToDate
+    /// A number of seconds.
     case secondsSince1970
+    /// A number of milliseconds.
     case millisecondsSince1970
     /// A text such as `2026-01-31T12:00:00Z`.
     case iso8601
+    /// A text as the formatter writes it.
     case formatted(DateFormatter)
+    /// What the closure writes into the field's encoder.
     case custom(@Sendable (Date, any Swift.Encoder) throws -> Void)
   }
 
+  /// How `Data` is written.
   public enum DataEncodingStrategy: Sendable {
     /// Firestore bytes.
     case blob
     /// As `Data` encodes itself: an array of numbers.
     case deferredToData
+    /// A text in Base64.
     case base64
+    /// What the closure writes into the field's encoder.
     case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
   }
 
   /// What becomes of infinities and of what is not a number.
   public enum NonConformingFloatEncodingStrategy: Sendable {
+    /// They are refused with an `EncodingError`.
     case `throw`
+    /// They become these texts.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
+  /// How the names of properties become those of fields.
   public enum KeyEncodingStrategy: Sendable {
+    /// They are the same.
     case useDefaultKeys
     /// `oneTwo` becomes `one_two`.
     case convertToSnakeCase

@@ -8,12 +8,16 @@ public protocol ServerTimestampWrappable: Sendable {
 }
 
 extension Date: ServerTimestampWrappable {
+  /// To the precision of a `Date`.
   public static func wrap(_ timestamp: Timestamp) throws -> Date { timestamp.dateValue() }
+  /// Kept to the microsecond.
   public static func unwrap(_ value: Date) throws -> Timestamp { Timestamp(date: value) }
 }
 
 extension Timestamp: ServerTimestampWrappable {
+  /// The time itself.
   public static func wrap(_ timestamp: Timestamp) throws -> Timestamp { timestamp }
+  /// The time itself.
   public static func unwrap(_ value: Timestamp) throws -> Timestamp { value }
 }
 
@@ -21,8 +25,10 @@ extension Timestamp: ServerTimestampWrappable {
 /// answered, it is `nil` again.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendable, Codable {
+  /// `nil` for a time that the backend is to set.
   public var wrappedValue: Value?
 
+  /// What it holds at first; `nil` has the backend set it.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
   public init(from decoder: any Swift.Decoder) throws {

@@ -11,6 +11,8 @@ extension Firestore {
     complete(completion) { [self] in try await setIndexConfiguration(try await Self.text(of: source)) }
   }
 
+  /// Sets the local indexes from JSON in a stream, which is read to its end.
+  /// - Throws: `invalidArgument` naming line and column of what is wrong.
   public func setIndexConfiguration(_ stream: sending InputStream) async throws {
     let source = ByteSource(stream)
     _ = try client()

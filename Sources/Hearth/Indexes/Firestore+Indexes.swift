@@ -15,6 +15,8 @@ extension Firestore {
     complete(completion) { try await self.setIndexConfiguration(json) }
   }
 
+  /// As `setIndexConfiguration(_:completion:)`.
+  /// - Throws: `invalidArgument` naming line and column of what is wrong.
   public func setIndexConfiguration(_ json: String) async throws {
     let client = try client()
     try await set(try IndexConfigurationReader.read(json), client)
@@ -27,6 +29,8 @@ extension Firestore {
     complete(completion) { try await self.setIndexConfiguration(indexes) }
   }
 
+  /// Sets the local indexes; as with JSON.
+  /// - Throws: `invalidArgument` for a definition that is none.
   public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
     let client = try client()
     var definitions: [FieldIndex] = []
@@ -69,6 +73,7 @@ extension Firestore {
 
 /// A local index and its state.
 public struct LocalIndex: Hashable, Sendable {
+  /// What it indexes.
   public let definition: IndexDefinition
   /// Made by the client because a query needed it, not configured.
   public let isAutomatic: Bool
@@ -76,6 +81,7 @@ public struct LocalIndex: Hashable, Sendable {
   public let isReady: Bool
   /// How many of the documents that were cached before it are indexed; 0 of 0 when it is ready.
   public let documentsIndexed: Int
+  /// How many documents were cached before it; 0 when it is ready.
   public let documentsTotal: Int
 
   init(_ state: IndexState) {

@@ -10,12 +10,17 @@ import FirestoreModel
 public struct IndexDefinition: Hashable, Sendable {
   /// Which queries an index is meant for. The cache's indexes serve both kinds, whatever is said here.
   public enum QueryScope: String, Hashable, Sendable, CaseIterable {
+    /// Queries on one collection.
     case collection = "COLLECTION"
+    /// Queries on all collections with the id.
     case collectionGroup = "COLLECTION_GROUP"
   }
 
+  /// The id of the collections, such as `cities`.
   public let collectionGroup: String
+  /// Which queries it is meant for.
   public let queryScope: QueryScope
+  /// The fields, the first one leading.
   public let fields: [IndexField]
 
   /// - Parameters:
@@ -31,12 +36,17 @@ public struct IndexDefinition: Hashable, Sendable {
 
 /// One field of an index: ordered, or an array whose elements are searched.
 public struct IndexField: Hashable, Sendable {
+  /// The order of the entries.
   public enum Order: String, Hashable, Sendable, CaseIterable {
+    /// From the smallest value.
     case ascending = "ASCENDING"
+    /// From the largest value.
     case descending = "DESCENDING"
   }
 
+  /// What is searched in an array.
   public enum ArrayConfig: String, Hashable, Sendable, CaseIterable {
+    /// Its elements.
     case contains = "CONTAINS"
   }
 
@@ -47,12 +57,14 @@ public struct IndexField: Hashable, Sendable {
   /// `nil` for an ordered field.
   public let arrayConfig: ArrayConfig?
 
+  /// An ordered field.
   public init(fieldPath: String, order: Order = .ascending) {
     self.fieldPath = fieldPath
     self.order = order
     arrayConfig = nil
   }
 
+  /// An array whose elements are searched.
   public init(fieldPath: String, arrayConfig: ArrayConfig) {
     self.fieldPath = fieldPath
     order = nil

@@ -5,6 +5,7 @@ import FirestoreSync
 
 /// How the cache answers a query, and what that costs. `description` says it in sentences.
 public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
+  /// Where the documents came from.
   public enum Plan: String, Hashable, Sendable, CaseIterable {
     /// The query names its one document.
     case document
@@ -22,6 +23,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
     fileprivate init(_ use: FirestoreClientState.IndexUse) { self.use = use }
 
+    /// The index that was used.
     public var index: IndexDefinition { IndexDefinition(use.index) }
     /// The conditions that the index answered, such as `state == "CA"`; the others were checked on what it found.
     public var servedFilters: [String] { use.filterTexts }
@@ -35,6 +37,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
   init(_ explanation: FirestoreClientState.QueryExplanation) { self.explanation = explanation }
 
+  /// Where the documents came from.
   public var plan: Plan {
     switch explanation.plan {
     case .document: .document
@@ -48,7 +51,9 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   public var indexes: [IndexUse] { explanation.indexes.map { IndexUse($0) } }
   /// Cached documents that were compared with the query; those with pending writes come on top.
   public var documentsScanned: Int { explanation.documentsScanned }
+  /// Documents of the result.
   public var documentsReturned: Int { explanation.documentsReturned }
+  /// Entries of indexes that were read to find them.
   public var indexEntriesRead: Int { explanation.entriesRead }
   /// How long the cache took.
   public var duration: Duration { explanation.duration }

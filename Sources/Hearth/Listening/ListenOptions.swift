@@ -11,7 +11,9 @@ public enum ListenSource: Hashable, Sendable {
 
 /// How a listener listens.
 public struct SnapshotListenOptions: Hashable, Sendable {
+  /// Where the listener's data comes from.
   public let source: ListenSource
+  /// Whether a change of nothing but `SnapshotMetadata` is an event.
   public let includeMetadataChanges: Bool
 
   /// The default source, without events for metadata alone.
@@ -22,6 +24,7 @@ public struct SnapshotListenOptions: Hashable, Sendable {
     self.includeMetadataChanges = includeMetadataChanges
   }
 
+  /// The same options with another source.
   public func withSource(_ source: ListenSource) -> SnapshotListenOptions {
     SnapshotListenOptions(source: source, includeMetadataChanges: includeMetadataChanges)
   }
@@ -40,8 +43,10 @@ public struct SnapshotListenOptions: Hashable, Sendable {
 public struct DocumentListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
+  /// Without events for metadata alone.
   public init() {}
 
+  /// The same options; whether a change of nothing but `SnapshotMetadata` is an event.
   public func includeMetadataChanges(_ include: Bool) -> DocumentListenOptions {
     DocumentListenOptions(options.withIncludeMetadataChanges(include))
   }
@@ -53,6 +58,7 @@ public struct DocumentListenOptions: Hashable, Sendable {
 public struct QueryListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
+  /// Without events for metadata alone.
   public init() {}
 
   /// Changes of `QuerySnapshot.metadata`.
@@ -65,6 +71,7 @@ public struct QueryListenOptions: Hashable, Sendable {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
+  /// Changes of any metadata.
   public func includeMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(include))
   }

@@ -31,6 +31,7 @@ public struct Filter: Hashable, Sendable {
   /// At least one of them holds.
   public static func orFilter(_ filters: [Filter]) -> Filter { Filter(filters, Node.or) }
 
+  /// The field equals the value.
   public static func whereField(_ field: some FieldName, isEqualTo value: Any) -> Filter {
     Filter(field, .equal, value)
   }
@@ -38,24 +39,31 @@ public struct Filter: Hashable, Sendable {
   public static func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Filter {
     Filter(field, .notEqual, value)
   }
+  /// The field is less than the value, of the same type.
   public static func whereField(_ field: some FieldName, isLessThan value: Any) -> Filter {
     Filter(field, .lessThan, value)
   }
+  /// The field is the value or less, of the same type.
   public static func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Filter {
     Filter(field, .lessThanOrEqual, value)
   }
+  /// The field is greater than the value, of the same type.
   public static func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Filter {
     Filter(field, .greaterThan, value)
   }
+  /// The field is the value or greater, of the same type.
   public static func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Filter {
     Filter(field, .greaterThanOrEqual, value)
   }
+  /// The field is an array with the value.
   public static func whereField(_ field: some FieldName, arrayContains value: Any) -> Filter {
     Filter(field, .arrayContains, value)
   }
+  /// The field is an array with one of the values, of which there are at most 30.
   public static func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Filter {
     Filter(field, .arrayContainsAny, values)
   }
+  /// The field is one of the values, of which there are at most 30.
   public static func whereField(_ field: some FieldName, in values: [Any]) -> Filter {
     Filter(field, .in, values)
   }

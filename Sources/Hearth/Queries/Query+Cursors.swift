@@ -14,8 +14,11 @@ extension Query {
 
   /// Begins with a document, which must have every field that the query orders by.
   public func start(atDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: true) }
+  /// Begins after a document.
   public func start(afterDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: false) }
+  /// Ends before a document.
   public func end(beforeDocument document: any DocumentSnapshot) -> any Query { to(document, isInclusive: false) }
+  /// Ends with a document.
   public func end(atDocument document: any DocumentSnapshot) -> any Query { to(document, isInclusive: true) }
 
   private func from(_ values: [Any], isInclusive: Bool) -> any Query {

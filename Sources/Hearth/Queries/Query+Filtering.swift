@@ -9,6 +9,7 @@ extension Query {
     }
   }
 
+  /// Only documents whose field equals the value.
   public func whereField(_ field: some FieldName, isEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isEqualTo: value))
   }
@@ -16,24 +17,31 @@ extension Query {
   public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isNotEqualTo: value))
   }
+  /// Only documents whose field is less than the value, of the same type.
   public func whereField(_ field: some FieldName, isLessThan value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThan: value))
   }
+  /// Only documents whose field is the value or less, of the same type.
   public func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThanOrEqualTo: value))
   }
+  /// Only documents whose field is greater than the value, of the same type.
   public func whereField(_ field: some FieldName, isGreaterThan value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThan: value))
   }
+  /// Only documents whose field is the value or greater, of the same type.
   public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThanOrEqualTo: value))
   }
+  /// Only documents whose field is an array with the value.
   public func whereField(_ field: some FieldName, arrayContains value: Any) -> any Query {
     whereFilter(.whereField(field, arrayContains: value))
   }
+  /// Only documents whose field is an array with one of the values, of which there are at most 30.
   public func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> any Query {
     whereFilter(.whereField(field, arrayContainsAny: values))
   }
+  /// Only documents whose field is one of the values, of which there are at most 30.
   public func whereField(_ field: some FieldName, in values: [Any]) -> any Query {
     whereFilter(.whereField(field, in: values))
   }

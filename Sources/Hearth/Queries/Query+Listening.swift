@@ -22,6 +22,7 @@ extension Query {
       options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges), listener: listener)
   }
 
+  /// - Parameter options: what is an event, and where the data comes from.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -34,6 +35,7 @@ extension Query {
     }
   }
 
+  /// With the older form of the options.
   @discardableResult
   public func addSnapshotListener(
     options: QueryListenOptions, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -49,10 +51,13 @@ extension Query {
     snapshots(options: SnapshotListenOptions())
   }
 
+  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
+  /// The result now and after each change.
+  /// - Parameter bufferingPolicy: what becomes of snapshots that are not read in time.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<QuerySnapshot, any Error> {

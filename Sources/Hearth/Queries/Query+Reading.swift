@@ -12,10 +12,14 @@ extension Query {
     try await read(source)
   }
 
+  /// As `getDocuments(source:)` with the default source.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocuments(completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void) {
     getDocuments(source: .default, completion: completion)
   }
 
+  /// As `getDocuments(source:)`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocuments(
     source: FirestoreSource, completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
   ) {

@@ -35,6 +35,7 @@ struct RefinedQuery: Query {
 }
 
 extension Query {
+  /// The database that is asked.
   public var firestore: Firestore { definition.firestore }
 
   /// The query with a change, unless it is already wrong or the change is.

@@ -24,6 +24,7 @@ extension DocumentReference {
       options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges), listener: listener)
   }
 
+  /// - Parameter options: what is an event, and where the data comes from.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions,
@@ -37,6 +38,7 @@ extension DocumentReference {
     }
   }
 
+  /// With the older form of the options.
   @discardableResult
   public func addSnapshotListener(
     options: DocumentListenOptions,
@@ -52,10 +54,13 @@ extension DocumentReference {
     snapshots(options: SnapshotListenOptions())
   }
 
+  /// - Parameter includeMetadataChanges: whether a change of nothing but `SnapshotMetadata` is an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
+  /// The document now and after each change.
+  /// - Parameter bufferingPolicy: what becomes of snapshots that are not read in time.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {

@@ -22,10 +22,14 @@ extension DocumentReference {
     try await read(source)
   }
 
+  /// As `getDocument(source:)` with the default source.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocument(completion: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void) {
     getDocument(source: .default, completion: completion)
   }
 
+  /// As `getDocument(source:)`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getDocument(
     source: FirestoreSource, completion: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
   ) {

@@ -18,6 +18,7 @@ extension DocumentReference {
     try firestore.submit([updateMutation(fields)])
   }
 
+  /// Deletes the document; a document that does not exist is no error.
   public func enqueueDelete() throws -> WriteHandle {
     try firestore.submit([deleteMutation()])
   }
@@ -48,6 +49,8 @@ extension DocumentReference {
     write(completion) { () throws(FirestoreError) in try updateMutation(fields) }
   }
 
+  /// Deletes the document; a document that does not exist is no error.
+  /// - Parameter completion: called when the backend has answered; not while offline.
   public func delete(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try deleteMutation() }
   }
@@ -60,22 +63,28 @@ extension DocumentReference {
 
   // MARK: Awaiting the backend
 
+  /// Replaces the document. Returns when the backend has committed it; waits while offline.
   public nonisolated(nonsending) func setData(_ data: [String: Any]) async throws {
     try await enqueueData(data).acknowledged
   }
 
+  /// - Parameter merge: whether fields that the data does not name are kept.
   public nonisolated(nonsending) func setData(_ data: [String: Any], merge: Bool) async throws {
     try await enqueueData(data, merge: merge).acknowledged
   }
 
+  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
   public nonisolated(nonsending) func setData(_ data: [String: Any], mergeFields: [Any]) async throws {
     try await firestore.submit([mergeMutation(data, only: mergeFields)]).acknowledged
   }
 
+  /// Changes fields of a document that exists. Returns when the backend has committed it; waits while offline.
+  /// - Throws: `notFound` if the document does not exist.
   public nonisolated(nonsending) func updateData(_ fields: [AnyHashable: Any]) async throws {
     try await enqueueUpdate(fields).acknowledged
   }
 
+  /// Deletes the document. Returns when the backend has committed it; waits while offline.
   public func delete() async throws {
     try await enqueueDelete().acknowledged
   }

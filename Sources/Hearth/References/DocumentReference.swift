@@ -5,6 +5,7 @@ import FirestoreModel
 ///
 /// A reference made from a wrong path is a value like any other; every call on it fails with `invalidArgument`.
 public struct DocumentReference: Sendable {
+  /// The database that the document is in.
   public let firestore: Firestore
   let key: Result<DocumentKey, FirestoreError>
 

@@ -4,7 +4,9 @@ import Foundation
 
 /// One document that came, changed or went between two snapshots.
 public struct DocumentChange: Sendable, Equatable {
+  /// Whether the document came, changed or went.
   public let type: DocumentChangeType
+  /// The document as it is now; of one that went, as it was last.
   public let document: QueryDocumentSnapshot
   /// Where the document was, given that the changes before this one are done; `NSNotFound` for an added one.
   public let oldIndex: Int
@@ -24,6 +26,8 @@ public struct DocumentChange: Sendable, Equatable {
   }
 }
 
+/// What happened to a document of a query's result.
 public enum DocumentChangeType: Hashable, Sendable {
+  /// The document matches now, matches with other data or metadata, or matches no longer.
   case added, modified, removed
 }

@@ -6,6 +6,7 @@ import FirestoreQuery
 ///
 /// A protocol where the official SDK has a class: `QueryDocumentSnapshot` is one whose document exists.
 public protocol DocumentSnapshot: Sendable {
+  /// What the snapshot holds.
   var content: DocumentContent { get }
 }
 
@@ -23,16 +24,21 @@ struct SingleDocumentSnapshot: DocumentSnapshot {
 }
 
 extension DocumentSnapshot {
+  /// Whether there is such a document, as far as is known.
   public var exists: Bool { content.document?.exists ?? false }
+  /// The document's place.
   public var reference: DocumentReference {
     DocumentReference(firestore: content.firestore, key: .success(content.key))
   }
+  /// The last segment of its path.
   public var documentID: String { content.key.documentID }
+  /// Where the data comes from.
   public var metadata: SnapshotMetadata { content.metadata }
 
   /// All fields; `nil` if the document does not exist.
   public func data() -> [String: Any]? { data(with: .none) }
 
+  /// - Parameter serverTimestampBehavior: what stands for a time that the backend has not set yet.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any]? {
     guard let data = content.document?.data else { return nil }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)
@@ -41,6 +47,7 @@ extension DocumentSnapshot {
   /// One field's value, read without decoding the others; `nil` if there is none or the name is wrong.
   public func get(_ field: some FieldName) -> Any? { get(field, serverTimestampBehavior: .none) }
 
+  /// - Parameter serverTimestampBehavior: what stands for a time that the backend has not set yet.
   public func get(_ field: some FieldName, serverTimestampBehavior: ServerTimestampBehavior) -> Any? {
     guard let document = content.document, let path = try? field.modelPath() else { return nil }
     let decoder = ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior)
@@ -48,6 +55,7 @@ extension DocumentSnapshot {
     return document[path].map(decoder.any)
   }
 
+  /// As `get(_:)`.
   public subscript(_ field: some FieldName) -> Any? {
     get { self.get(field) }
   }
@@ -66,11 +74,13 @@ public func == (left: any DocumentSnapshot, right: any DocumentSnapshot) -> Bool
 
 /// A document of a query's result: it exists.
 public struct QueryDocumentSnapshot: DocumentSnapshot {
+  /// What the snapshot holds.
   public let content: DocumentContent
 
   /// All fields.
   public func data() -> [String: Any] { data(with: .none) }
 
+  /// - Parameter serverTimestampBehavior: what stands for a time that the backend has not set yet.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any] {
     guard let data = content.document?.data else { return [:] }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)

@@ -5,7 +5,9 @@ import FirestoreSync
 
 /// The result of a query at one moment, and what changed since the snapshot before.
 public struct QuerySnapshot: Sendable {
+  /// The query that the documents match.
   public let query: any Query
+  /// Where the data comes from.
   public let metadata: SnapshotMetadata
   private let view: ViewSnapshot
 
@@ -17,7 +19,9 @@ public struct QuerySnapshot: Sendable {
       causes: view.causes.map(SnapshotCause.init))
   }
 
+  /// Whether no document matches.
   public var isEmpty: Bool { view.documents.isEmpty }
+  /// How many documents match.
   public var count: Int { view.documents.count }
 
   /// In the query's order.

@@ -75,6 +75,7 @@ extension Firestore {
     try await runTransaction(with: nil, block: updateBlock)
   }
 
+  /// - Parameter options: how often it is tried; `nil` for five times.
   @discardableResult
   public func runTransaction(
     with options: TransactionOptions?,
@@ -93,6 +94,9 @@ extension Firestore {
     runTransaction(with: nil, block: updateBlock, completion: completion)
   }
 
+  /// - Parameters:
+  ///   - options: how often it is tried; `nil` for five times.
+  ///   - completion: called with what the block returned in the attempt that was committed, or with the error.
   public func runTransaction(
     with options: TransactionOptions?,
     block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,

@@ -8,6 +8,7 @@ import Synchronization
 public final class TransactionOptions: Sendable {
   private let attempts = Mutex(TransactionRetries.defaultAttempts)
 
+  /// Five attempts, as in the SDK.
   public init() {}
 
   /// How often the block may be run in all; 5 unless set. A number outside 1…`Int32.max` fails the transaction with

@@ -28,6 +28,7 @@ public protocol FieldName: Sendable {
 }
 
 extension FieldPath: FieldName {
+  /// The path itself, if it names a field.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if names.isEmpty { return .failure(.invalidArgument("A FieldPath needs at least one field name.")) }
     if names.contains(where: \.isEmpty) {

@@ -33,17 +33,22 @@ public struct FieldValue: Hashable, Sendable {
 
   /// Adds to the number in the field; integers stop at their limits. A field that is no number becomes the operand.
   public static func increment(_ operand: Int64) -> FieldValue { FieldValue(kind: .increment(.integer(operand))) }
+  /// As with an integer; the result is a double.
   public static func increment(_ operand: Double) -> FieldValue { FieldValue(kind: .increment(.double(operand))) }
 
   /// The lesser of the number in the field and the operand.
   public static func minimum(_ operand: Int64) -> FieldValue { FieldValue(kind: .minimum(.integer(operand))) }
+  /// As with an integer; a double that is smaller replaces an integer.
   public static func minimum(_ operand: Double) -> FieldValue { FieldValue(kind: .minimum(.double(operand))) }
 
   /// The greater of the number in the field and the operand.
   public static func maximum(_ operand: Int64) -> FieldValue { FieldValue(kind: .maximum(.integer(operand))) }
+  /// As with an integer; a double that is larger replaces an integer.
   public static func maximum(_ operand: Double) -> FieldValue { FieldValue(kind: .maximum(.double(operand))) }
 
+  /// A vector, which is a value of its own type and no array.
   public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
+  /// As with doubles.
   public static func vector(_ array: [Float]) -> VectorValue { VectorValue(array) }
 }
 

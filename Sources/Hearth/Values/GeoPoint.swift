@@ -8,6 +8,7 @@ public struct GeoPoint: Hashable, Sendable {
   /// -180…180.
   public let longitude: Double
 
+  /// - Parameters: degrees; what lies outside of −90…90 or −180…180 is reported by the write.
   public init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude

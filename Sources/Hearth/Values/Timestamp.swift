@@ -9,6 +9,9 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   /// After `seconds`: 0…999 999 999.
   public let nanoseconds: Int32
 
+  /// - Parameters:
+  ///   - seconds: since 1970-01-01T00:00:00Z; years 1 to 9999 can be written.
+  ///   - nanoseconds: after `seconds`, 0…999 999 999.
   public init(seconds: Int64, nanoseconds: Int32) {
     self.seconds = seconds
     self.nanoseconds = nanoseconds
@@ -26,6 +29,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     self.init(seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds)
   }
 
+  /// To the precision of a `Date`.
   public func dateValue() -> Date {
     Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
   }

@@ -5,6 +5,7 @@ import FirestoreSync
 
 /// A write that the backend has not acknowledged.
 public struct PendingWrite: Hashable, Sendable, Identifiable {
+  /// What a waiting write waits for.
   public enum State: Hashable, Sendable {
     /// The network is disabled, or not used because the cache cannot be written.
     case held
@@ -16,13 +17,17 @@ public struct PendingWrite: Hashable, Sendable, Identifiable {
     case backoff(until: Timestamp)
   }
 
+  /// Grows with each write of the client; no other write of the cache has it.
   public let id: Int64
   /// What it does, in order.
   public let operations: [WriteOperation]
+  /// By this device's clock.
   public let writtenAt: Timestamp
+  /// Bytes of the write as it is stored.
   public let byteCount: Int
   /// How often it was sent since the client was started.
   public let attempts: Int
+  /// What it waits for.
   public let state: State
   /// Why the last attempt to send it failed.
   public let lastError: FirestoreError?

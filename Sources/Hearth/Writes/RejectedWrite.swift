@@ -11,14 +11,18 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
   public let id: Int64
   /// What it would have done, in order.
   public let operations: [WriteOperation]
+  /// By this device's clock.
   public let writtenAt: Timestamp
+  /// By this device's clock.
   public let rejectedAt: Timestamp
+  /// Bytes of the write as it is stored.
   public let byteCount: Int
   /// How often it was sent, since the client was started that got the answer.
   public let attempts: Int
   /// What the backend said.
   public let error: FirestoreError
 
+  /// The documents it would have changed, in order.
   public var paths: [String] { operations.map(\.path) }
 }
 

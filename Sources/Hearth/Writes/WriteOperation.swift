@@ -3,6 +3,7 @@ import FirestoreModel
 
 /// What one write does to one document.
 public struct WriteOperation: Sendable {
+  /// What is done to a document.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Replaces the document (`setData`).
     case set
@@ -10,12 +11,14 @@ public struct WriteOperation: Sendable {
     case merge
     /// Changes some fields of a document that exists (`updateData`).
     case update
+    /// Deletes the document.
     case delete
   }
 
   let firestore: Firestore
   let mutation: Mutation
 
+  /// What it does.
   public var kind: Kind {
     switch (mutation.operation, mutation.precondition) {
     case (.delete, _): .delete
@@ -25,7 +28,9 @@ public struct WriteOperation: Sendable {
     }
   }
 
+  /// The document that it changes.
   public var document: DocumentReference { DocumentReference(firestore: firestore, key: .success(mutation.key)) }
+  /// The document's path, relative to the database.
   public var path: String { mutation.key.path.text }
 
   /// The plain values that it writes; server timestamps, increments and array operations are not among them.
