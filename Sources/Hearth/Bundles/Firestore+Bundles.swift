@@ -3,6 +3,7 @@ import Dispatch
 import FirestoreModel
 import FirestoreSync
 public import Foundation
+import Synchronization
 
 // A bundle holds query results that were packed at the backend, to fill caches without asking it. It is checked as a
 // whole first: one that is cut short, damaged, or of another database fails with `invalidArgument`, and nothing of it
@@ -95,5 +96,60 @@ extension Firestore {
   /// - Parameter completion: called on `FirestoreSettings.dispatchQueue`.
   public func getQuery(named name: String, completion: @escaping @Sendable ((any Query)?) -> Void) {
     complete({ (query: (any Query)??, _) in completion(query ?? nil) }) { [self] in await getQuery(named: name) }
+  }
+}
+
+/// Bytes that a caller has, or that a stream of the caller's gives.
+final class ByteSource: Sendable {
+  private enum Origin {
+    case data(Data)
+    case stream(InputStream)
+  }
+
+  private let origin: Mutex<Origin>
+
+  init(_ data: Data) { origin = Mutex(.data(data)) }
+  init(_ stream: sending InputStream) { origin = Mutex(.stream(stream)) }
+
+  /// Streams block, and taking much apart needs time, neither of which Swift's own threads should spend.
+  private static let queue = DispatchQueue(label: "hearth.reading", attributes: .concurrent)
+
+  /// What a closure makes of all bytes, off the caller's thread.
+  /// - Throws: the closure's error, or the stream's failure as `unknown`.
+  func read<Content: Sendable>(
+    _ take: @escaping @Sendable ([UInt8]) throws(FirestoreError) -> Content
+  ) async throws(FirestoreError) -> Content {
+    typealias Answer = Result<Content, FirestoreError>
+    let answer = await withCheckedContinuation { (continuation: CheckedContinuation<Answer, Never>) in
+      Self.queue.async { [self] in
+        continuation.resume(returning: Answer { () throws(FirestoreError) in try take(try bytes()) })
+      }
+    }
+    return try answer.get()
+  }
+
+  private func bytes() throws(FirestoreError) -> [UInt8] {
+    try origin.withLock { origin -> Result<[UInt8], FirestoreError> in
+      switch origin {
+      case .data(let data): return .success([UInt8](data))
+      case .stream(let stream): return Result { () throws(FirestoreError) in try Self.readAll(stream) }
+      }
+    }.get()
+  }
+
+  private static func readAll(_ stream: InputStream) throws(FirestoreError) -> [UInt8] {
+    stream.open()
+    defer { stream.close() }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while true {
+      let count = stream.read(&buffer, maxLength: buffer.count)
+      if count == 0 { return bytes }
+      guard count > 0 else {
+        let reason = stream.streamError.map { ": \($0.localizedDescription)" } ?? "."
+        throw FirestoreError(.unknown, "The stream could not be read\(reason)")
+      }
+      bytes += buffer[..<count]
+    }
   }
 }

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
 import Foundation
+import Glibc
 
 extension Firestore {
   /// Where the durable cache of this database of the app lies; `nil` if it is in memory.
@@ -46,5 +47,42 @@ extension Firestore {
       var updates = engine.status().makeAsyncIterator()
       return await updates.next()?.storeFailure.map { FirestoreError($0) }
     }
+  }
+}
+
+/// Where data lies that nobody named a place for.
+package enum StandardDirectories {
+  /// The user's: what `HOME` names, else what the system has on record for the user. A relative or empty value is none;
+  /// a user without either has a directory in which nothing can be made.
+  package static func home(_ environment: [String: String]) -> String {
+    if let home = environment["HOME"], home.hasPrefix("/") { return home }
+    guard let record = getpwuid(getuid()), let directory = record.pointee.pw_dir else { return "/nonexistent" }
+    let home = String(cString: directory)
+    return home.hasPrefix("/") ? home : "/nonexistent"
+  }
+
+  /// `$XDG_DATA_HOME/hearth`. A relative path in the variable is ignored, as the XDG specification asks.
+  package static func data(_ environment: [String: String]) -> String {
+    let set = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return (set ?? home(environment) + "/.local/share") + "/hearth"
+  }
+
+  /// Of this process.
+  static var data: String { data(ProcessInfo.processInfo.environment) }
+}
+
+/// Names chosen by users as one component of a file path.
+package enum PathComponent {
+  /// Letters, digits, `-` and `_` as they are, every other byte as `%XX`, nothing as `%`: no separators, no `..`, no
+  /// collisions.
+  package static func escaped(_ name: String) -> String {
+    if name.isEmpty { return "%" }
+    var text = ""
+    for byte in name.utf8 {
+      let character = Character(UnicodeScalar(byte))
+      let isPlain = byte < 128 && (character.isLetter || character.isNumber || character == "-" || character == "_")
+      text += isPlain ? String(character) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }
+    return text
   }
 }

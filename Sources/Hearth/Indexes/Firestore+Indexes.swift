@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
+public import Foundation
 
 extension Firestore {
   /// Sets the local indexes from the JSON of `firestore.indexes.json`.
@@ -91,4 +92,52 @@ public struct LocalIndex: Hashable, Sendable {
     documentsIndexed = state.backfill?.documentsIndexed ?? 0
     documentsTotal = state.backfill?.documentsTotal ?? 0
   }
+}
+
+extension Firestore {
+  /// Sets the local indexes from JSON in a stream, which is read to its end.
+  /// - Parameter completion: called with `invalidArgument` naming line and column of what is wrong.
+  public func setIndexConfiguration(
+    _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
+  ) {
+    let source = ByteSource(stream)
+    complete(completion) { [self] in try await setIndexConfiguration(try await Self.text(of: source)) }
+  }
+
+  /// Sets the local indexes from JSON in a stream, which is read to its end.
+  /// - Throws: `invalidArgument` naming line and column of what is wrong.
+  public func setIndexConfiguration(_ stream: sending InputStream) async throws {
+    let source = ByteSource(stream)
+    _ = try client()
+    try await setIndexConfiguration(try await Self.text(of: source))
+  }
+
+  private static func text(of source: ByteSource) async throws(FirestoreError) -> String {
+    try await source.read { bytes throws(FirestoreError) in
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw .invalidArgument("The index configuration is not text in UTF-8.")
+      }
+      return text
+    }
+  }
+}
+
+/// Makes and drops indexes of the persistent cache. As in the SDK none of this reports errors: without an index a query
+/// gives the same answer, only later.
+public final class PersistentCacheIndexManager: Sendable {
+  private let firestore: Firestore
+
+  init(firestore: Firestore) { self.firestore = firestore }
+
+  /// From now on, a query that reads many documents of the cache for few results makes an index for the next time. Off
+  /// until it is called; not remembered across starts, while the indexes are.
+  public func enableIndexAutoCreation() { setAutoCreation(true) }
+
+  /// Makes no more indexes; those that were made stay and are used.
+  public func disableIndexAutoCreation() { setAutoCreation(false) }
+
+  /// Drops all indexes, those that were configured included.
+  public func deleteAllIndexes() { try? firestore.client().engine.deleteAllIndexes() }
+
+  private func setAutoCreation(_ isEnabled: Bool) { try? firestore.client().engine.setIndexAutoCreation(isEnabled) }
 }

@@ -6,6 +6,13 @@ import FirestoreQuery
 import FirestoreSync
 import Synchronization
 
+/// A listener that can be taken away again. Letting go of the registration does not stop the listener.
+public protocol ListenerRegistration: Sendable {
+  /// Stops the listener; a second call does nothing. Called on `FirestoreSettings.dispatchQueue`, no callback follows;
+  /// called elsewhere, one that has already begun may still finish.
+  func remove()
+}
+
 /// A listener whose snapshots are closures on a dispatch queue: takes one from the mailbox, has it called, takes the
 /// next, so that a slow closure gets merged snapshots instead of a growing queue.
 final class CallbackListener: ListenerRegistration {
@@ -67,4 +74,54 @@ extension DispatchQueue {
       }
     }
   }
+}
+
+/// The mailboxes of a client's callback listeners.
+final class CallbackListeners: Sendable {
+  private let mailboxes = Mutex<[ObjectIdentifier: SnapshotMailbox]>([:])
+
+  func add(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = mailbox } }
+  func remove(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = nil } }
+
+  /// Ends all of them without another callback.
+  func finish() {
+    for mailbox in mailboxes.withLock({ Array($0.values) }) { mailbox.finish() }
+  }
+
+  /// Waits until every snapshot that is in a mailbox now has been called back.
+  func settle() async {
+    for mailbox in mailboxes.withLock({ Array($0.values) }) { await mailbox.settle() }
+  }
+}
+
+extension Firestore {
+  /// Calls back whenever all listeners that one change affects have been called: then their snapshots belong together
+  /// (S1). Says nothing about whether they are in sync with the backend.
+  @discardableResult
+  public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
+    let queue = settings.dispatchQueue
+    guard let client = try? client() else { return RefusedListener(on: queue) {} }
+    return InSyncListener(client: client, settings: settings, listener)
+  }
+}
+
+/// The registration of a snapshots-in-sync listener.
+private final class InSyncListener: ListenerRegistration {
+  private let isRemoved = Atomic(false)
+
+  init(client: Client, settings: FirestoreSettings, _ listener: @escaping @Sendable () -> Void) {
+    let queue = settings.dispatchQueue
+    let signals = client.engine.snapshotsInSync()
+    client.callbackTasks.start { [self] in
+      for await _ in signals {
+        await client.callbackListeners.settle()
+        if isRemoved.load(ordering: .acquiring) { return }
+        await queue.perform { [self] in
+          if !isRemoved.load(ordering: .acquiring) { listener() }
+        }
+      }
+    }
+  }
+
+  func remove() { isRemoved.store(true, ordering: .releasing) }
 }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
 
 /// Where a snapshot's data comes from.
 public struct SnapshotMetadata: Sendable {
@@ -21,4 +23,62 @@ extension SnapshotMetadata: Hashable {
     hasher.combine(hasPendingWrites)
     hasher.combine(isFromCache)
   }
+}
+
+/// Why a snapshot fired. The SDKs do not tell; here every snapshot has its causes (`SnapshotMetadata.causes`).
+///
+/// To be compared with the constants: `causes.contains(.networkDisabled)`. There may be others in later versions, which
+/// have a `name` and a `description` as well.
+public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
+  private let cause: FirestoreClientState.SnapshotCause
+
+  init(_ cause: FirestoreClientState.SnapshotCause) { self.cause = cause }
+
+  /// The listener was added; this is its first snapshot, or catches it up.
+  public static let listenerAdded = SnapshotCause(.listenerAdded)
+  /// A local write; the number is that of `PendingWrite.id`.
+  public static func localWrite(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.localWrite(BatchID(id))) }
+  /// The backend took a write.
+  public static func acknowledged(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.acknowledged(BatchID(id))) }
+  /// The backend refused a write, and its local change was undone.
+  public static func rejected(_ id: PendingWrite.ID, _ error: FirestoreError) -> SnapshotCause {
+    SnapshotCause(.rejected(BatchID(id), RPCStatus(error)))
+  }
+  /// `cancelPendingWrite` took a write back.
+  public static func cancelled(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.cancelled(BatchID(id))) }
+  /// The backend sent changes, consistent as of this time.
+  public static func server(_ time: Timestamp) -> SnapshotCause { SnapshotCause(.server(SnapshotVersion(time.model))) }
+  /// `disableNetwork()`.
+  public static let networkDisabled = SnapshotCause(.networkDisabled)
+  /// The backend cannot be reached.
+  public static let offline = SnapshotCause(.offline)
+  /// A document that the backend had stopped mentioning was looked up.
+  public static func limboResolved(path: String) -> SnapshotCause {
+    SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
+  }
+  /// The backend's count of documents disagreed with the cache.
+  public static let existenceFilter = SnapshotCause(.existenceFilter)
+  /// Another user signed in.
+  public static let userChanged = SnapshotCause(.userChanged)
+  /// A bundle was loaded; the name is its id.
+  public static func bundleLoaded(_ name: String) -> SnapshotCause { SnapshotCause(.bundleLoaded(name)) }
+  /// The cache, which had failed to answer, works again.
+  public static let cacheRecovered = SnapshotCause(.cacheRecovered)
+
+  /// One word, as `hearth watch --json` prints it: `local-write`.
+  public var name: String { cause.words.name }
+
+  /// A few words: `write #3 acknowledged`.
+  public var description: String { cause.words.description }
+
+  /// The write that it is about; `nil` for other causes.
+  public var write: PendingWrite.ID? {
+    switch cause {
+    case .localWrite(let id), .acknowledged(let id), .rejected(let id, _), .cancelled(let id): id.rawValue
+    default: nil
+    }
+  }
+
+  /// Why the backend refused the write; `nil` for other causes.
+  public var error: FirestoreError? { if case .rejected(_, let status) = cause { FirestoreError(status) } else { nil } }
 }

@@ -3,6 +3,7 @@ import Dispatch
 import FirestoreModel
 import FirestoreSync
 public import Foundation
+import Synchronization
 
 #if !canImport(ObjectiveC)
   /// Where the block of a transaction leaves its error, as on Apple platforms.
@@ -123,4 +124,38 @@ extension Firestore {
       }
     }
   }
+}
+
+/// A result that a thread waits for. Whoever holds one owes it an answer.
+final class BlockingAnswer<Success: Sendable>: Sendable {
+  private let result = Mutex<Result<Success, FirestoreError>?>(nil)
+  private let isThere = DispatchSemaphore(value: 0)
+
+  func give(_ answer: Result<Success, FirestoreError>) {
+    result.withLock { $0 = answer }
+    isThere.signal()
+  }
+
+  /// Blocks the thread. Called once.
+  func wait() throws(FirestoreError) -> Success {
+    isThere.wait()
+    guard let answer = result.withLock({ $0 }) else { throw .terminated }
+    return try answer.get()
+  }
+}
+
+extension Result {
+  /// The result of an operation that suspends.
+  init(_ operation: () async throws(Failure) -> Success) async {
+    do { self = .success(try await operation()) } catch { self = .failure(error) }
+  }
+}
+
+/// What a block returned, on its way from the block's thread to the caller: taken once.
+final class BlockResult: Sendable {
+  private let value: Mutex<Any?>
+
+  init(_ value: sending Any?) { self.value = Mutex(value) }
+
+  func take() -> sending Any? { value.withLock { $0.take() } }
 }

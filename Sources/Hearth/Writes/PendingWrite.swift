@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
+import FirestoreLocal
 import FirestoreModel
 import FirestoreSync
 
@@ -67,5 +68,81 @@ extension PendingWrite {
       case .backoff(let until): .backoff(until: Timestamp(until))
       }
     lastError = write.lastError.map { FirestoreError($0) }
+  }
+}
+
+/// A write that the backend refused for good. Its local change is undone, but what it would have written is kept,
+/// also across restarts, until it is sent again or dropped.
+public struct RejectedWrite: Hashable, Sendable, Identifiable {
+  /// The number that it had in `Firestore.pendingWrites`.
+  public let id: Int64
+  /// What it would have done, in order.
+  public let operations: [WriteOperation]
+  /// By this device's clock.
+  public let writtenAt: Timestamp
+  /// By this device's clock.
+  public let rejectedAt: Timestamp
+  /// Bytes of the write as it is stored.
+  public let byteCount: Int
+  /// How often it was sent, since the client was started that got the answer.
+  public let attempts: Int
+  /// What the backend said.
+  public let error: FirestoreError
+
+  /// The documents it would have changed, in order.
+  public var paths: [String] { operations.map(\.path) }
+}
+
+extension Firestore {
+  /// The writes that the backend refused for good, oldest first, now and after each change; a consumer that falls
+  /// behind gets the newest state. Writes that were taken back with `cancelPendingWrite` are not among them.
+  ///
+  /// They are kept per user, in the same transaction that undoes their local change. Of more than 1 000 writes or
+  /// 10 MiB the oldest are forgotten, but never the one that was refused last.
+  public var rejectedWrites: StatusUpdates<[RejectedWrite]> {
+    let firestore = self
+    return statusUpdates { status in status.rejectedWrites.map { RejectedWrite($0, firestore) } }
+  }
+
+  /// Sends a rejected write again, as a new write at the end of the queue; it leaves the rejected ones together with
+  /// that. The handle fails with `notFound` for a write that is not among them.
+  @discardableResult public func resendRejectedWrite(_ id: RejectedWrite.ID) throws -> WriteHandle {
+    WriteHandle(handle: try client().engine.resend(BatchID(id)))
+  }
+
+  /// Sends something else in place of a rejected write; otherwise as `resendRejectedWrite(_:)`.
+  /// - Parameter batch: not committed; it cannot be used again.
+  @discardableResult
+  public func resendRejectedWrite(_ id: RejectedWrite.ID, as batch: WriteBatch) throws -> WriteHandle {
+    let engine = try client().engine
+    let mutations = try batch.take()
+    try check(mutations)
+    return WriteHandle(handle: engine.resend(BatchID(id), as: mutations))
+  }
+
+  /// Forgets a rejected write.
+  /// - Throws: `notFound` for a write that is not among the rejected ones.
+  public func dropRejectedWrite(_ id: RejectedWrite.ID) async throws {
+    let engine = try client().engine
+    do { try await engine.dropRejectedWrite(BatchID(id)) } catch { throw FirestoreError(error) }
+  }
+
+  /// Forgets all rejected writes of the current user.
+  /// - Returns: how many there were.
+  @discardableResult public func dropAllRejectedWrites() async throws -> Int {
+    let engine = try client().engine
+    do { return try await engine.dropAllRejectedWrites() } catch { throw FirestoreError(error) }
+  }
+}
+
+extension RejectedWrite {
+  fileprivate init(_ write: FirestoreClientState.RejectedWrite, _ firestore: Firestore) {
+    id = write.id.rawValue
+    operations = write.mutations.map { WriteOperation(firestore: firestore, mutation: $0) }
+    writtenAt = Timestamp(write.localWriteTime)
+    rejectedAt = Timestamp(write.rejection.time)
+    byteCount = write.byteCount
+    attempts = write.rejection.attempts
+    error = FirestoreError(write.rejection.status)
   }
 }

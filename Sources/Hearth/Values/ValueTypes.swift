@@ -60,3 +60,30 @@ extension FirestoreModel.Timestamp {
 extension Timestamp: CustomStringConvertible {
   public var description: String { "Timestamp(seconds: \(seconds), nanoseconds: \(nanoseconds))" }
 }
+
+/// A place on Earth, in degrees.
+public struct GeoPoint: Hashable, Sendable {
+  /// -90…90; anything else is reported by the call that writes or queries with it.
+  public let latitude: Double
+  /// -180…180.
+  public let longitude: Double
+
+  /// - Parameters: degrees; what lies outside of −90…90 or −180…180 is reported by the write.
+  public init(latitude: Double, longitude: Double) {
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+
+  var isInRange: Bool { (-90...90).contains(latitude) && (-180...180).contains(longitude) }
+}
+
+/// A vector of numbers, which Firestore stores apart from arrays. Made by `FieldValue.vector(_:)`.
+public struct VectorValue: Hashable, Sendable {
+  /// The components.
+  public let array: [Double]
+
+  /// At most 2 048 components can be written.
+  public init(_ array: [Double]) { self.array = array }
+  /// As with doubles.
+  public init(_ array: [Float]) { self.array = array.map(Double.init) }
+}
