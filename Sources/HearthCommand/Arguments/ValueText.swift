@@ -81,3 +81,51 @@ extension StringProtocol {
     return self[start..<end]
   }
 }
+
+/// `500ms`, `5s`, `2m`, `1h`; a number alone counts seconds.
+enum DurationText {
+  static func parse(_ text: String) throws -> Duration {
+    let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+    let unit = text.dropFirst(digits.count)
+    let seconds: Double? =
+      switch unit {
+      case "ms": 0.001
+      case "", "s": 1
+      case "m": 60
+      case "h": 3600
+      default: nil
+      }
+    guard let number = Double(digits), let seconds, number > 0, number * seconds < 1e9 else {
+      throw ArgumentError("Expected a time such as 500ms, 5s or 2m.")
+    }
+    return .milliseconds(Int64((number * seconds * 1000).rounded()))
+  }
+}
+
+extension ArgumentError: CustomStringConvertible {
+  /// As the argument parser shows it, after the option's name.
+  var description: String { column.map { "column \($0): \(reason)" } ?? reason }
+}
+
+/// What is wrong with the text of one argument, and where in it.
+struct ArgumentError: Error, Hashable, Sendable {
+  /// From 1, in Unicode scalars; `nil` when all of it is meant.
+  var column: Int?
+  var reason: String
+
+  init(column: Int? = nil, _ reason: String) {
+    self.column = column
+    self.reason = reason
+  }
+
+  /// - Parameter column: where the JSON begins in the argument.
+  init(_ error: JSONError, from column: Int) {
+    self.init(column: error.line == 1 ? column + error.column - 1 : column, error.reason)
+  }
+
+  /// - Parameter argument: the option's name, such as `--where`; empty for an argument without one.
+  func failure(_ argument: String, _ text: String) -> CommandFailure {
+    let place = column.map { ", column \($0)" } ?? ""
+    return CommandFailure(.usage, "\(argument)\(argument.isEmpty ? "" : " ")'\(text)'\(place): \(reason)")
+  }
+}

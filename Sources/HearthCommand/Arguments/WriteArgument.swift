@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import Foundation
 
 /// The mutations of `set`, `update` and `delete`.
 enum WriteArgument {
@@ -56,5 +57,68 @@ enum WriteArgument {
       if case .map(let inner) = value, !inner.isEmpty { return leaves(of: inner, below: parent + [name]) }
       return [FieldPath(segments: parent + [name])]
     }
+  }
+}
+
+/// `field=value`, as `hearth update` takes it.
+enum FieldAssignment {
+  /// - Returns: the field's path, and the value as JSON: what reads as JSON is that, all else a string.
+  static func parse(_ text: String) throws(ArgumentError) -> (path: FieldPath, value: JSONSyntax) {
+    var isQuoted = false
+    var isEscaped = false
+    let separator = text.unicodeScalars.firstIndex { scalar in
+      if isEscaped {
+        isEscaped = false
+      } else if scalar == "`" {
+        isQuoted.toggle()
+      } else if scalar == "\\" {
+        isEscaped = isQuoted
+      }
+      return scalar == "=" && !isQuoted
+    }
+    guard let separator else {
+      throw ArgumentError("Expected FIELD=VALUE, or one JSON object with all fields to change.")
+    }
+    let path = try FieldName.parse(String(text[..<separator]))
+    let start = text.unicodeScalars.index(after: separator)
+    let column = text.unicodeScalars.distance(from: text.startIndex, to: start) + 1
+    return (path, try value(String(text[start...]), column))
+  }
+
+  private static func value(_ text: String, _ column: Int) throws(ArgumentError) -> JSONSyntax {
+    do throws(JSONError) {
+      return try JSONSyntax(parsing: text)
+    } catch {
+      // What begins like JSON was meant to be JSON.
+      if let first = text.utf8.first, "{[\"".utf8.contains(first) { throw ArgumentError(error, from: column) }
+      return JSONSyntax(.string(text))
+    }
+  }
+}
+
+/// A document's fields as an argument, or on standard input where the argument is `-`.
+enum DocumentArgument {
+  typealias Content = (fields: Fields, transforms: [FieldTransform])
+
+  static func read(_ argument: String, database: DatabaseID) throws(CommandFailure) -> Content {
+    let text = argument == "-" ? try standardInput() : argument
+    do throws(JSONError) {
+      return try DocumentJSON.parse(text, database: database)
+    } catch {
+      throw CommandFailure(.badData, argument == "-" ? "standard input, \(error)" : "the document, \(error)")
+    }
+  }
+
+  static func standardInput() throws(CommandFailure) -> String {
+    let data: Data
+    do {
+      data = try FileHandle.standardInput.readToEnd() ?? Data()
+    } catch {
+      throw CommandFailure(.noInput, "standard input cannot be read.")
+    }
+    guard let text = String(data: data, encoding: .utf8) else {
+      throw CommandFailure(.badData, "standard input is not UTF-8.")
+    }
+    return text
   }
 }

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import Foundation
 import Logging
 
 /// A second, independent client of the backend: what it commits reaches the dashboard's client as server changes, and
@@ -42,4 +43,40 @@ struct DemoClient: Sendable {
 
   static let refusal =
     "The demo leaves this database alone, which has other documents. Start it without --data, or --in-memory."
+}
+
+/// Where the demo may write: a database that it has filled itself, or one that is empty. Which it has filled is noted
+/// in a file beside the embedded backend's data, one name per line.
+struct DemoGround: Sendable {
+  /// The folder of the backend's data; `nil` for data in memory, which is new with every start.
+  let folder: String?
+  let database: DatabaseID
+
+  private var note: String? { folder.map { "\($0)/made-by-demo" } }
+
+  private var known: [String] {
+    guard let note, let content = FileManager.default.contents(atPath: note) else { return [] }
+    return String(decoding: content, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  enum Claim: Hashable, Sendable {
+    /// Empty until now, and the demo's from now on.
+    case new
+    /// The demo's own, with what it wrote before.
+    case own
+    /// Somebody else's documents are there.
+    case foreign
+  }
+
+  /// - Throws: what the backend says; an error of the file system if the database cannot be noted as the demo's.
+  func claim(at datastore: any Datastore) async throws -> Claim {
+    if try await !datastore.listCollectionIDs(below: .root).isEmpty {
+      return known.contains(database.name) ? .own : .foreign
+    }
+    if let note {
+      let names = known.filter { $0 != database.name } + [database.name]
+      try Data((names.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: note), options: .atomic)
+    }
+    return .new
+  }
 }

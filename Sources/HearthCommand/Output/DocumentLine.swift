@@ -29,3 +29,33 @@ enum DocumentLine {
   /// A JSON string.
   static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 }
+
+/// A command's data on its way to a terminal. What could move the cursor, reorder or hide other text is written as the
+/// escape that it has in JSON, so that a document that was copied from the screen is still that document.
+enum TerminalText {
+  static func escaped(_ text: String) -> String {
+    if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F || $0 == 0x0a }) { return text }
+    let scalars = Array(text.unicodeScalars)
+    var view = String.UnicodeScalarView()
+    for (index, scalar) in scalars.enumerated() {
+      if scalar == "\n" || !SafeText.isUnsafe(scalar) || joins(scalars, at: index) {
+        view.append(scalar)
+      } else {
+        for unit in String(scalar).utf16 { view.append(contentsOf: escape(unit).unicodeScalars) }
+      }
+    }
+    return String(view)
+  }
+
+  /// Joiners belong to emoji and to words of some scripts; anywhere else they only hide.
+  private static func joins(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
+    guard scalars[index].value == 0x200C || scalars[index].value == 0x200D else { return false }
+    guard index > 0, index + 1 < scalars.count else { return false }
+    return [scalars[index - 1], scalars[index + 1]].allSatisfy { $0.value >= 0x0300 && !SafeText.isUnsafe($0) }
+  }
+
+  private static func escape(_ unit: UInt16) -> String {
+    let digits = String(unit, radix: 16)
+    return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+  }
+}

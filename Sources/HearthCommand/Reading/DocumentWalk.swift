@@ -77,3 +77,44 @@ struct DocumentWalk: Sendable {
     }
   }
 }
+
+/// A query's result from the server, page by page, so that only one page is in memory.
+struct DocumentPages {
+  /// A page in key order costs what it holds.
+  private static let pageSize = 1000
+  /// In any other order the embedded backend looks at the whole collection for each page.
+  private static let orderedPageSize = 20_000
+
+  private let datastore: any Datastore
+  private let database: DatabaseID
+  private let pageSize: Int
+  private var query: Query
+  private var remaining: Int?
+  private var isFinished = false
+
+  init(of query: Query, at datastore: any Datastore, _ database: DatabaseID) {
+    self.datastore = datastore
+    self.database = database
+    self.query = query
+    remaining = query.limit
+    pageSize = query.orderBy[0].path.isDocumentID ? Self.pageSize : Self.orderedPageSize
+  }
+
+  /// - Returns: the next documents, in order; `nil` after the last.
+  mutating func next() async throws(RPCStatus) -> [Document]? {
+    if isFinished { return nil }
+    let size = min(remaining ?? pageSize, pageSize)
+    query.limit = size
+    let page = try await datastore.runQuery(query.target)
+    remaining = remaining.map { $0 - page.count }
+    isFinished = page.count < size || remaining == 0
+    if let last = page.last { query.start = Bound(values: position(of: last), isInclusive: false) }
+    return page.isEmpty ? nil : page
+  }
+
+  private func position(of document: Document) -> [Value] {
+    query.orderBy.map { order in
+      order.path.isDocumentID ? .reference(database, document.key) : document.data?[order.path] ?? .null
+    }
+  }
+}
