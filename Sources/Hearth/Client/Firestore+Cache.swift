@@ -45,8 +45,7 @@ public struct CacheGarbageCollection: Hashable, Sendable {
 extension Firestore {
   /// How large the cache is and what it holds. Counts, so it takes a few milliseconds for a large cache.
   public func cacheStatus() async throws -> CacheStatus {
-    let engine = try client().engine
-    do { return CacheStatus(try await engine.cacheOccupancy()) } catch { throw FirestoreError(error) }
+    try await ask { engine throws(RPCStatus) in CacheStatus(try await engine.cacheOccupancy()) }
   }
 
   /// Drops the least recently used tenth of the cache, as happens by itself every five minutes, if the cache has

@@ -77,8 +77,7 @@ extension Firestore {
   /// Returns when the backend has acknowledged or rejected every write made before the call; throws `cancelled` if the
   /// user changes meanwhile.
   public func waitForPendingWrites() async throws {
-    let engine = try client().engine
-    do { try await engine.waitForPendingWrites() } catch { throw FirestoreError(error) }
+    try await ask { engine throws(RPCStatus) in try await engine.waitForPendingWrites() }
   }
 
   /// As `waitForPendingWrites()`.

@@ -136,6 +136,14 @@ public final class Firestore: Sendable {
       clock: app.backend.clock)
   }
 
+  /// What the engine answers; its errors as a program sees them.
+  func ask<Answer>(
+    _ question: (SyncEngine) async throws(RPCStatus) -> Answer
+  ) async throws(FirestoreError) -> Answer {
+    let engine = try client().engine
+    do throws(RPCStatus) { return try await question(engine) } catch { throw FirestoreError(error) }
+  }
+
   /// - Returns: the client to terminate, if there was one; for a second call the same.
   func markTerminated() -> Client? {
     state.withLock { state in

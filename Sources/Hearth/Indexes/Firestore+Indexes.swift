@@ -19,8 +19,8 @@ extension Firestore {
   /// As `setIndexConfiguration(_:completion:)`.
   /// - Throws: `invalidArgument` naming line and column of what is wrong.
   public func setIndexConfiguration(_ json: String) async throws {
-    let client = try client()
-    try await set(try IndexConfigurationReader.read(json), client)
+    _ = try client()
+    try await set(try IndexConfigurationReader.read(json))
   }
 
   /// Sets the local indexes; as with JSON.
@@ -33,32 +33,23 @@ extension Firestore {
   /// Sets the local indexes; as with JSON.
   /// - Throws: `invalidArgument` for a definition that is none.
   public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
-    let client = try client()
+    _ = try client()
     var definitions: [FieldIndex] = []
     do throws(ModelError) {
       for index in indexes { definitions.append(try index.fieldIndex()) }
     } catch {
       throw FirestoreError(error)
     }
-    try await set(definitions, client)
+    try await set(definitions)
   }
 
-  private func set(_ definitions: [FieldIndex], _ client: Client) async throws(FirestoreError) {
-    do throws(RPCStatus) {
-      try await client.engine.setIndexes(definitions)
-    } catch {
-      throw FirestoreError(error)
-    }
+  private func set(_ definitions: [FieldIndex]) async throws(FirestoreError) {
+    try await ask { engine throws(RPCStatus) in try await engine.setIndexes(definitions) }
   }
 
   /// The local indexes, those made automatically included, and how far each of them is.
   public func localIndexes() async throws -> [LocalIndex] {
-    let engine = try client().engine
-    do throws(RPCStatus) {
-      return try await engine.indexes().map(LocalIndex.init)
-    } catch {
-      throw FirestoreError(error)
-    }
+    try await ask { engine throws(RPCStatus) in try await engine.indexes().map { LocalIndex($0) } }
   }
 
   /// The local indexes now and after each change, also after each step of filling one; a consumer that falls behind

@@ -71,11 +71,6 @@ extension Query {
   /// Answers the query from the cache and says how: by which plan and index, and at what cost.
   public func explain() async throws -> QueryExplanation {
     let query = try validated()
-    let engine = try firestore.client().engine
-    do throws(RPCStatus) {
-      return QueryExplanation(try await engine.explain(query))
-    } catch {
-      throw FirestoreError(error)
-    }
+    return try await firestore.ask { engine throws(RPCStatus) in QueryExplanation(try await engine.explain(query)) }
   }
 }

@@ -54,10 +54,8 @@ extension DocumentReference {
   }
 
   private func readCache(_ key: DocumentKey) async throws(FirestoreError) -> any DocumentSnapshot {
-    let document: Document?
-    let engine = try firestore.client().engine
-    do { document = try await engine.cachedDocument(key) } catch { throw FirestoreError(error) }
-    guard let document else {
+    let cached = try await firestore.ask { engine throws(RPCStatus) in try await engine.cachedDocument(key) }
+    guard let document = cached else {
       throw FirestoreError(
         .unavailable,
         "Failed to get document from cache. (However, this document may exist on the server: read it with source "

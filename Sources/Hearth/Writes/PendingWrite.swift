@@ -48,8 +48,7 @@ extension Firestore {
   /// the same documents stay, as if this one had never been made.
   /// - Throws: `failedPrecondition` for a write that is already on its way, `notFound` for one that is not there.
   public func cancelPendingWrite(_ id: PendingWrite.ID) async throws {
-    let engine = try client().engine
-    do { try await engine.cancelWrite(BatchID(id)) } catch { throw FirestoreError(error) }
+    try await ask { engine throws(RPCStatus) in try await engine.cancelWrite(BatchID(id)) }
   }
 }
 
@@ -123,15 +122,13 @@ extension Firestore {
   /// Forgets a rejected write.
   /// - Throws: `notFound` for a write that is not among the rejected ones.
   public func dropRejectedWrite(_ id: RejectedWrite.ID) async throws {
-    let engine = try client().engine
-    do { try await engine.dropRejectedWrite(BatchID(id)) } catch { throw FirestoreError(error) }
+    try await ask { engine throws(RPCStatus) in try await engine.dropRejectedWrite(BatchID(id)) }
   }
 
   /// Forgets all rejected writes of the current user.
   /// - Returns: how many there were.
   @discardableResult public func dropAllRejectedWrites() async throws -> Int {
-    let engine = try client().engine
-    do { return try await engine.dropAllRejectedWrites() } catch { throw FirestoreError(error) }
+    try await ask { engine throws(RPCStatus) in try await engine.dropAllRejectedWrites() }
   }
 }
 

@@ -109,15 +109,17 @@ enum DocumentArgument {
     }
   }
 
-  static func standardInput() throws(CommandFailure) -> String {
-    let data: Data
-    do {
-      data = try FileHandle.standardInput.readToEnd() ?? Data()
-    } catch {
-      throw CommandFailure(.noInput, "standard input cannot be read.")
-    }
+  static func standardInput() throws(CommandFailure) -> String { try text(ofFile: "-") }
+
+  /// - Parameter file: `-` for standard input.
+  static func text(ofFile file: String) throws(CommandFailure) -> String {
+    let name = file == "-" ? "standard input" : file
+    // At the end of standard input there may be nothing, which is a text too.
+    let data =
+      file == "-" ? try? FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
+    guard let data else { throw CommandFailure(.noInput, "\(name) cannot be read.") }
     guard let text = String(data: data, encoding: .utf8) else {
-      throw CommandFailure(.badData, "standard input is not UTF-8.")
+      throw CommandFailure(.badData, "\(name) is not UTF-8.")
     }
     return text
   }

@@ -6,6 +6,17 @@ import FirestoreSync
 import Logging
 
 extension StorageOptions.Locations {
+  /// The way to the database; data that cannot be used is an error.
+  func connect() throws(CommandFailure) -> Connection { try Connection.open(backend, database) }
+
+  /// The cache of a command's client that may send: in memory, unless a user named one, since what waits in the
+  /// dashboard's own is for the dashboard to send.
+  func commandStore(for connection: Connection) -> LocalStoreConfiguration {
+    var store = store(for: connection, .never)
+    if !isCacheNamed { store.location = .memory }
+    return store
+  }
+
   /// The cache of a client that may send: it must be that of the database which the connection leads to.
   func store(for connection: Connection, _ policy: GarbageCollectionPolicy) -> LocalStoreConfiguration {
     // Data that could not be opened is replaced by an empty backend: nothing that waits is for that.

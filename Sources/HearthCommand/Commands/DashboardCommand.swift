@@ -47,7 +47,7 @@ struct DashboardCommand: AsyncParsableCommand {
   mutating func run() async throws {
     if printKeys { return try OutputFile.print(KeyReference.plainText + "\n") }
     if printConfig { return try OutputFile.print(ConfigurationFile.template) }
-    let paths = Paths(environment: ProcessInfo.processInfo.environment)
+    let paths = Paths.ofProcess
     let (file, fileError) = ConfigurationFile.read(paths.configurationFile)
     let catalog = ThemeCatalog(directories: paths.themeFolders)
     let theme = try appearance.theme(configured: file.theme, in: catalog)

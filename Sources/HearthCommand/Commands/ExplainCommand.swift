@@ -32,14 +32,12 @@ struct ExplainCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let query = try queried.query(in: locations.database)
     let explanation = try await CacheReader.withClient(locations) { client in
       try await client.engine.explain(query)
     }
-    let output = OutputFile.standard()
-    try output.line(json ? Self.json(explanation) : "\(explanation)")
-    try output.flush()
+    try OutputFile.print((json ? Self.json(explanation) : "\(explanation)") + "\n")
   }
 
   private static func json(_ explanation: QueryExplanation) -> String {

@@ -42,10 +42,10 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let path = try path.map { try DataPath.any($0) }
     try locations.requireData()
-    let connection = try Connection.open(locations.backend, locations.database)
+    let connection = try locations.connect()
     let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
     var roots: [ResourcePath] = []
     if let path {

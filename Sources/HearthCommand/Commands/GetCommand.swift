@@ -41,7 +41,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let query = try selection.query(try DataPath.any(path), in: locations.database)
     let reading = Reading(
       query: query, source: source, locations: locations, isJSON: json, headless: headless)
@@ -76,7 +76,7 @@ private struct Reading: Sendable {
 
   private func printServer(to output: OutputFile) async throws {
     try locations.requireData()
-    let connection = try Connection.open(locations.backend, locations.database)
+    let connection = try locations.connect()
     if query.isDocumentQuery, let key = DocumentKey(query.path) {
       let document = try await connection.datastore.lookup([key]).first
       guard let document, document.exists else { throw CommandFailure(.notFound, "\(query.path) does not exist.") }

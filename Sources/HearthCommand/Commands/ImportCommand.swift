@@ -59,7 +59,7 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let rules = ImportRules(
       database: locations.database, collection: try into.map { try DataPath.collection($0) }, idField: try idPath())
     let format = format ?? TransferFormat(fileName: file)
@@ -78,7 +78,7 @@ struct ImportCommand: AsyncParsableCommand {
       headless.note(
         "going on after \(done.documents.documents), at line \(done.position.line); remove \(statePath) to begin anew.")
     }
-    let connection = dryRun ? nil : try Connection.open(locations.backend, locations.database)
+    let connection = dryRun ? nil : try locations.connect()
     let (headless, size) = (headless, input.size)
     func fraction(_ point: ImportProgressPoint) -> Double? {
       size.map { Double(point.position.offset) / Double(max($0, 1)) }

@@ -45,7 +45,7 @@ struct IndexesCommand: AsyncParsableCommand {
   }
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let definitions = try set.map { try Self.definitions(in: $0) }
     let (deletesAll, headless) = (deleteAll, headless)
     let states = try await CacheReader.withClient(locations, isMade: definitions != nil) { client in
@@ -63,18 +63,7 @@ struct IndexesCommand: AsyncParsableCommand {
 
   private static func definitions(in file: String) throws(CommandFailure) -> [FieldIndex] {
     let name = file == "-" ? "standard input" : file
-    let text: String
-    if file == "-" {
-      text = try DocumentArgument.standardInput()
-    } else {
-      guard let data = FileManager.default.contents(atPath: file) else {
-        throw CommandFailure(.noInput, "\(file) cannot be read.")
-      }
-      guard let decoded = String(data: data, encoding: .utf8) else {
-        throw CommandFailure(.badData, "\(file) is not UTF-8.")
-      }
-      text = decoded
-    }
+    let text = try DocumentArgument.text(ofFile: file)
     do throws(FirestoreError) {
       return try IndexConfigurationReader.read(text)
     } catch {

@@ -24,7 +24,7 @@ struct RepairCommand: ParsableCommand {
   var yes = false
 
   func run() throws {
-    let directory = data ?? Paths(environment: ProcessInfo.processInfo.environment).data + "/backend"
+    let directory = data ?? Paths.ofProcess.data + "/backend"
     let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
     guard names.contains(where: { $0.hasPrefix("backend.sqlite3") }) else {
       throw CommandFailure(.noInput, "there is no data in \(directory); --data names the folder of the data.")

@@ -35,33 +35,20 @@ struct RunCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let name = file == "-" ? "standard input" : file
-    let steps = try ScenarioParser(database: locations.database).steps(try text(), of: name)
-    let connection = try Connection.open(locations.backend, locations.database)
+    let steps = try ScenarioParser(database: locations.database).steps(
+      try DocumentArgument.text(ofFile: file), of: name)
+    let connection = try locations.connect()
     let (headless, utcOffset) = (headless, TimeZone.current.secondsFromGMT())
     let run = ScenarioRun(name: name, steps: steps, clock: ContinuousClock()) { step in
       if headless.quiet { return }
       // One at a time, as it happens.
-      let output = OutputFile.standard()
-      try output.line("\(Timestamp.now.timeOfDay(utcOffset: utcOffset))  ok  \(SafeText.sanitized(step.text))")
-      try output.flush()
+      let time = Timestamp.now.timeOfDay(utcOffset: utcOffset)
+      try OutputFile.print("\(time)  ok  \(SafeText.sanitized(step.text))\n")
     } note: {
       headless.note($0)
     }
-    var store = locations.store(for: connection, .never)
-    if storage.cache == nil { store.location = .memory }
-    try await run.run(at: connection, store)
-  }
-
-  private func text() throws(CommandFailure) -> String {
-    if file == "-" { return try DocumentArgument.standardInput() }
-    guard let data = FileManager.default.contents(atPath: file) else {
-      throw CommandFailure(.noInput, "\(file) cannot be read.")
-    }
-    guard let text = String(data: data, encoding: .utf8) else {
-      throw CommandFailure(.badData, "\(file) is not UTF-8.")
-    }
-    return text
+    try await run.run(at: connection, locations.commandStore(for: connection))
   }
 }

@@ -57,7 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let directory = data ?? Paths(environment: ProcessInfo.processInfo.environment).data + "/backend"
+    let directory = data ?? Paths.ofProcess.data + "/backend"
     let location: BackendConfiguration.Location = inMemory ? .memory : .directory(directory)
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     do {

@@ -47,17 +47,14 @@ struct WatchCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
 
   mutating func run() async throws {
-    let locations = storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
+    let locations = storage.locations
     let query = try queried.query(in: locations.database)
     let run = WatchRun(
       query: query, includesMetadata: includeMetadataChanges, skipsInitial: noInitial, isJSON: json, goal: until,
       timeout: timeout, startsFromCache: storage.cache != nil, isEmbedded: locations.backend.isEmbedded,
       headless: headless)
     try locations.requireData()
-    let connection = try Connection.open(locations.backend, locations.database)
-    // The dashboard's own cache holds writes that it alone should send.
-    var store = locations.store(for: connection, .never)
-    if storage.cache == nil { store.location = .memory }
-    try await run.run(at: connection, store)
+    let connection = try locations.connect()
+    try await run.run(at: connection, locations.commandStore(for: connection))
   }
 }

@@ -47,17 +47,10 @@ struct WritingOptions: ParsableArguments {
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
-  var locations: StorageOptions.Locations {
-    storage.locations(Paths(environment: ProcessInfo.processInfo.environment))
-  }
-  var database: DatabaseID { locations.database }
+  var database: DatabaseID { storage.locations.database }
 
-  /// The way to the server, with a word about data that is not where it is expected.
-  func connect() throws(CommandFailure) -> Connection {
-    let locations = locations
-    let connection = try Connection.open(locations.backend, locations.database)
-    return connection
-  }
+  /// The way to the server.
+  func connect() throws(CommandFailure) -> Connection { try storage.locations.connect() }
 
   /// Writes one document at the server, past the cache and its queue: a write that fails leaves nothing behind.
   func commit(_ mutation: Mutation) async throws {
@@ -73,9 +66,7 @@ struct WritingOptions: ParsableArguments {
         .tryAgain, "\(mutation.key.path.text): \(failure.message) The write may have been applied all the same.")
     }
     guard json else { return }
-    let output = OutputFile.standard()
     let time = DocumentLine.quoted(response.commitTime.timestamp.rfc3339Text)
-    try output.line("{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}")
-    try output.flush()
+    try OutputFile.print("{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
   }
 }

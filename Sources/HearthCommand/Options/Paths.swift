@@ -17,6 +17,8 @@ struct Paths: Sendable {
   /// Where users put theme files, the first to be found wins.
   let themeFolders: [String]
 
+  static var ofProcess: Paths { Paths(environment: ProcessInfo.processInfo.environment) }
+
   init(environment: [String: String]) {
     let home = StandardDirectories.home(environment)
     func folder(_ variable: String, _ fallback: String) -> String {

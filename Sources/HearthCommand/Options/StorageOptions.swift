@@ -72,6 +72,8 @@ struct StorageOptions: ParsableArguments {
     var formerCache: String?
   }
 
+  var locations: Locations { locations(.ofProcess) }
+
   /// An embedded backend's cache lies in the folder of its data and goes wherever that goes; those of servers lie side by
   /// side, by the server's address.
   func locations(_ paths: Paths) -> Locations {
