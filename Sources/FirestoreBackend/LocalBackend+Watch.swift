@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// How whoever delivers a watch stream learns of it. Called on the backend's executor.
+/// How the transport of a watch stream learns that there is something to send. Called on the backend's executor.
 package struct WatchSignal: Sendable {
   /// `take` has something, or throws.
   package var wake: @Sendable () -> Void

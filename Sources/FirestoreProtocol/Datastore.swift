@@ -40,7 +40,7 @@ package protocol Datastore: Sendable {
 }
 
 extension Datastore {
-  /// For a way to a backend on which nobody looks for them.
+  /// For a way to a backend that does not look for them.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] { [] }
 
   package var canFallSilent: Bool { true }

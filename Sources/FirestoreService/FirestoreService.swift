@@ -2,8 +2,7 @@
 package import FirestoreBackend
 package import FirestoreModel
 
-/// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, the transport is somebody
-/// else's.
+/// The embedded backend as google.firestore.v1: requests and responses are protobuf bytes, transports are other modules.
 ///
 /// Requests are read in place and documents go out as the wire bytes in which they are stored, so that a request costs
 /// little more than the work behind it. Every fault of a request is an `RPCStatus`; nothing a client sends can stop

@@ -12,7 +12,7 @@ import FirestoreSQLite
 /// A failed batch leaves no answer behind: it is evaluated anew.
 struct AppliedRequests {
   /// How much is remembered. A client sends its batches in order and has at most 10 unanswered, so its last answers are
-  /// enough; but nobody says when a client is gone for good.
+  /// enough; but no message says when a client is gone for good.
   struct Limits {
     /// Of one client.
     var perClient: Int64 = 64
@@ -31,7 +31,7 @@ struct AppliedRequests {
   /// A request as it is remembered.
   struct Name {
     let id: WriteRequestID
-    /// Of the contents, which MD5 tells apart; nobody gains by making two requests of his own look the same.
+    /// Of the contents, which MD5 tells apart; a client gains nothing by making two of its requests look the same.
     let digest: [UInt8]
 
     init(_ id: WriteRequestID, _ mutations: [Mutation]) {

@@ -19,7 +19,7 @@ struct HistoryAccount {
     self.bytes? += bytes
   }
 
-  /// Also when nobody knows yet how much there is: an earlier process may have kept more.
+  /// Also while the cost is unknown: an earlier process may have kept more.
   var wantsPruning: Bool { rows >= Self.pruningSlice || (rows > 0 && bytes.map { $0 > limit } ?? true) }
 
   /// How many rows are dropped at most: twice as many as came, so that pruning catches up.

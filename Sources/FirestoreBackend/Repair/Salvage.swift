@@ -126,7 +126,7 @@ extension Salvage {
   ) throws(BackendError) {
     let found = try connection.integer("SELECT count(*) FROM documents WHERE collection = ?", number) ?? 0
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
-    // Without its row nobody knows how many there were; whoever has none now has lost nothing that is known.
+    // Without its row the number of its documents is lost; a collection that has none now lost nothing that is known.
     let expected = collection.count ?? found
     if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }
     report.surplus += Int(max(0, found - expected))

@@ -28,7 +28,7 @@ package struct ClientID: Hashable, Sendable {
 }
 
 /// One open transaction. Optimistic: it reads at the version of its first read and is checked when it commits, so that
-/// nobody ever waits for it (PROTOCOL §3.4).
+/// no other transaction waits for it (PROTOCOL §3.4).
 struct OpenTransaction {
   var database: DatabaseID
   var isReadOnly: Bool

@@ -32,7 +32,7 @@ enum CallFailure {
     return status
   }
 
-  /// What somebody can do about a refusal that has to do with how the backend was chosen, and not with the request.
+  /// What the user can do about a refusal that comes from how the backend was chosen, not from the request.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy
@@ -49,7 +49,7 @@ enum CallFailure {
     RPCStatus(.unavailable, "\(endpoint.text) \(complaint(about: root(of: error), at: endpoint))")
   }
 
-  /// What the innermost cause means for somebody who chose the address. The beginning says it all: screens cut lines.
+  /// What the innermost cause means for the user who chose the address. The beginning says it all: screens cut lines.
   private static func complaint(about error: any Error, at endpoint: Endpoint) -> String {
     switch error {
     case let error as IOError where error.errnoCode == ECONNREFUSED:
@@ -130,6 +130,6 @@ extension RPCError {
     message.contains("HTTP/2 connection preface") || message.hasPrefix("Channel isn't ready") || isAboutCutting
   }
 
-  /// Whether the connection ended and nobody said why.
+  /// Whether the connection ended without a reason.
   fileprivate var isAboutCutting: Bool { message.hasPrefix("The TCP connection was dropped") }
 }

@@ -11,7 +11,7 @@ package struct RequestHeaders: Sendable {
 
   package init(database: DatabaseID) { self.database = database }
 
-  /// - Parameter authorization: `Bearer …`; `nil` sends the call as nobody.
+  /// - Parameter authorization: `Bearer …`; `nil` sends the call without credentials.
   package func metadata(authorization: String?) -> Metadata {
     var metadata: Metadata = [
       "google-cloud-resource-prefix": .string(database.name),

@@ -71,7 +71,7 @@ package final class Credentials: Sendable {
   }
 
   /// Why the credentials do not go to an endpoint, whatever they are made of; `nil` if they may. What is sent without
-  /// TLS belongs to whoever listens.
+  /// TLS can be read on its way.
   package func refusal(at endpoint: Endpoint) -> RPCStatus? {
     if isEmulatorOwner || endpoint.isTLS { return nil }
     return RPCStatus(
@@ -117,7 +117,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// What somebody whose token was refused may look at; ends a sentence.
+  /// What a user whose token was refused may look at; ends a sentence.
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed: "The token that was given is not accepted."

@@ -2,7 +2,7 @@
 
 /// A text that must not be seen: no description, dump or interpolation shows it.
 package struct Secret: Hashable, Sendable {
-  /// The text itself, to be handed to whom it is for and to nobody else.
+  /// The text itself, for the server that it is meant for and no other.
   let revealed: String
 
   package init(_ text: String) { revealed = text }

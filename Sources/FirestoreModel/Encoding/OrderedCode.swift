@@ -2,7 +2,7 @@
 
 /// Writes numbers, texts and bytes so that comparing the result bytewise compares what was written: the form of index
 /// entries in the SDKs (VALUE-ORDER "Index encodings", JavaScript's numbers). Here NaN sorts last and -0.0 before 0.0;
-/// whoever writes values in Firestore's order gives NaN a place of its own and writes -0.0 as 0.0.
+/// writers of values in Firestore's order give NaN a place of its own and write -0.0 as 0.0.
 package struct OrderedCode: Sendable {
   package private(set) var bytes: [UInt8] = []
   /// Complements every byte that is appended from now on, which reverses its order.

@@ -20,7 +20,7 @@ package struct QueryMessage: Sendable {
     case composite(op: Int64, [Condition])
     case field(path: String, op: Int64, Value?)
     case unary(path: String, op: Int64)
-    /// Nested deeper than anybody reads, so that hostile bytes cannot exhaust the stack.
+    /// Nested too deep to be read, so that hostile bytes cannot exhaust the stack.
     case tooDeep
   }
 

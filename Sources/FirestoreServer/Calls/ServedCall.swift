@@ -83,7 +83,7 @@ struct ServedCall: Sendable {
     } catch let status as RPCStatus {
       return status
     } catch {
-      // The connection's failures: whoever would read this is gone.
+      // The connection has failed: no client is left to read this.
       return RPCStatus(.cancelled, "The call was cut off.")
     }
   }

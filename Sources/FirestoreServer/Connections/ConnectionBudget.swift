@@ -90,7 +90,7 @@ final class ConnectionBudget: Sendable {
   private func admit() {
     while !isFull, state.value.turns < Self.mostTurns, let call = state.value.waiting.popFirst() {
       state.value.turns += 1
-      // What nobody waits for any more ends as it is dropped.
+      // The turn of a call that has gone ends as it is dropped.
       call.yield(Turn(self))
       call.finish()
     }

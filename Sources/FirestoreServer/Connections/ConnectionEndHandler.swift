@@ -20,7 +20,7 @@ final class ConnectionEndHandler: ChannelInboundHandler {
     case ending
   }
 
-  /// Nobody else pings.
+  /// The server sends no other PING.
   private static let ping = HTTP2PingData(withInteger: 0x4865_6172_7468)
 
   private var state = State.open

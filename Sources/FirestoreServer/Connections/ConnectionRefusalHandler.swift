@@ -30,7 +30,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
     context.fireChannelActive()
   }
 
-  /// What the client sends is nobody's: left unread, it would have the system take back what was said.
+  /// Drops what the client sends: left unread, it would have the system take back what was said.
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

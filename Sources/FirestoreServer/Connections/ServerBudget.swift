@@ -3,7 +3,7 @@ import CAllocator
 import NIOCore
 
 /// What all connections together make the server hold in memory. When it is too much, the connection that has most of
-/// it is ended: a flood then costs whoever sends it, not everybody else. Used on the connections' thread only.
+/// it is ended: a flood then costs the client that sends it, not the others. Used on the connections' thread only.
 final class ServerBudget: Sendable {
   private struct State {
     var held: [ObjectIdentifier: Int] = [:]
