@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestoreSQLite
 
 /// Where the embedded backend keeps its data, how safely, and which clock it follows.
 package struct BackendConfiguration: Sendable {
@@ -36,5 +37,12 @@ package struct BackendConfiguration: Sendable {
     self.keptHistoryBytes = keptHistoryBytes
     self.now = now
     self.report = report
+  }
+}
+
+extension LocalBackend {
+  /// Whether a directory has data of a backend, in whatever state.
+  package static func exists(in directory: String) -> Bool {
+    DatabaseFiles(path: directory + "/" + BackendFile.name).exists
   }
 }

@@ -92,3 +92,93 @@ extension WireReader {
     return request
   }
 }
+
+package struct BatchGetMessage: Sendable {
+  package var database = ""
+  package var documents: [String] = []
+  package var mask: [String]?
+  package var consistency = ConsistencySelector.latest
+}
+
+/// One message of BatchGetDocuments or RunQuery.
+package struct ReadResponse: Sendable {
+  /// `found`, or `missing` at the read time.
+  package var document: Document?
+  /// The transaction that the request began, in its first answer.
+  package var transaction: [UInt8]
+  package var readTime: SnapshotVersion?
+  /// How many results of a query its offset has left out before this one.
+  package var skipped: Int
+  /// The query has no further results.
+  package var isDone: Bool
+
+  package init(
+    document: Document? = nil, transaction: [UInt8] = [], readTime: SnapshotVersion? = nil, skipped: Int = 0,
+    isDone: Bool = false
+  ) {
+    self.document = document
+    self.transaction = transaction
+    self.readTime = readTime
+    self.skipped = skipped
+    self.isDone = isDone
+  }
+}
+
+extension WireWriter {
+  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest` for the newest documents.
+  package mutating func batchGetRequest(_ keys: [DocumentKey], in database: DatabaseID) {
+    let names = DocumentNames(database)
+    field(1, string: database.name)
+    for key in keys { names.write(key, as: 2, to: &self) }
+  }
+
+  /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
+  /// - Parameter mask: the fields to send; all for `nil`.
+  package mutating func batchGetResponse(_ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil) {
+    if let document = response.document {
+      if document.exists {
+        field(1) { $0.document(document, names, mask: mask) }
+      } else {
+        names.write(document.key, as: 2, to: &self)
+      }
+    }
+    if !response.transaction.isEmpty { field(3, bytes: response.transaction) }
+    if let readTime = response.readTime { field(4, timestamp: readTime.timestamp) }
+  }
+}
+
+extension WireReader {
+  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
+  package mutating func batchGetRequest() throws(WireError) -> BatchGetMessage {
+    var request = BatchGetMessage()
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): request.database = try string()
+      case (2, .lengthDelimited): request.documents.append(try string())
+      case (3, .lengthDelimited): request.mask = try documentMask()
+      case (4, .lengthDelimited): request.consistency = .transaction(try byteArray())
+      case (5, .lengthDelimited): request.consistency = .newTransaction(try transactionOptions())
+      case (7, .lengthDelimited): request.consistency = .readTime(try timestamp())
+      default: try skip(tag.type)
+      }
+    }
+    return request
+  }
+
+  /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
+  package mutating func batchGetResponse(_ names: DocumentNames) throws(WireError) -> ReadResponse {
+    var response = ReadResponse()
+    var missing: DocumentKey?
+    while let tag = try tag() {
+      switch (tag.field, tag.type) {
+      case (1, .lengthDelimited): response.document = try document(names)
+      case (2, .lengthDelimited): missing = try names.key(try lengthDelimited())
+      case (3, .lengthDelimited): response.transaction = try byteArray()
+      case (4, .lengthDelimited): response.readTime = SnapshotVersion(try timestamp())
+      default: try skip(tag.type)
+      }
+    }
+    if let missing { response.document = Document(key: missing, version: response.readTime, state: .missing) }
+    return response
+  }
+}

@@ -1,6 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+/// At which version a request reads (`consistency_selector`).
+package enum ConsistencySelector: Sendable {
+  case latest
+  case transaction([UInt8])
+  case newTransaction(TransactionOptions)
+  case readTime(Timestamp)
+}
+
+package enum TransactionOptions: Sendable {
+  /// - Parameter readTime: instead of the time at which the transaction begins.
+  case readOnly(readTime: Timestamp?)
+  /// - Parameter retrying: an earlier attempt at the same work.
+  case readWrite(retrying: [UInt8]?)
+}
+
+extension WireReader {
+  /// A field that holds a `google.firestore.v1.TransactionOptions`.
+  mutating func transactionOptions() throws(WireError) -> TransactionOptions {
+    var (options, reader) = (TransactionOptions.readWrite(retrying: nil), try message())
+    while let tag = try reader.tag() {
+      switch (tag.field, tag.type) {
+      case (2, .lengthDelimited): options = .readOnly(readTime: try reader.readTime())
+      case (3, .lengthDelimited): options = .readWrite(retrying: try reader.retriedTransaction())
+      default: try reader.skip(tag.type)
+      }
+    }
+    return options
+  }
+
+  private mutating func readTime() throws(WireError) -> Timestamp? {
+    var time: Timestamp?
+    try message(with: 2, .lengthDelimited) { reader throws(WireError) in time = try reader.timestamp() }
+    return time
+  }
+
+  private mutating func retriedTransaction() throws(WireError) -> [UInt8]? {
+    var id: [UInt8] = []
+    try message(with: 1, .lengthDelimited) { reader throws(WireError) in id = try reader.byteArray() }
+    return id.isEmpty ? nil : id
+  }
+}
+
 // How transactions begin, and end without a commit.
 
 extension WireReader {

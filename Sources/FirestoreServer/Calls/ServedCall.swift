@@ -122,3 +122,16 @@ private final class ServedResponse: Sendable {
 
   private static let headers = HTTP2Frame.FramePayload.headers(.init(headers: GRPCFraming.headers))
 }
+
+/// Runs tasks on an event loop's own thread: what a call does between reading its request and sending its answer then
+/// costs no change of thread.
+final class EventLoopExecutor: TaskExecutor {
+  private let loop: any EventLoop
+
+  init(_ loop: any EventLoop) { self.loop = loop }
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    loop.execute { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
