@@ -91,14 +91,15 @@ struct SliceTests {
   func numberSet() {
     var random = SeededGenerator(seed: 1)
     var set = NumberSet()
-    var expected: Set<Int64> = []
+    var expected: Set<DocumentNumber> = []
     for _ in 0..<5000 {
-      let number = Int64.random(in: 1...3, using: &random) << 32 + Int64.random(in: 0..<70_000, using: &random)
+      let collection = CollectionNumber(rawValue: Int64.random(in: 1...3, using: &random))
+      let number = DocumentNumber(collection, Int64.random(in: 0..<70_000, using: &random))
       set.insert(number)
       expected.insert(number)
     }
     #expect(set.count == expected.count)
-    var found: [Int64] = []
+    var found: [DocumentNumber] = []
     while case let next = set.numbers(above: found.last, limit: 37), !next.isEmpty { found += next }
     #expect(found == expected.sorted())
   }

@@ -64,7 +64,7 @@ extension LocalStore {
 
 extension CacheDatabase {
   fileprivate func add(_ keys: some Sequence<DocumentKey>, to target: TargetID) throws(LocalStoreError) {
-    var members: [DocumentTable.Number] = []
+    var members: [DocumentNumber] = []
     for key in keys {
       guard let collection = try collections.number(of: key.collection),
         let header = try documents.header(collection, key.documentID)

@@ -27,10 +27,10 @@ struct EagerGarbageCollector {
   }
 
   @discardableResult
-  func collect(_ candidates: [DocumentTable.Number]) throws(LocalStoreError) -> [DocumentKey] {
+  func collect(_ candidates: [DocumentNumber]) throws(LocalStoreError) -> [DocumentKey] {
     var removed: [DocumentKey] = []
     for number in candidates {
-      let collection = number >> 32
+      let collection = number.collection
       guard let name = try database.documents.name(number) else { continue }
       let key = try database.collections.key(collection, name)
       if try removeUnlessReferenced(key, collection, number) { removed.append(key) }
@@ -39,7 +39,7 @@ struct EagerGarbageCollector {
   }
 
   private func removeUnlessReferenced(
-    _ key: DocumentKey, _ collection: CollectionTable.Number, _ number: DocumentTable.Number
+    _ key: DocumentKey, _ collection: CollectionNumber, _ number: DocumentNumber
   ) throws(LocalStoreError) -> Bool {
     if isPinned(key) { return false }
     if try database.targets.anyContains(number) { return false }

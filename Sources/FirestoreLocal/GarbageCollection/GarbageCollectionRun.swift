@@ -24,7 +24,7 @@ package struct GarbageCollectionRun: Sendable {
     case forget(index: Int)
     /// Which documents are old enough.
     case candidates(after: DocumentTable.Age?)
-    case remove(after: DocumentTable.Number?)
+    case remove(after: DocumentNumber?)
     /// Gives free pages back.
     case compact
     /// Shortens the file by them.

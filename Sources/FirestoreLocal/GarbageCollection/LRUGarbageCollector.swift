@@ -145,7 +145,7 @@ struct LRUGarbageCollector {
 
   /// Ascending: neighbours share pages.
   private func removeCandidates(
-    _ run: inout GarbageCollectionRun, after last: DocumentTable.Number?
+    _ run: inout GarbageCollectionRun, after last: DocumentNumber?
   ) throws(LocalStoreError) {
     let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsRemoved)
     let references = try references()
@@ -158,7 +158,7 @@ struct LRUGarbageCollector {
     run.phase = numbers.count == GarbageCollectionRun.Piece.documentsRemoved ? .remove(after: numbers.last) : .compact
   }
 
-  private func measure(_ run: inout GarbageCollectionRun, after last: DocumentTable.Number?) throws(LocalStoreError) {
+  private func measure(_ run: inout GarbageCollectionRun, after last: DocumentNumber?) throws(LocalStoreError) {
     let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsMeasured)
     let references = try references()
     for number in numbers where try !references.contains(number) {
@@ -168,7 +168,7 @@ struct LRUGarbageCollector {
     run.phase = numbers.count == GarbageCollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
   }
 
-  private func isStillOrphan(_ number: DocumentTable.Number, upTo bound: Int64?) throws(LocalStoreError) -> Bool {
+  private func isStillOrphan(_ number: DocumentNumber, upTo bound: Int64?) throws(LocalStoreError) -> Bool {
     guard let bound, let age = try database.documents.sequenceNumber(number), age <= bound else { return false }
     return try !database.targets.anyContains(number)
   }
@@ -184,9 +184,9 @@ struct LRUGarbageCollector {
     let shown: [Set<DocumentKey>]
     let hasBatches: Bool
 
-    func contains(_ number: DocumentTable.Number) throws(LocalStoreError) -> Bool {
+    func contains(_ number: DocumentNumber) throws(LocalStoreError) -> Bool {
       if shown.isEmpty && !hasBatches { return false }
-      let collection = number >> 32
+      let collection = number.collection
       guard let name = try database.documents.name(number) else { return true }
       if hasBatches, try database.mutations.affects(collection, name) { return true }
       if shown.isEmpty { return false }

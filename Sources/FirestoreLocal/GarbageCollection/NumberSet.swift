@@ -9,9 +9,9 @@ struct NumberSet {
   private var blocks: [Int64: [UInt64]] = [:]
   private(set) var count = 0
 
-  mutating func insert(_ number: DocumentTable.Number) {
-    let (word, bit) = Self.place(number)
-    let block = number >> Self.blockBits
+  mutating func insert(_ number: DocumentNumber) {
+    let (word, bit) = Self.place(number.rawValue)
+    let block = number.rawValue >> Self.blockBits
     if Self.set(bit, in: &blocks[block, default: Array(repeating: 0, count: Self.wordsPerBlock)][word]) { count += 1 }
   }
 
@@ -21,15 +21,15 @@ struct NumberSet {
     return word & bit == 0
   }
 
-  func contains(_ number: DocumentTable.Number) -> Bool {
-    let (word, bit) = Self.place(number)
-    return blocks[number >> Self.blockBits].map { $0[word] & bit != 0 } ?? false
+  func contains(_ number: DocumentNumber) -> Bool {
+    let (word, bit) = Self.place(number.rawValue)
+    return blocks[number.rawValue >> Self.blockBits].map { $0[word] & bit != 0 } ?? false
   }
 
   /// The lowest numbers above `bound`, ascending; at most `limit` of them.
-  func numbers(above bound: DocumentTable.Number?, limit: Int) -> [DocumentTable.Number] {
-    var found: [DocumentTable.Number] = []
-    let first = bound.map { $0 + 1 } ?? .min
+  func numbers(above bound: DocumentNumber?, limit: Int) -> [DocumentNumber] {
+    var found: [DocumentNumber] = []
+    let first = bound.map { $0.rawValue + 1 } ?? .min
     for block in blocks.keys.filter({ $0 >= first >> Self.blockBits }).sorted() {
       guard let words = blocks[block] else { continue }
       let start = block << Self.blockBits
@@ -39,7 +39,7 @@ struct NumberSet {
         if index == firstWord { word &= ~(firstBit - 1) }
         while word != 0 {
           if found.count == limit { return found }
-          found.append(start + Int64(index * 64 + word.trailingZeroBitCount))
+          found.append(DocumentNumber(rawValue: start + Int64(index * 64 + word.trailingZeroBitCount)))
           word &= word - 1
         }
       }
@@ -47,7 +47,7 @@ struct NumberSet {
     return found
   }
 
-  private static func place(_ number: DocumentTable.Number) -> (word: Int, bit: UInt64) {
+  private static func place(_ number: Int64) -> (word: Int, bit: UInt64) {
     let offset = Int(number & (1 << blockBits - 1))
     return (offset / 64, 1 << UInt64(offset % 64))
   }

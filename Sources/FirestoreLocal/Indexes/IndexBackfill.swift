@@ -42,13 +42,13 @@ struct IndexBackfill {
 
   /// - Returns: where to go on; `nil` at the end.
   private func advance(
-    _ index: IndexTable.Index, from position: DocumentTable.Number
-  ) throws(LocalStoreError) -> DocumentTable.Number? {
+    _ index: IndexTable.Index, from position: DocumentNumber
+  ) throws(LocalStoreError) -> DocumentNumber? {
     var documents = 0
     var entries = 0
     var bytes = 0
-    for collection in try collections(of: index) where collection >= position >> 32 {
-      var next: DocumentTable.Number?
+    for collection in try collections(of: index) where collection >= position.collection {
+      var next: DocumentNumber?
       try database.documents.scan(collection, from: position) { row throws(LocalStoreError) in
         documents += 1
         if row.isFound, try !indexes.tails.contains(row.number) {
@@ -56,7 +56,7 @@ struct IndexBackfill {
           bytes += fields.count
           entries += try indexes.add(row.number, EncodedFieldsView(fields), to: index)
         }
-        next = row.number + 1
+        next = row.number.next
         return documents < Self.maximumDocuments && entries < Self.maximumEntries && bytes < Self.maximumBytes
       }
       if documents >= Self.maximumDocuments || entries >= Self.maximumEntries || bytes >= Self.maximumBytes {
@@ -72,17 +72,17 @@ struct IndexBackfill {
     for collection in try collections(of: index) {
       let extent = try database.documents.extent(of: collection)
       progress.documentsTotal += extent
-      let position = index.position ?? .max
-      if position >> 32 > collection {
+      let position = index.position ?? DocumentNumber(rawValue: .max)
+      if position.collection > collection {
         progress.documentsIndexed += extent
-      } else if position >> 32 == collection {
-        progress.documentsIndexed += min(extent, Int(position & 0xffff_ffff))
+      } else if position.collection == collection {
+        progress.documentsIndexed += min(extent, Int(position.ordinal))
       }
     }
     return progress
   }
 
-  private func collections(of index: IndexTable.Index) throws(LocalStoreError) -> [CollectionTable.Number] {
+  private func collections(of index: IndexTable.Index) throws(LocalStoreError) -> [CollectionNumber] {
     try database.collections.group(index.definition.collectionGroup, below: .root)
   }
 }

@@ -4,7 +4,7 @@ import FirestoreModel
 
 /// The entries of one index whose keys lie between two bounds.
 struct IndexRange: Hashable {
-  let index: IndexTable.Number
+  let index: IndexNumber
   let lower: [UInt8]
   /// The first key that is not in the range.
   let upper: [UInt8]

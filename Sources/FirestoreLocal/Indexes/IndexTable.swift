@@ -10,8 +10,6 @@ import FirestoreSQLite
 /// backfill adds those of the documents that were there before. Those that come last have to wait for their entries
 /// (`IndexTails`), which readers of the table do not notice.
 final class IndexTable {
-  typealias Number = Int64
-
   /// Where an index comes from.
   enum Origin: Int64 {
     case configured = 0
@@ -21,11 +19,11 @@ final class IndexTable {
   }
 
   struct Index {
-    let number: Number
+    let number: IndexNumber
     let definition: FieldIndex
     var origin: Origin
     /// The first document that the backfill has not seen; `nil` once it has seen all.
-    var position: DocumentTable.Number?
+    var position: DocumentNumber?
 
     var isReady: Bool { position == nil }
   }
@@ -51,8 +49,8 @@ final class IndexTable {
   let collections: CollectionTable
   let tails: IndexTails
   private var loaded: [Index] = []
-  private var loadedDropped: [Number] = []
-  private var ofCollection: [CollectionTable.Number: [Index]] = [:]
+  private var loadedDropped: [IndexNumber] = []
+  private var ofCollection: [CollectionNumber: [Index]] = [:]
   private var isLoaded = false
   private var code = OrderedCode()
 
@@ -69,18 +67,20 @@ final class IndexTable {
 
   private func load() throws(LocalStoreError) {
     var indexes: [Index] = []
-    var dropped: [Number] = []
+    var dropped: [IndexNumber] = []
     try connection.forEachRow("SELECT id, definition, checksum, origin, position FROM index_configuration ORDER BY id")
     {
       row in
-      let number = row.integer(0)
+      let number: IndexNumber = row.number(0)
       let bytes = row.blob(1)
       let isIntact = bytes.withUnsafeBytes(StoredFields.checksum) == row.integer(2)
       if isIntact, let definition = FieldIndex(encoded: bytes), let origin = Origin(rawValue: row.integer(3)),
         origin != .dropped
       {
         indexes.append(
-          Index(number: number, definition: definition, origin: origin, position: row.optionalInteger(4)))
+          Index(
+            number: number, definition: definition, origin: origin,
+            position: row.optionalInteger(4).map(DocumentNumber.init)))
       } else {
         dropped.append(number)
       }
@@ -108,7 +108,7 @@ final class IndexTable {
   }
 
   /// Indexes whose entries are to be removed: dropped ones, and those whose definition cannot be read any more.
-  var dropped: [Number] {
+  var dropped: [IndexNumber] {
     get throws(LocalStoreError) {
       try ensureLoaded()
       return loadedDropped
@@ -116,7 +116,7 @@ final class IndexTable {
   }
 
   /// The indexes that a collection's documents have entries in.
-  func indexes(of collection: CollectionTable.Number) throws(LocalStoreError) -> [Index] {
+  func indexes(of collection: CollectionNumber) throws(LocalStoreError) -> [Index] {
     try ensureLoaded()
     if loaded.isEmpty { return [] }
     if let known = ofCollection[collection] { return known }
@@ -147,13 +147,13 @@ final class IndexTable {
     try load()
   }
 
-  func set(position: DocumentTable.Number?, of index: Index) throws(LocalStoreError) {
+  func set(position: DocumentNumber?, of index: Index) throws(LocalStoreError) {
     try connection.run("UPDATE index_configuration SET position = ? WHERE id = ?", position, index.number)
     try load()
   }
 
   /// Removes at most `count` entries of a dropped index, and the index with the last of them.
-  func removeEntries(of number: Number, atMost count: Int) throws(LocalStoreError) {
+  func removeEntries(of number: IndexNumber, atMost count: Int) throws(LocalStoreError) {
     let last = try connection.first(
       """
       SELECT collection, value, document FROM index_entries WHERE index_id = ?
@@ -174,21 +174,19 @@ final class IndexTable {
   /// Empties all indexes; the backfill fills them again.
   func removeAllEntries() throws(LocalStoreError) {
     try connection.run("DELETE FROM index_entries")
-    for index in try indexes { try set(position: 0, of: index) }
+    for index in try indexes { try set(position: DocumentNumber(rawValue: 0), of: index) }
   }
 
   // MARK: Entries
-
-  private static let mask: Int64 = 0xffff_ffff
 
   /// Brings the entries of a document in line with its new fields.
   /// - Parameters:
   ///   - old: its stored fields before; `nil` if it had none.
   ///   - new: `nil` if it has none now.
   func update(
-    _ document: DocumentTable.Number, from old: EncodedFields?, to new: EncodedFields?
+    _ document: DocumentNumber, from old: EncodedFields?, to new: EncodedFields?
   ) throws(LocalStoreError) {
-    let collection = document >> 32
+    let collection = document.collection
     if try tails.contains(document) { return tails.note(document, new, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
       let oldKeys = old.map { keys(index, $0) } ?? []
@@ -198,7 +196,7 @@ final class IndexTable {
         try connection.run(
           "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND value = ? AND document = ?",
           index.number,
-          collection, key, document & Self.mask)
+          collection, key, document.ordinal)
       }
       for key in newKeys where !oldKeys.contains(key) { try insert(key, document, index) }
     }
@@ -206,8 +204,8 @@ final class IndexTable {
 
   /// Takes up a document that has just been stored under the highest number of its collection.
   /// - Parameter fields: `nil` if it has none.
-  func append(_ document: DocumentTable.Number, _ fields: EncodedFields?) throws(LocalStoreError) {
-    let collection = document >> 32
+  func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(LocalStoreError) {
+    let collection = document.collection
     if try indexes(of: collection).isEmpty { return }
     if try tails.start(of: collection) == nil { try tails.begin(at: document) }
     try update(document, from: nil, to: fields)
@@ -215,31 +213,31 @@ final class IndexTable {
   }
 
   /// Writes the entries of all documents of a tail.
-  private func writeTail(endingWith last: DocumentTable.Number) throws(LocalStoreError) {
-    let collection = last >> 32
+  private func writeTail(endingWith last: DocumentNumber) throws(LocalStoreError) {
+    let collection = last.collection
     let all = try indexes(of: collection)
     for index in all {
       for entry in try tails.entries(of: index.number, in: collection, all) {
         try insert(entry.key, entry.document, index)
       }
     }
-    try tails.begin(at: last + 1)
+    try tails.begin(at: last.next)
   }
 
   /// Removes a document's entries without knowing its fields. Reads all entries of the collection.
-  func removeAll(of document: DocumentTable.Number) throws(LocalStoreError) {
-    let collection = document >> 32
+  func removeAll(of document: DocumentNumber) throws(LocalStoreError) {
+    let collection = document.collection
     if try tails.contains(document) { return tails.note(document, nil, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
       try connection.run(
         "DELETE FROM index_entries WHERE index_id = ? AND collection = ? AND document = ?", index.number, collection,
-        document & Self.mask)
+        document.ordinal)
     }
   }
 
   /// - Returns: how many entries the document has.
   func add(
-    _ document: DocumentTable.Number, _ fields: EncodedFieldsView, to index: Index
+    _ document: DocumentNumber, _ fields: EncodedFieldsView, to index: Index
   ) throws(LocalStoreError) -> Int {
     let keys = index.definition.keys(of: fields, &code)
     for key in keys { try insert(key, document, index) }
@@ -247,11 +245,11 @@ final class IndexTable {
   }
 
   private func insert(
-    _ key: [UInt8], _ document: DocumentTable.Number, _ index: Index
+    _ key: [UInt8], _ document: DocumentNumber, _ index: Index
   ) throws(LocalStoreError) {
     try connection.run(
       "INSERT OR IGNORE INTO index_entries (index_id, collection, value, document) VALUES (?, ?, ?, ?)", index.number,
-      document >> 32, key, document & Self.mask)
+      document.collection, key, document.ordinal)
   }
 
   private func keys(_ index: Index, _ fields: EncodedFields) -> [[UInt8]] {
@@ -262,14 +260,14 @@ final class IndexTable {
 
   /// Calls `body` with the key and document of each entry of a range, until it returns false.
   func read(
-    _ range: IndexRange, in collection: CollectionTable.Number, isReversed: Bool,
-    _ body: (UnsafeRawBufferPointer, DocumentTable.Number) throws(LocalStoreError) -> Bool
+    _ range: IndexRange, in collection: CollectionNumber, isReversed: Bool,
+    _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(LocalStoreError) -> Bool
   ) throws(LocalStoreError) {
     if range.isEmpty { return }
     var tail = TailReader(try tailEntries(of: range, in: collection), isReversed: isReversed)
     var isEnough = false
     func visit(_ row: Row) throws(LocalStoreError) -> Bool {
-      let number = collection << 32 | row.integer(1)
+      let number = DocumentNumber(collection, row.integer(1))
       while let next = tail.next, tail.comes(before: row.blobBytes(0), number) {
         tail.removeNext()
         if try !Self.call(body, next) { isEnough = true }
@@ -299,8 +297,8 @@ final class IndexTable {
 
   /// Appends the documents of at most `count` entries of a range, in no order.
   func collect(
-    _ range: IndexRange, in collection: CollectionTable.Number, atMost count: Int,
-    into numbers: inout [DocumentTable.Number]
+    _ range: IndexRange, in collection: CollectionNumber, atMost count: Int,
+    into numbers: inout [DocumentNumber]
   ) throws(LocalStoreError) {
     if range.isEmpty { return }
     let tail = try tailEntries(of: range, in: collection).prefix(count)
@@ -310,11 +308,11 @@ final class IndexTable {
       """
       SELECT document FROM index_entries WHERE index_id = ? AND collection = ? AND value >= ? AND value < ? LIMIT ?
       """, range.index, collection, range.lower, range.upper, count - tail.count
-    ) { row in numbers.append(collection << 32 | row.integer(0)) }
+    ) { row in numbers.append(DocumentNumber(collection, row.integer(0))) }
   }
 
   private func tailEntries(
-    of range: IndexRange, in collection: CollectionTable.Number
+    of range: IndexRange, in collection: CollectionNumber
   ) throws(LocalStoreError) -> ArraySlice<IndexTails.Entry> {
     let entries = try tails.entries(of: range.index, in: collection, try indexes(of: collection))
     let lower = entries.partitioningIndex { Self.compare($0.key, range.lower) != .ascending }
@@ -323,7 +321,7 @@ final class IndexTable {
   }
 
   private static func call(
-    _ body: (UnsafeRawBufferPointer, DocumentTable.Number) throws(LocalStoreError) -> Bool, _ entry: IndexTails.Entry
+    _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(LocalStoreError) -> Bool, _ entry: IndexTails.Entry
   ) throws(LocalStoreError) -> Bool {
     let key = UnsafeMutableRawBufferPointer.allocate(byteCount: entry.key.count, alignment: 1)
     defer { key.deallocate() }

@@ -8,7 +8,7 @@ import FirestoreSQLite
 /// of new documents are written many at a time and in order instead. Until then the documents of a collection from
 /// some number on, its tail, have no entries; their keys are worked out and kept in memory when a query asks for them.
 final class IndexTails {
-  typealias Entry = (key: [UInt8], document: DocumentTable.Number)
+  typealias Entry = (key: [UInt8], document: DocumentNumber)
 
   static let schema = """
     CREATE TABLE index_tails (
@@ -20,13 +20,13 @@ final class IndexTails {
   /// How many numbers a tail has at most. An index of 100 000 entries has about 800 pages, and a query compares each
   /// key of the tail.
   var maximumCount: Int64 = 4096
-  private var starts: [CollectionTable.Number: DocumentTable.Number?] = [:]
-  private var keys: [CollectionTable.Number: [IndexTable.Number: Keys]] = [:]
+  private var starts: [CollectionNumber: DocumentNumber?] = [:]
+  private var keys: [CollectionNumber: [IndexNumber: Keys]] = [:]
   private var code = OrderedCode()
 
   /// The keys that one index would have.
   private struct Keys {
-    var byDocument: [DocumentTable.Number: [[UInt8]]] = [:]
+    var byDocument: [DocumentNumber: [[UInt8]]] = [:]
     /// In the order of the index; `nil` until it is asked for again.
     var sorted: [Entry]?
   }
@@ -47,34 +47,35 @@ final class IndexTails {
   // MARK: Where tails start
 
   /// - Returns: `nil` for a collection without a tail, all of whose documents have their entries.
-  func start(of collection: CollectionTable.Number) throws(LocalStoreError) -> DocumentTable.Number? {
+  func start(of collection: CollectionNumber) throws(LocalStoreError) -> DocumentNumber? {
     if let known = starts[collection] { return known }
     let start = try connection.integer("SELECT start FROM index_tails WHERE collection = ?", collection)
+      .map(DocumentNumber.init)
     starts[collection] = .some(start)
     return start
   }
 
-  func contains(_ document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
-    guard let start = try start(of: document >> 32) else { return false }
+  func contains(_ document: DocumentNumber) throws(LocalStoreError) -> Bool {
+    guard let start = try start(of: document.collection) else { return false }
     return document >= start
   }
 
   /// Whether the tail that ends with this document should get its entries.
-  func isFull(with document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
-    guard let start = try start(of: document >> 32) else { return false }
-    return document - start + 1 >= maximumCount
+  func isFull(with document: DocumentNumber) throws(LocalStoreError) -> Bool {
+    guard let start = try start(of: document.collection) else { return false }
+    return document.ordinal - start.ordinal + 1 >= maximumCount
   }
 
   /// - Precondition: all documents before have their entries.
-  func begin(at document: DocumentTable.Number) throws(LocalStoreError) {
+  func begin(at document: DocumentNumber) throws(LocalStoreError) {
     try connection.run(
       "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start",
-      document >> 32, document)
-    starts[document >> 32] = .some(document)
-    keys[document >> 32] = nil
+      document.collection, document)
+    starts[document.collection] = .some(document)
+    keys[document.collection] = nil
   }
 
-  func remove(of collection: CollectionTable.Number) throws(LocalStoreError) {
+  func remove(of collection: CollectionNumber) throws(LocalStoreError) {
     try connection.run("DELETE FROM index_tails WHERE collection = ?", collection)
     starts[collection] = .some(nil)
     keys[collection] = nil
@@ -83,19 +84,19 @@ final class IndexTails {
   // MARK: Keys
 
   /// Keeps the keys that are in memory in step with a document of the tail.
-  func note(_ document: DocumentTable.Number, _ fields: EncodedFields?, _ indexes: [IndexTable.Index]) {
-    guard keys[document >> 32] != nil else { return }
+  func note(_ document: DocumentNumber, _ fields: EncodedFields?, _ indexes: [IndexTable.Index]) {
+    guard keys[document.collection] != nil else { return }
     for index in indexes {
       let new = fields?.withView { index.definition.keys(of: $0, &code) }
-      keys[document >> 32]?[index.number, default: Keys()].byDocument[document] = new
-      keys[document >> 32]?[index.number]?.sorted = nil
+      keys[document.collection]?[index.number, default: Keys()].byDocument[document] = new
+      keys[document.collection]?[index.number]?.sorted = nil
     }
   }
 
   /// The entries that an index would have for the documents of a tail, in its order.
   /// - Parameter indexes: all of the collection.
   func entries(
-    of index: IndexTable.Number, in collection: CollectionTable.Number, _ indexes: [IndexTable.Index]
+    of index: IndexNumber, in collection: CollectionNumber, _ indexes: [IndexTable.Index]
   ) throws(LocalStoreError) -> [Entry] {
     guard let start = try start(of: collection) else { return [] }
     if keys[collection] == nil { keys[collection] = try readKeys(collection, from: start, indexes) }
@@ -107,12 +108,12 @@ final class IndexTails {
   }
 
   private func readKeys(
-    _ collection: CollectionTable.Number, from start: DocumentTable.Number, _ indexes: [IndexTable.Index]
-  ) throws(LocalStoreError) -> [IndexTable.Number: Keys] {
-    var keys: [IndexTable.Number: Keys] = [:]
+    _ collection: CollectionNumber, from start: DocumentNumber, _ indexes: [IndexTable.Index]
+  ) throws(LocalStoreError) -> [IndexNumber: Keys] {
+    var keys: [IndexNumber: Keys] = [:]
     try connection.forEachRow(
       "SELECT id, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?", start,
-      collection << 32 | 0xffff_ffff
+      collection.documents.upperBound
     ) { row throws(LocalStoreError) in
       let bytes = row.blobBytes(2)
       // Whoever reads a damaged document is told so; an index has nothing to say about it.
@@ -122,7 +123,7 @@ final class IndexTails {
       }
       for index in indexes {
         let new = index.definition.keys(of: EncodedFieldsView(bytes), &code)
-        keys[index.number, default: Keys()].byDocument[row.integer(0)] = new
+        keys[index.number, default: Keys()].byDocument[row.number(0)] = new
       }
     }
     return keys

@@ -8,8 +8,8 @@ struct IndexVerification {
   let database: CacheDatabase
 
   private struct Entry: Hashable {
-    let index: IndexTable.Number
-    let document: DocumentTable.Number
+    let index: IndexNumber
+    let document: DocumentNumber
     let key: [UInt8]
   }
 
@@ -19,21 +19,21 @@ struct IndexVerification {
     var stored: Set<Entry> = []
     let dropped = Set(try database.indexes.dropped)
     try database.connection.forEachRow("SELECT index_id, collection, value, document FROM index_entries") { row in
-      guard !dropped.contains(row.integer(0)) else { return }
-      let document = row.integer(1) << 32 | row.integer(3)
-      stored.insert(Entry(index: row.integer(0), document: document, key: row.blob(2)))
+      guard !dropped.contains(row.number(0)) else { return }
+      let document = DocumentNumber(row.number(1), row.integer(3))
+      stored.insert(Entry(index: row.number(0), document: document, key: row.blob(2)))
     }
     var code = OrderedCode()
     for index in try database.indexes.indexes {
       for collection in try database.collections.group(index.definition.collectionGroup, below: .root) {
-        try database.documents.scan(collection, from: 0) { row throws(LocalStoreError) in
+        try database.documents.scan(collection, from: collection.documents.lowerBound) { row throws(LocalStoreError) in
           guard row.isFound, try !database.indexes.tails.contains(row.number) else { return true }
           let keys = index.definition.keys(of: EncodedFieldsView(row.fieldBytes), &code)
           let isCovered = index.position.map { row.number < $0 } ?? true
           for key in keys {
             let entry = Entry(index: index.number, document: row.number, key: key)
             if stored.remove(entry) == nil, isCovered {
-              violations.append("\(index.definition) has no entry for document \(row.number)")
+              violations.append("\(index.definition) has no entry for document \(row.number.rawValue)")
             }
           }
           return true

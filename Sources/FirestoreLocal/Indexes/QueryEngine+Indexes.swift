@@ -40,14 +40,14 @@ extension QueryEngine {
   /// Reads each range in the query's order until it has given `limit` documents.
   /// - Returns: `nil` if that takes reading more documents than allowed.
   private func streaming(
-    _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionTable.Number],
+    _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber],
     _ limit: Int, atMost budget: Int
   ) throws(LocalStoreError) -> QueryResult? {
     let hits = Hits(query)
     let matcher = StoredMatcher(query.target)
     /// The documents that were read, and whether they match.
-    var read: [DocumentTable.Number: Bool] = [:]
-    var keys: [DocumentTable.Number: DocumentKey] = [:]
+    var read: [DocumentNumber: Bool] = [:]
+    var keys: [DocumentNumber: DocumentKey] = [:]
     var entries = 0
     for collection in collections {
       let overlaid = try considerOverlaid(collection, hits)
@@ -86,7 +86,7 @@ extension QueryEngine {
       }
     }
     var remoteKeys: Set<DocumentKey> = []
-    var unknown: [DocumentTable.Number] = []
+    var unknown: [DocumentNumber] = []
     for number in try members(of: data).numbers {
       if let key = keys[number] { remoteKeys.insert(key) } else { unknown.append(number) }
     }
@@ -102,13 +102,13 @@ extension QueryEngine {
   /// Where documents are that may match.
   private struct Found {
     /// Ascending, each once.
-    var numbers: [DocumentTable.Number] = []
+    var numbers: [DocumentNumber] = []
     var uses: [IndexUse] = []
     var entries = 0
   }
 
   private func reading(
-    _ found: Found, _ query: Query, _ data: TargetData?, _ collections: [CollectionTable.Number]
+    _ found: Found, _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber]
   ) throws(LocalStoreError) -> QueryResult {
     let hits = Hits(query, try members(of: data))
     var rest = found.numbers[...]
@@ -116,7 +116,7 @@ extension QueryEngine {
     for collection in collections {
       let overlaid = try considerOverlaid(collection, hits)
       let path = try database.collections.path(of: collection)
-      while let number = rest.first, number >> 32 == collection {
+      while let number = rest.first, number.collection == collection {
         rest.removeFirst()
         if overlaid.contains(number) { continue }
         scanned += 1
@@ -134,7 +134,7 @@ extension QueryEngine {
   /// The union over all alternatives.
   /// - Returns: `nil` if these are more documents than allowed.
   private func documents(
-    of plan: IndexPlan, in collections: [CollectionTable.Number], atMost budget: Int
+    of plan: IndexPlan, in collections: [CollectionNumber], atMost budget: Int
   ) throws(LocalStoreError) -> Found? {
     var union = Found()
     var isKnown: Set<[IndexRange]> = []
@@ -154,7 +154,7 @@ extension QueryEngine {
 
   /// Starts with the candidate that finds the fewest documents, and takes others in that answer further conditions.
   private func intersection(
-    of candidates: [IndexCandidate], in collections: [CollectionTable.Number], atMost budget: Int
+    of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int
   ) throws(LocalStoreError) -> Found? {
     var found = Found()
     var cap = min(256, budget)
@@ -188,9 +188,9 @@ extension QueryEngine {
 
   /// - Returns: ascending, each once; `nil` if there are more entries than allowed.
   private func numbers(
-    in range: IndexRange, _ collections: [CollectionTable.Number], atMost cap: Int, _ entries: inout Int
-  ) throws(LocalStoreError) -> [DocumentTable.Number]? {
-    var numbers: [DocumentTable.Number] = []
+    in range: IndexRange, _ collections: [CollectionNumber], atMost cap: Int, _ entries: inout Int
+  ) throws(LocalStoreError) -> [DocumentNumber]? {
+    var numbers: [DocumentNumber] = []
     for collection in collections {
       try database.indexes.collect(range, in: collection, atMost: cap + 1 - numbers.count, into: &numbers)
       if numbers.count > cap { break }
@@ -209,10 +209,10 @@ extension IndexUse {
   }
 }
 
-extension [DocumentTable.Number] {
+extension [DocumentNumber] {
   /// Without repetitions; must be sorted.
-  fileprivate var unique: [DocumentTable.Number] {
-    var previous: DocumentTable.Number?
+  fileprivate var unique: [DocumentNumber] {
+    var previous: DocumentNumber?
     return filter { number in
       defer { previous = number }
       return number != previous

@@ -21,7 +21,7 @@ struct TailReader {
   mutating func removeNext() { taken += 1 }
 
   /// Whether the next entry comes before this one of the index.
-  func comes(before key: UnsafeRawBufferPointer, _ document: DocumentTable.Number) -> Bool {
+  func comes(before key: UnsafeRawBufferPointer, _ document: DocumentNumber) -> Bool {
     guard let next else { return false }
     let ordering = next.key.withUnsafeBufferPointer { own in
       Ordering.lexicographic(own, key.assumingMemoryBound(to: UInt8.self))

@@ -82,7 +82,7 @@ final class Hits {
 
   /// Adds a stored document if it matches and is within the limit; does not count it as scanned.
   /// - Parameter number: higher than those of all documents before.
-  func consider(_ document: Document, _ number: DocumentTable.Number) {
+  func consider(_ document: Document, _ number: DocumentNumber) {
     guard matcher.matchesEverything || target.matchesContent(document, equality: .strict) else { return }
     guard let limit else {
       unlimited.append(document)

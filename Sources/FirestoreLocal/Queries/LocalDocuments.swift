@@ -4,7 +4,7 @@ import FirestoreModel
 /// Documents as the user sees them: the remote document with the overlay of the user's pending writes applied (S9).
 struct LocalDocuments {
   let database: CacheDatabase
-  let user: MutationQueue.User
+  let user: UserNumber
   /// Without pending batches there are no overlays to look for.
   let hasBatches: Bool
 
@@ -128,7 +128,7 @@ struct LocalDocuments {
   }
 
   private func save(
-    _ progress: Progress, _ batch: BatchID, _ collection: CollectionTable.Number
+    _ progress: Progress, _ batch: BatchID, _ collection: CollectionNumber
   ) throws(LocalStoreError) {
     let view = progress.view
     guard view.hasLocalMutations else {
@@ -147,7 +147,7 @@ struct LocalDocuments {
 
   /// The remote document before it changes, where what becomes of its overlay may depend on that.
   func remoteToCompare(
-    _ key: DocumentKey, _ collection: CollectionTable.Number, _ name: String
+    _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(LocalStoreError) -> Document? {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: nil
@@ -161,7 +161,7 @@ struct LocalDocuments {
   /// - Returns: `nil` if no batch waits for it.
   func view(
     of key: DocumentKey, overChanged remote: Document?, from before: Document?,
-    _ collection: CollectionTable.Number, _ name: String
+    _ collection: CollectionNumber, _ name: String
   ) throws(LocalStoreError) -> Document? {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: return nil
@@ -192,7 +192,7 @@ struct LocalDocuments {
   /// - Returns: `nil` if the overlay has to be computed anew.
   func view(
     of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,
-    _ collection: CollectionTable.Number, _ name: String
+    _ collection: CollectionNumber, _ name: String
   ) throws(LocalStoreError) -> Document? {
     let pending = try database.overlays.pending(collection, name, of: user)
     if case .withoutEffect = pending, Self.staysWithoutEffect(before, remote) {

@@ -35,7 +35,7 @@ struct QueryEngine {
       if let mirror = try database.documents.mirror(of: collection) {
         hits.count(scanned: mirror.count)
         mirror.scan({ hits.ranges }) { index, document in
-          let number = collection << 32 | DocumentTable.Number(index)
+          let number = DocumentNumber(collection, Int64(index))
           if !overlaid.contains(number) { hits.consider(document, number) }
         }
         continue
@@ -62,7 +62,7 @@ struct QueryEngine {
   func resolve(_ remote: consuming RemoteKeys) throws(LocalStoreError) -> Set<DocumentKey> {
     try remote.resolved { number throws(LocalStoreError) in
       try database.documents.name(number).map { name throws(LocalStoreError) in
-        try database.collections.key(number >> 32, name)
+        try database.collections.key(number.collection, name)
       }
     }
   }
@@ -127,7 +127,7 @@ struct QueryEngine {
 
   // MARK: Scanning
 
-  func collections(of query: Query) throws(LocalStoreError) -> [CollectionTable.Number] {
+  func collections(of query: Query) throws(LocalStoreError) -> [CollectionNumber] {
     if let id = query.collectionGroup { return try database.collections.group(id, below: query.path) }
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
@@ -135,10 +135,10 @@ struct QueryEngine {
   /// Documents with pending writes are few: their views are made one by one.
   /// - Returns: where their remote documents are, which a scan then passes over.
   func considerOverlaid(
-    _ collection: CollectionTable.Number, _ hits: Hits
-  ) throws(LocalStoreError) -> Set<DocumentTable.Number> {
+    _ collection: CollectionNumber, _ hits: Hits
+  ) throws(LocalStoreError) -> Set<DocumentNumber> {
     guard local.hasBatches else { return [] }
-    var overlaid: Set<DocumentTable.Number> = []
+    var overlaid: Set<DocumentNumber> = []
     for overlay in try database.overlays.overlays(in: collection, of: local.user) {
       if let header = try database.documents.header(collection, overlay.key.documentID) {
         overlaid.insert(header.number)

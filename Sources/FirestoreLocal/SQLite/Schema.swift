@@ -3,7 +3,7 @@ import FirestoreSQLite
 
 /// The tables of the cache.
 ///
-/// Documents are numbered `collection << 32 | n` and stored by that number, so that a collection is one range of the
+/// Documents are stored by their number (`DocumentNumber`), so that a collection is one range of the
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {

@@ -15,7 +15,56 @@ enum StoredNumbers {
   static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }
 }
 
+/// A number by which rows name each other.
+protocol StoredNumber: Hashable, Comparable, Sendable, SQLValue {
+  var rawValue: Int64 { get }
+  init(rawValue: Int64)
+}
+
+extension StoredNumber {
+  static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+  func bind(to statement: OpaquePointer, at index: Int32) -> Int32 { rawValue.bind(to: statement, at: index) }
+}
+
+/// Of a collection (`CollectionTable`).
+struct CollectionNumber: StoredNumber {
+  let rawValue: Int64
+
+  /// The numbers that its documents can have.
+  var documents: ClosedRange<DocumentNumber> {
+    DocumentNumber(self, 0)...DocumentNumber(self, DocumentNumber.lastOrdinal)
+  }
+}
+
+/// Of a document: its collection's number in the upper half, its own within the collection in the lower one.
+struct DocumentNumber: StoredNumber {
+  static let lastOrdinal: Int64 = 0xffff_ffff
+
+  let rawValue: Int64
+
+  init(rawValue: Int64) { self.rawValue = rawValue }
+
+  init(_ collection: CollectionNumber, _ ordinal: Int64) { rawValue = collection.rawValue << 32 | ordinal }
+
+  var collection: CollectionNumber { CollectionNumber(rawValue: rawValue >> 32) }
+  var ordinal: Int64 { rawValue & Self.lastOrdinal }
+  var next: DocumentNumber { DocumentNumber(rawValue: rawValue + 1) }
+}
+
+/// Of an index (`IndexTable`).
+struct IndexNumber: StoredNumber {
+  let rawValue: Int64
+}
+
+/// Of a user who has or had pending writes (`MutationQueue`).
+struct UserNumber: StoredNumber {
+  let rawValue: Int64
+}
+
 extension Row {
+  func number<Number: StoredNumber>(_ column: Int32) -> Number { Number(rawValue: integer(column)) }
+
   /// - Throws: `corrupt` for a time that no document can have.
   func version(_ column: Int32) throws(StoreError) -> SnapshotVersion? {
     guard let time = optionalInteger(column) else { return nil }

@@ -48,11 +48,10 @@ extension LocalStore {
   }
 
   /// Brings the overlays of a user up to date with documents that changed while another user was active.
-  private static func activate(_ name: String?, _ database: CacheDatabase) throws(LocalStoreError) -> MutationQueue.User
-  {
+  private static func activate(_ name: String?, _ database: CacheDatabase) throws(LocalStoreError) -> UserNumber {
     let user = try database.mutations.number(ofUser: name)
-    if try database.globals.value(.currentUser) == user { return user }
-    try database.globals.set(.currentUser, user)
+    if try database.globals.value(.currentUser) == user.rawValue { return user }
+    try database.globals.set(.currentUser, user.rawValue)
     let documents = LocalDocuments(database: database, user: user, hasBatches: true)
     for key in try database.mutations.keys(of: user) {
       try documents.recompute(key, over: try database.documents.document(key))

@@ -41,7 +41,7 @@ package struct LocalStore: ~Copyable {
   /// Where a damaged database was moved.
   package let movedAside: String?
 
-  var user: MutationQueue.User
+  var user: UserNumber
   /// Batches of the current user.
   var batchCount: Int
   var activeTargets: [TargetID: ActiveTarget] = [:]
@@ -95,7 +95,7 @@ package struct LocalStore: ~Copyable {
     let database: CacheDatabase
     let fallback: LocalStoreError?
     let movedAside: String?
-    let user: MutationQueue.User
+    let user: UserNumber
     let batchCount: Int
 
     init(

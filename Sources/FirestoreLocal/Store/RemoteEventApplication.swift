@@ -15,13 +15,13 @@ struct RemoteEventApplication {
   /// The local views of the documents that the event changed.
   private var changed: [DocumentKey: Document] = [:]
   /// Where the event's documents are stored.
-  private var numbers: [DocumentKey: DocumentTable.Number] = [:]
+  private var numbers: [DocumentKey: DocumentNumber] = [:]
   /// Documents to be forgotten, since access to them was lost.
-  private var lost: [DocumentTable.Number] = []
-  private var unreferenced: [DocumentTable.Number] = []
+  private var lost: [DocumentNumber] = []
+  private var unreferenced: [DocumentNumber] = []
   /// The last document was new: then the next one probably is, and storing it finds out without looking first.
   private var expectsNewDocuments = false
-  private var lastCollection: (path: ResourcePath, number: CollectionTable.Number)?
+  private var lastCollection: (path: ResourcePath, number: CollectionNumber)?
 
   init(
     _ event: RemoteEvent, _ local: LocalDocuments, _ targets: [TargetID: LocalStore.ActiveTarget],
@@ -93,7 +93,7 @@ struct RemoteEventApplication {
 
   private func view(
     of document: Document, over remote: Document?, from before: Document?, _ key: DocumentKey,
-    _ collection: CollectionTable.Number,
+    _ collection: CollectionNumber,
     _ name: String
   ) throws(LocalStoreError) -> Document {
     guard local.hasBatches else { return document }
@@ -152,18 +152,18 @@ struct RemoteEventApplication {
 
   /// Ascending: neighbours share pages.
   private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(LocalStoreError) {
-    var members: [DocumentTable.Number] = []
+    var members: [DocumentNumber] = []
     members.reserveCapacity(keys.count)
     for key in keys { members.append(try memberNumber(key)) }
     members.sort()
     try database.targets.add(members, to: id)
   }
 
-  private mutating func memberNumber(_ key: DocumentKey) throws(LocalStoreError) -> DocumentTable.Number {
+  private mutating func memberNumber(_ key: DocumentKey) throws(LocalStoreError) -> DocumentNumber {
     if let number = numbers[key] { return number }
     let collection = try number(of: key)
     let name = key.documentID
-    let number: DocumentTable.Number
+    let number: DocumentNumber
     if let header = try database.documents.header(collection, name) {
       number = header.number
     } else {
@@ -174,7 +174,7 @@ struct RemoteEventApplication {
   }
 
   private mutating func remove(_ keys: Set<DocumentKey>, from id: TargetID) throws(LocalStoreError) {
-    var members: [DocumentTable.Number] = []
+    var members: [DocumentNumber] = []
     for key in keys {
       var number = numbers[key]
       if number == nil { number = try database.documents.header(try self.number(of: key), key.documentID)?.number }
@@ -196,7 +196,7 @@ struct RemoteEventApplication {
   }
 
   /// Most events are about one collection.
-  private mutating func number(of key: DocumentKey) throws(LocalStoreError) -> CollectionTable.Number {
+  private mutating func number(of key: DocumentKey) throws(LocalStoreError) -> CollectionNumber {
     let path = key.collection
     if let lastCollection, lastCollection.path == path { return lastCollection.number }
     let number = try database.collections.numberAdding(path)

@@ -17,7 +17,7 @@ final class CacheDatabase {
   let globals: Globals
   let sequenceNumbers: SequenceNumbers
   private let batchNumbers: BatchNumbers
-  let signedOutUser: MutationQueue.User
+  let signedOutUser: UserNumber
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
   /// Drawn at each opening: with the identity it names the batches that are made from here on.

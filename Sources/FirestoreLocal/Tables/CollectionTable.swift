@@ -5,55 +5,55 @@ import FirestoreSQLite
 /// The collections that the cache has seen, each with the number under which documents, batches and overlays name it.
 /// Collections are never removed: they are few, and a known parent costs nothing.
 final class CollectionTable {
-  typealias Number = Int64
-
   /// More collections than this are looked up in the database.
   private static let remembered = 4096
 
   private let connection: Connection
-  private var numbers: [ResourcePath: Number] = [:]
-  private var paths: [Number: ResourcePath] = [:]
+  private var numbers: [ResourcePath: CollectionNumber] = [:]
+  private var paths: [CollectionNumber: ResourcePath] = [:]
 
   init(_ connection: Connection) { self.connection = connection }
 
   /// - Returns: `nil` for a collection that the cache has not seen.
-  func number(of path: ResourcePath) throws(StoreError) -> Number? {
+  func number(of path: ResourcePath) throws(StoreError) -> CollectionNumber? {
     if let number = numbers[path] { return number }
     let found = try connection.integer("SELECT id FROM collection_parents WHERE path = ?", path.text)
-    guard let number = found else { return nil }
+    guard let number = found.map(CollectionNumber.init) else { return nil }
     try remember(number, path)
     return number
   }
 
-  func numberAdding(_ path: ResourcePath) throws(StoreError) -> Number {
+  func numberAdding(_ path: ResourcePath) throws(StoreError) -> CollectionNumber {
     if let number = try number(of: path) { return number }
     let given = try connection.integer(
       "INSERT INTO collection_parents (path, parent, collection_id) VALUES (?, ?, ?) RETURNING id", path.text,
       path.parent.text, path.last)
-    guard let number = given else { throw StoreError(.sqlite, "The cache did not number a new collection.") }
+    guard let number = given.map(CollectionNumber.init) else {
+      throw StoreError(.sqlite, "The cache did not number a new collection.")
+    }
     try remember(number, path)
     return number
   }
 
-  func path(of number: Number) throws(StoreError) -> ResourcePath {
+  func path(of number: CollectionNumber) throws(StoreError) -> ResourcePath {
     if let path = paths[number] { return path }
     let text = try connection.first("SELECT path FROM collection_parents WHERE id = ?", number) { $0.text(0) }
-    guard let text else { throw .damaged("collection \(number) has no path") }
+    guard let text else { throw .damaged("collection \(number.rawValue) has no path") }
     let path = ResourcePath(text)
     try remember(number, path)
     return path
   }
 
-  func key(_ number: Number, _ name: String) throws(StoreError) -> DocumentKey {
+  func key(_ number: CollectionNumber, _ name: String) throws(StoreError) -> DocumentKey {
     DocumentKey(unchecked: try path(of: number).appending(name))
   }
 
   /// The collections with this id at any depth below `ancestor`, ascending.
-  func group(_ id: String, below ancestor: ResourcePath) throws(StoreError) -> [Number] {
-    var found: [Number] = []
+  func group(_ id: String, below ancestor: ResourcePath) throws(StoreError) -> [CollectionNumber] {
+    var found: [CollectionNumber] = []
     try connection.forEachRow("SELECT id, path FROM collection_parents WHERE collection_id = ? ORDER BY id", id) {
       row throws(StoreError) in
-      let number = row.integer(0)
+      let number: CollectionNumber = row.number(0)
       try Self.check(number)
       if ancestor.isPrefix(of: ResourcePath(row.text(1))) { found.append(number) }
     }
@@ -72,13 +72,13 @@ final class CollectionTable {
     paths = [:]
   }
 
-  private static func check(_ number: Number) throws(StoreError) {
-    guard StoredNumbers.collections.contains(number) else {
-      throw StoredNumbers.damage("a collection's number", number)
+  private static func check(_ number: CollectionNumber) throws(StoreError) {
+    guard StoredNumbers.collections.contains(number.rawValue) else {
+      throw StoredNumbers.damage("a collection's number", number.rawValue)
     }
   }
 
-  private func remember(_ number: Number, _ path: ResourcePath) throws(StoreError) {
+  private func remember(_ number: CollectionNumber, _ path: ResourcePath) throws(StoreError) {
     try Self.check(number)
     if numbers.count >= Self.remembered { forget() }
     numbers[path] = number

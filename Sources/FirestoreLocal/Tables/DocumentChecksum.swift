@@ -6,8 +6,8 @@
 /// An upper half of zero is that of a row which an earlier version of this program stored; it is trusted.
 enum DocumentChecksum {
   struct Header {
-    var number: DocumentTable.Number
-    var collection: CollectionTable.Number
+    var number: DocumentNumber
+    var collection: CollectionNumber
     var version: Int64?
     var createTime: Int64?
     var state: Int64
@@ -27,7 +27,8 @@ enum DocumentChecksum {
 
   private static func upper(_ header: Header, named name: UnsafeRawBufferPointer) -> UInt64 {
     let parts = (
-      StoredFields.checksum(name), header.number, header.collection, header.version ?? .min, header.createTime ?? .min,
+      StoredFields.checksum(name), header.number.rawValue, header.collection.rawValue, header.version ?? .min,
+      header.createTime ?? .min,
       header.state
     )
     return max(withUnsafeBytes(of: parts) { UInt64(StoredFields.checksum($0)) }, 1)

@@ -4,10 +4,10 @@ import FirestoreSQLite
 extension DocumentTable {
   /// When a document was last used, and where it stands in the index that knows.
   struct Age: Sendable {
-    var collection: Int64
+    var collection: CollectionNumber
     var readTime: Int64
     var sequenceNumber: Int64
-    var number: Number
+    var number: DocumentNumber
   }
 
   /// Calls `body` for rows with this sequence number or a lower one, in the order of their index.
@@ -15,7 +15,6 @@ extension DocumentTable {
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void
   ) throws(LocalStoreError) -> Age? {
-    let start = position ?? Age(collection: .min, readTime: .min, sequenceNumber: .min, number: .min)
     var last: Age?
     var count = 0
     try connection.forEachRow(
@@ -23,10 +22,11 @@ extension DocumentTable {
       SELECT collection, read_time, sequence_number, id FROM documents INDEXED BY documents_by_read_time
       WHERE (collection, read_time, sequence_number, id) > (?, ?, ?, ?)
       ORDER BY collection, read_time, sequence_number, id LIMIT ?
-      """, start.collection, start.readTime, start.sequenceNumber, start.number, limit
+      """, position?.collection.rawValue ?? .min, position?.readTime ?? .min, position?.sequenceNumber ?? .min,
+      position?.number.rawValue ?? .min, limit
     ) { row in
       let age = Age(
-        collection: row.integer(0), readTime: row.integer(1), sequenceNumber: row.integer(2), number: row.integer(3))
+        collection: row.number(0), readTime: row.integer(1), sequenceNumber: row.integer(2), number: row.number(3))
       if age.sequenceNumber <= bound { body(age) }
       last = age
       count += 1
@@ -35,12 +35,12 @@ extension DocumentTable {
   }
 
   /// - Returns: `nil` for a document that is not there.
-  func sequenceNumber(_ number: Number) throws(LocalStoreError) -> Int64? {
+  func sequenceNumber(_ number: DocumentNumber) throws(LocalStoreError) -> Int64? {
     try connection.integer("SELECT sequence_number FROM documents WHERE id = ?", number)
   }
 
   /// Of a document's fields and id.
-  func byteCount(_ number: Number) throws(LocalStoreError) -> Int64 {
+  func byteCount(_ number: DocumentNumber) throws(LocalStoreError) -> Int64 {
     try connection.integer("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?", number) ?? 0
   }
 

@@ -17,8 +17,8 @@ extension DocumentTable {
 
   /// What is stored in a document's row.
   struct Columns {
-    let number: Number
-    let collection: CollectionTable.Number
+    let number: DocumentNumber
+    let collection: CollectionNumber
     let name: String
     var version: Int64?
     var createTime: Int64?
@@ -29,7 +29,7 @@ extension DocumentTable {
     var checksum: Int64?
 
     init(
-      placeholder number: Number, _ collection: CollectionTable.Number, _ name: String, _ sequenceNumber: Int64
+      placeholder number: DocumentNumber, _ collection: CollectionNumber, _ name: String, _ sequenceNumber: Int64
     ) {
       self.number = number
       self.collection = collection
@@ -38,8 +38,8 @@ extension DocumentTable {
     }
 
     init(
-      _ document: Document, _ name: String, _ fields: [UInt8]?, as number: Number,
-      in collection: CollectionTable.Number, readTime: SnapshotVersion?, sequenceNumber: Int64
+      _ document: Document, _ name: String, _ fields: [UInt8]?, as number: DocumentNumber,
+      in collection: CollectionNumber, readTime: SnapshotVersion?, sequenceNumber: Int64
     ) {
       self.init(placeholder: number, collection, name, sequenceNumber)
       version = document.version?.microseconds
@@ -82,8 +82,8 @@ struct DocumentRow {
   /// - Parameter row: id, collection, name, version, create time, state, fields and checksum.
   init(_ row: Row) { self.row = row }
 
-  var number: DocumentTable.Number { row.integer(0) }
-  var collection: CollectionTable.Number { row.integer(1) }
+  var number: DocumentNumber { row.number(0) }
+  var collection: CollectionNumber { row.number(1) }
   var name: String { row.text(2) }
   /// Valid until the scan goes on; not checked.
   var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }

@@ -7,12 +7,9 @@ import FirestoreSQLite
 ///
 /// A row in state `placeholder` only gives a key its number, for a target that names a document without content here.
 final class DocumentTable {
-  /// `collection << 32 | n`.
-  typealias Number = Int64
-
   /// What deciding about a change needs to know of a stored document.
   struct Header {
-    var number: Number
+    var number: DocumentNumber
     var version: Int64?
     var state: State
   }
@@ -21,9 +18,9 @@ final class DocumentTable {
   private let collections: CollectionTable
   private let indexes: IndexTable
   /// The next free number of a collection, once asked for.
-  private var nextNumbers: [CollectionTable.Number: Number] = [:]
+  private var nextNumbers: [CollectionNumber: DocumentNumber] = [:]
   /// Of collections that have been scanned; for a database in memory only.
-  private var mirrors: [CollectionTable.Number: CollectionMirror] = [:]
+  private var mirrors: [CollectionNumber: CollectionMirror] = [:]
   private let rowFilter: RowFilter
 
   init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(LocalStoreError) {
@@ -35,11 +32,11 @@ final class DocumentTable {
 
   // MARK: Reading
 
-  func header(_ collection: CollectionTable.Number, _ name: String) throws(LocalStoreError) -> Header? {
+  func header(_ collection: CollectionNumber, _ name: String) throws(LocalStoreError) -> Header? {
     try connection.first("SELECT id, version, state FROM documents WHERE collection = ? AND name = ?", collection, name)
     {
       row throws(StoreError) in
-      Header(number: row.integer(0), version: row.optionalInteger(1), state: try State(stored: row.integer(2)))
+      Header(number: row.number(0), version: row.optionalInteger(1), state: try State(stored: row.integer(2)))
     }
   }
 
@@ -49,7 +46,7 @@ final class DocumentTable {
     return try document(key, in: collection)
   }
 
-  func document(_ key: DocumentKey, in collection: CollectionTable.Number) throws(LocalStoreError) -> Document? {
+  func document(_ key: DocumentKey, in collection: CollectionNumber) throws(LocalStoreError) -> Document? {
     try connection.first(
       """
       SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
@@ -59,24 +56,24 @@ final class DocumentTable {
   }
 
   /// Calls `body` with one row, if it is there.
-  func read(_ number: Number, _ body: (DocumentRow) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+  func read(_ number: DocumentNumber, _ body: (DocumentRow) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
     try connection.forEachRow(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id = ?", number
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  func name(_ number: Number) throws(LocalStoreError) -> String? {
+  func name(_ number: DocumentNumber) throws(LocalStoreError) -> String? {
     try connection.first("SELECT name FROM documents WHERE id = ?", number) { $0.text(0) }
   }
 
   /// Calls `body` for the rows of a collection in the order in which they were first stored, placeholders included.
   /// - Parameter admits: from their fields, whether rows may be wanted; `nil` for all rows.
   func scan(
-    _ collection: CollectionTable.Number, where admits: RowFilter.Admits?,
+    _ collection: CollectionNumber, where admits: RowFilter.Admits?,
     _ body: (DocumentRow) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
     guard let admits else {
-      return try scan(collection, from: Self.first(collection)) { row throws(StoreError) in
+      return try scan(collection, from: collection.documents.lowerBound) { row throws(StoreError) in
         try body(row)
         return true
       }
@@ -86,25 +83,25 @@ final class DocumentTable {
         """
         SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
         WHERE id BETWEEN ? AND ? AND admits(fields)
-        """, Self.first(collection), Self.last(collection)
+        """, collection.documents.lowerBound, collection.documents.upperBound
       ) { row throws(StoreError) in try body(DocumentRow(row)) }
     }
   }
 
   /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
   func scan(
-    _ collection: CollectionTable.Number, from number: Number, _ body: (DocumentRow) throws(LocalStoreError) -> Bool
+    _ collection: CollectionNumber, from number: DocumentNumber, _ body: (DocumentRow) throws(LocalStoreError) -> Bool
   ) throws(LocalStoreError) {
     try connection.scan(
       """
       SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?
-      """, max(number, Self.first(collection)), Self.last(collection)
+      """, max(number, collection.documents.lowerBound), collection.documents.upperBound
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
   /// Calls `body` for the rows of a collection that were stored with a later read time.
   func scan(
-    _ collection: CollectionTable.Number, changedSince time: SnapshotVersion,
+    _ collection: CollectionNumber, changedSince time: SnapshotVersion,
     _ body: (DocumentRow) throws(LocalStoreError) -> Void
   ) throws(LocalStoreError) {
     try connection.forEachRow(
@@ -138,19 +135,19 @@ final class DocumentTable {
   }
 
   /// How many numbers a collection has given out and may still use: the number of its documents or somewhat more.
-  func extent(of collection: CollectionTable.Number) throws(LocalStoreError) -> Int {
+  func extent(of collection: CollectionNumber) throws(LocalStoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
-    return Int(last - Self.first(collection)) + 1
+    return Int(last.ordinal) + 1
   }
 
   /// What a scan reads instead of the rows; `nil` for a database on disk.
-  func mirror(of collection: CollectionTable.Number) throws(LocalStoreError) -> CollectionMirror? {
+  func mirror(of collection: CollectionNumber) throws(LocalStoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
     if let known = mirrors[collection] { return known }
     let mirror = CollectionMirror()
     let path = try collections.path(of: collection)
     try scan(collection, where: nil) { row throws(LocalStoreError) in
-      if row.isFound { mirror.set(Self.index(row.number), try row.document(row.key(in: path))) }
+      if row.isFound { mirror.set(Int(row.number.ordinal), try row.document(row.key(in: path))) }
     }
     mirrors[collection] = mirror
     return mirror
@@ -158,7 +155,7 @@ final class DocumentTable {
 
   /// Keeps what scans read in step with the table.
   /// - Parameter encoded: the document's fields, if it has any.
-  private func note(_ number: Number, _ document: Document?, _ encoded: EncodedFields?) {
+  private func note(_ number: DocumentNumber, _ document: Document?, _ encoded: EncodedFields?) {
     if mirrors.isEmpty { return }
     var stored = document
     if let encoded {
@@ -167,19 +164,17 @@ final class DocumentTable {
     } else {
       stored = nil
     }
-    mirrors[number >> 32]?.set(Self.index(number), stored)
+    mirrors[number.collection]?.set(Int(number.ordinal), stored)
   }
-
-  private static func index(_ number: Number) -> Int { Int(number & 0xffff_ffff) }
 
   // MARK: Writing
 
   /// Stores a document over `header`, or as a new row.
   @discardableResult
   func store(
-    _ document: Document, over header: Header?, in collection: CollectionTable.Number, readTime: SnapshotVersion?,
+    _ document: Document, over header: Header?, in collection: CollectionNumber, readTime: SnapshotVersion?,
     sequenceNumber: Int64
-  ) throws(LocalStoreError) -> Number {
+  ) throws(LocalStoreError) -> DocumentNumber {
     let isIndexed = try !indexes.indexes(of: collection).isEmpty
     if isIndexed, let header, header.state.isFound {
       try updateEntries(of: header.number, to: document.data?.encoded)
@@ -202,9 +197,9 @@ final class DocumentTable {
   /// Stores a document unless there is something under its key.
   /// - Returns: `nil` if there is.
   func insertIfAbsent(
-    _ document: Document, _ name: String, in collection: CollectionTable.Number, readTime: SnapshotVersion?,
+    _ document: Document, _ name: String, in collection: CollectionNumber, readTime: SnapshotVersion?,
     sequenceNumber: Int64
-  ) throws(LocalStoreError) -> Number? {
+  ) throws(LocalStoreError) -> DocumentNumber? {
     let number = try takeNumber(collection)
     let encoded = document.data?.encoded
     let isInserted = try insertIfAbsent(
@@ -221,22 +216,22 @@ final class DocumentTable {
 
   /// Gives a key a number without knowing anything about its document.
   func storePlaceholder(
-    _ collection: CollectionTable.Number, _ name: String, sequenceNumber: Int64
-  ) throws(LocalStoreError) -> Number {
+    _ collection: CollectionNumber, _ name: String, sequenceNumber: Int64
+  ) throws(LocalStoreError) -> DocumentNumber {
     let number = try takeNumber(collection)
     try insert(Columns(placeholder: number, collection, name, sequenceNumber))
     return number
   }
 
   /// Forgets the content of a document that a target still names.
-  func clear(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
+  func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(LocalStoreError) {
     try updateEntries(of: number, to: nil)
-    try update(Columns(placeholder: number, number >> 32, "", sequenceNumber))
+    try update(Columns(placeholder: number, number.collection, "", sequenceNumber))
     note(number, nil, nil)
   }
 
   private func insert(_ row: Columns) throws(LocalStoreError) {
-    guard try insertIfAbsent(row) else { throw .damaged("document \(row.number) is there and is not found") }
+    guard try insertIfAbsent(row) else { throw .damaged("document \(row.number.rawValue) is there and is not found") }
   }
 
   private func insertIfAbsent(_ row: Columns) throws(LocalStoreError) -> Bool {
@@ -260,27 +255,27 @@ final class DocumentTable {
       row.number)
   }
 
-  func touch(_ number: Number, sequenceNumber: Int64) throws(LocalStoreError) {
+  func touch(_ number: DocumentNumber, sequenceNumber: Int64) throws(LocalStoreError) {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
   /// Lists the document among the changed ones: it left a result that it may belong to all the same.
-  func renew(_ number: Number, readTime: SnapshotVersion, sequenceNumber: Int64) throws(LocalStoreError) {
+  func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(LocalStoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,
       readTime.microseconds, number)
   }
 
   /// - Precondition: no target names the document.
-  func remove(_ number: Number) throws(LocalStoreError) {
+  func remove(_ number: DocumentNumber) throws(LocalStoreError) {
     try updateEntries(of: number, to: nil)
     try connection.run("DELETE FROM documents WHERE id = ?", number)
     note(number, nil, nil)
   }
 
   /// Brings the index entries of a stored document in line with the fields it is about to have.
-  private func updateEntries(of number: Number, to fields: EncodedFields?) throws(LocalStoreError) {
-    if try indexes.indexes(of: number >> 32).isEmpty { return }
+  private func updateEntries(of number: DocumentNumber, to fields: EncodedFields?) throws(LocalStoreError) {
+    if try indexes.indexes(of: number.collection).isEmpty { return }
     var old: EncodedFields?
     var isDamaged = false
     try read(number) { row in
@@ -301,21 +296,20 @@ final class DocumentTable {
 
   // MARK: Numbers
 
-  private static func first(_ collection: CollectionTable.Number) -> Number { collection << 32 }
-  private static func last(_ collection: CollectionTable.Number) -> Number { collection << 32 | 0xffff_ffff }
-
-  private func lastNumber(in collection: CollectionTable.Number) throws(LocalStoreError) -> Number? {
+  private func lastNumber(in collection: CollectionNumber) throws(LocalStoreError) -> DocumentNumber? {
     try connection.integer(
-      "SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?", Self.first(collection), Self.last(collection))
+      "SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?", collection.documents.lowerBound,
+      collection.documents.upperBound
+    ).map(DocumentNumber.init)
   }
 
-  private func takeNumber(_ collection: CollectionTable.Number) throws(LocalStoreError) -> Number {
+  private func takeNumber(_ collection: CollectionNumber) throws(LocalStoreError) -> DocumentNumber {
     var number = nextNumbers[collection]
-    if number == nil { number = try lastNumber(in: collection).map { $0 + 1 } ?? Self.first(collection) }
-    guard let number, number < Self.last(collection) else {
+    if number == nil { number = try lastNumber(in: collection)?.next ?? collection.documents.lowerBound }
+    guard let number, number < collection.documents.upperBound else {
       throw LocalStoreError(.sqlite, "A collection of the cache has more documents than can be numbered.")
     }
-    nextNumbers[collection] = number + 1
+    nextNumbers[collection] = number.next
     return number
   }
 }

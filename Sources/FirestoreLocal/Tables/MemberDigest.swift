@@ -8,7 +8,7 @@ struct MemberDigest: Hashable {
   private(set) var value: Int64 = 0
 
   /// Adds a document that is not a member, or removes one that is.
-  mutating func toggle(_ document: DocumentTable.Number) { value ^= Self.hash(document) }
+  mutating func toggle(_ document: DocumentNumber) { value ^= Self.hash(document.rawValue) }
 
   /// A bijection whose results look random (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
   private static func hash(_ number: Int64) -> Int64 {
@@ -52,7 +52,7 @@ extension TargetCache {
   private func memberDigests() throws(LocalStoreError) -> [Int64: MemberDigest] {
     var digests: [Int64: MemberDigest] = [:]
     try connection.forEachRow("SELECT target, document FROM target_documents") { row in
-      digests[row.integer(0), default: MemberDigest()].toggle(row.integer(1))
+      digests[row.integer(0), default: MemberDigest()].toggle(row.number(1))
     }
     return digests
   }

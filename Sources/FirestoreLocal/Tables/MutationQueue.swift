@@ -5,23 +5,22 @@ import FirestoreSQLite
 
 /// The batches that wait to be sent, per user. Numbers grow across users and restarts and are never used twice (S4).
 struct MutationQueue {
-  typealias User = Int64
-
   let connection: Connection
   let collections: CollectionTable
   let numbers: BatchNumbers
 
   /// The number of a user, given on first use; `nil` is the signed-out user.
-  func number(ofUser name: String?) throws(LocalStoreError) -> User {
-    if let number = try connection.integer("SELECT id FROM users WHERE name IS ?", name) { return number }
+  func number(ofUser name: String?) throws(LocalStoreError) -> UserNumber {
+    let known = try connection.integer("SELECT id FROM users WHERE name IS ?", name)
+    if let known { return UserNumber(rawValue: known) }
     let given = try connection.integer("INSERT INTO users (name) VALUES (?) RETURNING id", name)
     guard let given else { throw StoreError(.sqlite, "The cache did not number a new user.") }
-    return given
+    return UserNumber(rawValue: given)
   }
 
   /// - Returns: the batch under its new number.
   func add(
-    _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: User
+    _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
   ) throws(LocalStoreError) -> MutationBatch {
     let number = try numbers.next()
     let batch = MutationBatch(
@@ -30,7 +29,7 @@ struct MutationQueue {
     let bytes = batch.encoded()
     try connection.run(
       "INSERT INTO mutation_batches (id, user, batch, checksum) VALUES (?, ?, ?, ?)", number, user, bytes,
-      RowChecksum.of(bytes, numbers: (number, user)))
+      RowChecksum.of(bytes, numbers: (number, user.rawValue)))
     for mutation in mutations {
       try connection.run(
         "INSERT OR IGNORE INTO pending_documents (collection, name, user, batch) VALUES (?, ?, ?, ?)",
@@ -39,13 +38,13 @@ struct MutationQueue {
     return batch
   }
 
-  func batch(_ id: BatchID, of user: User) throws(LocalStoreError) -> MutationBatch? {
+  func batch(_ id: BatchID, of user: UserNumber) throws(LocalStoreError) -> MutationBatch? {
     try connection.first(
       "SELECT batch, id, checksum, user FROM mutation_batches WHERE id = ? AND user = ?", id.rawValue, user,
       as: Self.decode)
   }
 
-  func remove(_ batch: MutationBatch, of user: User) throws(LocalStoreError) {
+  func remove(_ batch: MutationBatch, of user: UserNumber) throws(LocalStoreError) {
     let number = batch.id.rawValue
     try numbers.settled(number)
     try connection.run("DELETE FROM mutation_batches WHERE id = ?", number)
@@ -56,18 +55,18 @@ struct MutationQueue {
     }
   }
 
-  func batches(of user: User) throws(LocalStoreError) -> [MutationBatch] {
+  func batches(of user: UserNumber) throws(LocalStoreError) -> [MutationBatch] {
     try connection.all(
       "SELECT batch, id, checksum, user FROM mutation_batches WHERE user = ? ORDER BY id", user, as: Self.decode)
   }
 
-  func count(of user: User) throws(LocalStoreError) -> Int {
+  func count(of user: UserNumber) throws(LocalStoreError) -> Int {
     Int(try connection.integer("SELECT count(*) FROM mutation_batches WHERE user = ?", user) ?? 0)
   }
 
   /// A user's batches that change one document, in order.
   func batches(
-    affecting collection: CollectionTable.Number, _ name: String, of user: User
+    affecting collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(LocalStoreError) -> [MutationBatch] {
     try connection.all(
       """
@@ -79,13 +78,13 @@ struct MutationQueue {
   }
 
   /// Whether anyone's batch waits that changes the document.
-  func affects(_ collection: CollectionTable.Number, _ name: String) throws(LocalStoreError) -> Bool {
+  func affects(_ collection: CollectionNumber, _ name: String) throws(LocalStoreError) -> Bool {
     try connection.exists("SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1", collection, name)
   }
 
   /// The id of the first of a user's batches that change one document.
   func firstID(
-    affecting collection: CollectionTable.Number, _ name: String, of user: User
+    affecting collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(LocalStoreError) -> BatchID? {
     try connection.first(
       "SELECT batch FROM batch_documents WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1",
@@ -97,9 +96,9 @@ struct MutationQueue {
   func hasAny() throws(LocalStoreError) -> Bool { try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1") }
 
   /// The documents that a user's batches change.
-  func keys(of user: User) throws(LocalStoreError) -> [DocumentKey] {
+  func keys(of user: UserNumber) throws(LocalStoreError) -> [DocumentKey] {
     try connection.all("SELECT DISTINCT collection, name FROM batch_documents WHERE user = ?", user) {
-      row throws(StoreError) in try collections.key(row.integer(0), row.text(1))
+      row throws(StoreError) in try collections.key(row.number(0), row.text(1))
     }
   }
 

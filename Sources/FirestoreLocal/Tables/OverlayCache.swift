@@ -26,7 +26,7 @@ struct OverlayCache {
   let connection: Connection
 
   func overlay(
-    _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(LocalStoreError) -> Mutation? {
     try connection.first(
       """
@@ -36,7 +36,7 @@ struct OverlayCache {
   }
 
   func pending(
-    _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(LocalStoreError) -> Pending {
     let found = try connection.first(
       """
@@ -63,7 +63,7 @@ struct OverlayCache {
   }
 
   func set(
-    _ entry: Entry, _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
+    _ entry: Entry, _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(LocalStoreError) {
     let mutation = entry.mutation.encoded()
     let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
@@ -75,11 +75,11 @@ struct OverlayCache {
         largest_batch = excluded.largest_batch, mutation = excluded.mutation, origin = excluded.origin,
         checksum = excluded.checksum
       """, collection, name, user, entry.largestBatch.rawValue, mutation, origin,
-      RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user)))
+      RowChecksum.of(mutation, origin ?? [], numbers: (entry.largestBatch.rawValue, user.rawValue)))
   }
 
   func remove(
-    _ collection: CollectionTable.Number, _ name: String, of user: MutationQueue.User
+    _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(LocalStoreError) {
     try connection.run(
       "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0", collection, name,
@@ -87,7 +87,7 @@ struct OverlayCache {
   }
 
   func overlays(
-    in collection: CollectionTable.Number, of user: MutationQueue.User
+    in collection: CollectionNumber, of user: UserNumber
   ) throws(LocalStoreError) -> [Mutation] {
     try connection.all(
       "SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND user = ?",

@@ -31,7 +31,7 @@ struct RejectedWriteTable {
   let connection: Connection
 
   func add(
-    _ batch: MutationBatch, _ rejection: Rejection, of user: MutationQueue.User
+    _ batch: MutationBatch, _ rejection: Rejection, of user: UserNumber
   ) throws(LocalStoreError) {
     let bytes = batch.encoded()
     try connection.run(
@@ -40,7 +40,7 @@ struct RejectedWriteTable {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
       """, batch.id.rawValue, user, bytes.count, rejection.time.microseconds, rejection.attempts,
       rejection.status.code.rawValue, rejection.status.message, bytes,
-      RowChecksum.of(bytes, numbers: (batch.id.rawValue, user)))
+      RowChecksum.of(bytes, numbers: (batch.id.rawValue, user.rawValue)))
     try connection.run(
       """
       DELETE FROM rejected_writes WHERE id IN (
@@ -52,19 +52,19 @@ struct RejectedWriteTable {
   }
 
   /// - Returns: whether it was there.
-  func remove(_ id: BatchID, of user: MutationQueue.User) throws(LocalStoreError) -> Bool {
+  func remove(_ id: BatchID, of user: UserNumber) throws(LocalStoreError) -> Bool {
     try connection.run("DELETE FROM rejected_writes WHERE id = ? AND user = ?", id.rawValue, user)
     return connection.rowsChangedLast > 0
   }
 
   /// - Returns: how many there were.
-  func removeAll(of user: MutationQueue.User) throws(LocalStoreError) -> Int {
+  func removeAll(of user: UserNumber) throws(LocalStoreError) -> Int {
     try connection.run("DELETE FROM rejected_writes WHERE user = ?", user)
     return connection.rowsChangedLast
   }
 
   /// In the order in which they were written.
-  func writes(of user: MutationQueue.User) throws(LocalStoreError) -> [RejectedWrite] {
+  func writes(of user: UserNumber) throws(LocalStoreError) -> [RejectedWrite] {
     try connection.all(
       """
       SELECT id, rejected_at, attempts, code, message, batch, checksum, user FROM rejected_writes

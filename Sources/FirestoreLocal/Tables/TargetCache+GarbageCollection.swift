@@ -7,7 +7,7 @@ import FirestoreSQLite
 extension TargetCache {
   /// That a document belongs to a target.
   struct Membership: Sendable {
-    var document: DocumentTable.Number
+    var document: DocumentNumber
     var target: TargetID
   }
 
@@ -19,9 +19,9 @@ extension TargetCache {
       """
       SELECT document, target FROM target_documents INDEXED BY target_documents_by_document
       WHERE (document, target) > (?, ?) ORDER BY document, target LIMIT ?
-      """, position?.document ?? .min, position.map { Int64($0.target.rawValue) } ?? .min, limit
+      """, position?.document.rawValue ?? .min, position.map { Int64($0.target.rawValue) } ?? .min, limit
     ) { row in
-      body(Membership(document: row.integer(0), target: TargetID(Int32(truncatingIfNeeded: row.integer(1)))))
+      body(Membership(document: row.number(0), target: TargetID(Int32(truncatingIfNeeded: row.integer(1)))))
     }
   }
 

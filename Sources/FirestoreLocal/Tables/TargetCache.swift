@@ -94,7 +94,7 @@ struct TargetCache {
   // MARK: Membership
 
   /// - Parameter documents: best ascending; neighbours share pages.
-  func add(_ documents: some Sequence<DocumentTable.Number>, to id: TargetID) throws(LocalStoreError) {
+  func add(_ documents: some Sequence<DocumentNumber>, to id: TargetID) throws(LocalStoreError) {
     var digest = MemberDigest()
     for document in documents {
       try connection.run("INSERT OR IGNORE INTO target_documents (target, document) VALUES (?, ?)", id, document)
@@ -103,7 +103,7 @@ struct TargetCache {
     try toggle(digest, of: id)
   }
 
-  func remove(_ documents: some Sequence<DocumentTable.Number>, from id: TargetID) throws(LocalStoreError) {
+  func remove(_ documents: some Sequence<DocumentNumber>, from id: TargetID) throws(LocalStoreError) {
     var digest = MemberDigest()
     for document in documents {
       try connection.run("DELETE FROM target_documents WHERE target = ? AND document = ?", id, document)
@@ -119,18 +119,19 @@ struct TargetCache {
 
   /// Ascending.
   /// - Throws: `corrupt` if they are others than those that were stored.
-  func members(of id: TargetID) throws(LocalStoreError) -> [DocumentTable.Number] {
+  func members(of id: TargetID) throws(LocalStoreError) -> [DocumentNumber] {
     var digest = MemberDigest()
     let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
       row in
-      digest.toggle(row.integer(0))
-      return row.integer(0)
+      let number: DocumentNumber = row.number(0)
+      digest.toggle(number)
+      return number
     }
     try check(digest, of: id)
     return numbers
   }
 
-  func anyContains(_ document: DocumentTable.Number) throws(LocalStoreError) -> Bool {
+  func anyContains(_ document: DocumentNumber) throws(LocalStoreError) -> Bool {
     try connection.exists("SELECT 1 FROM target_documents WHERE document = ? LIMIT 1", document)
   }
 }
