@@ -73,13 +73,6 @@ package struct GarbageCollectionResult: Hashable, Sendable {
   package var targetsRemoved: Int
   package var documentsRemoved: Int
 
-  package init(didRun: Bool, sequenceNumbersCollected: Int, targetsRemoved: Int, documentsRemoved: Int) {
-    self.didRun = didRun
-    self.sequenceNumbersCollected = sequenceNumbersCollected
-    self.targetsRemoved = targetsRemoved
-    self.documentsRemoved = documentsRemoved
-  }
-
   package static let skipped = GarbageCollectionResult(
     didRun: false, sequenceNumbersCollected: 0, targetsRemoved: 0, documentsRemoved: 0)
 }

@@ -39,7 +39,7 @@ public import CSQLite
   private let name: String
   package let isInMemory: Bool
   private var isOpen = true
-  @usableFromInline var statements: [UnsafePointer<UInt8>: OpaquePointer] = [:]
+  @usableFromInline let statements = StatementTable()
   private var fullCache: Int?
   private var hasReadManyPages = false
 
@@ -85,8 +85,7 @@ public import CSQLite
   package func close() {
     guard isOpen else { return }
     isOpen = false
-    for statement in statements.values { sqlite3_finalize(statement) }
-    statements = [:]
+    statements.forEach { sqlite3_finalize($0) }
     // That can only fail for statements in use, and there are none.
     sqlite3_close(handle)
   }
@@ -181,7 +180,7 @@ public import CSQLite
   }
 
   @inlinable func statement(_ sql: StaticString) throws(StoreError) -> OpaquePointer {
-    if let known = statements[sql.utf8Start] { return known }
+    if let known = statements[sql] { return known }
     return try compile(sql)
   }
 
@@ -194,7 +193,7 @@ public import CSQLite
       }
     }
     guard code == SQLITE_OK, let compiled else { throw compileError }
-    statements[sql.utf8Start] = compiled
+    statements.insert(compiled, for: sql)
     return compiled
   }
 

@@ -1,10 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 import Testing
 
-// SPDX-License-Identifier: Apache-2.0
 @testable import FirestoreLocal
 
 @Suite("A full disk")

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import Foundation
 import Testing
+
+@testable import FirestoreLocal
 
 @Suite("Least-recently-used collection")
 struct LRUGarbageCollectionTests {
