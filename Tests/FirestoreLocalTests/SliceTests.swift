@@ -115,3 +115,20 @@ struct SliceTests {
     #expect(counts.number(at: 3001) == nil)
   }
 }
+
+extension SlicePacer {
+  /// By a clock that goes on by `step` whenever somebody looks at it.
+  static func impatient(step: Duration) -> SlicePacer {
+    let clock = Clock()
+    return SlicePacer {
+      clock.time.withLock { time in
+        time += step
+        return time
+      }
+    }
+  }
+
+  private final class Clock: Sendable {
+    let time = Mutex(Duration.zero)
+  }
+}

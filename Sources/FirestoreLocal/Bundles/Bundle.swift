@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestoreProtocol
 package import FirestoreQuery
+import FirestoreSQLite
 
 /// Query results that were packed at the backend, to fill caches without asking it.
 package struct Bundle: Sendable {
@@ -43,5 +45,55 @@ package struct Bundle: Sendable {
     self.createTime = createTime
     self.queries = queries
     self.entries = entries
+  }
+}
+
+/// Which bundles were loaded, and the queries that they named.
+struct BundleTable {
+  static let schema = """
+    CREATE TABLE bundles (
+      id TEXT PRIMARY KEY,
+      create_time INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+
+    CREATE TABLE named_queries (
+      name TEXT PRIMARY KEY,
+      query BLOB NOT NULL,
+      read_time INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    """
+
+  let connection: Connection
+
+  func createTime(of id: String) throws(LocalStoreError) -> SnapshotVersion? {
+    try connection.integer("SELECT create_time FROM bundles WHERE id = ?", id).map { SnapshotVersion(microseconds: $0) }
+  }
+
+  func set(_ id: String, _ createTime: SnapshotVersion) throws(LocalStoreError) {
+    try connection.run(
+      """
+      INSERT INTO bundles (id, create_time) VALUES (?, ?)
+      ON CONFLICT DO UPDATE SET create_time = excluded.create_time
+      """, id, createTime.microseconds)
+  }
+
+  func query(named name: String) throws(LocalStoreError) -> Bundle.NamedQuery? {
+    try connection.first("SELECT query, read_time FROM named_queries WHERE name = ?", name) {
+      row throws(StoreError) in
+      do throws(ModelError) {
+        let query = try Query(decoding: row.blob(0))
+        return Bundle.NamedQuery(name: name, query: query, readTime: SnapshotVersion(microseconds: row.integer(1)))
+      } catch {
+        throw .damaged("a named query cannot be read (\(error.message))")
+      }
+    }
+  }
+
+  func set(_ query: Bundle.NamedQuery) throws(LocalStoreError) {
+    try connection.run(
+      """
+      INSERT INTO named_queries (name, query, read_time) VALUES (?, ?, ?)
+      ON CONFLICT DO UPDATE SET query = excluded.query, read_time = excluded.read_time
+      """, query.name, query.query.encoded(), query.readTime.microseconds)
   }
 }

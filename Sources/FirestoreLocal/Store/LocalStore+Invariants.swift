@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 
@@ -26,6 +27,50 @@ extension LocalStore {
     if stored != batchCount { violations.append("\(batchCount) batches are counted, \(stored) stored") }
     do throws(LocalStoreError) { try database.targets.checkMembers() } catch { violations.append(error.message) }
     violations += try IndexVerification(database: database).violations()
+    return violations
+  }
+}
+
+/// Compares the entries of all indexes with the documents. O(size); for tests and debug builds.
+struct IndexVerification {
+  let database: CacheDatabase
+
+  private struct Entry: Hashable {
+    let index: IndexNumber
+    let document: DocumentNumber
+    let key: [UInt8]
+  }
+
+  /// - Returns: what does not agree; empty when all is well.
+  func violations() throws(LocalStoreError) -> [String] {
+    var violations: [String] = []
+    var stored: Set<Entry> = []
+    let dropped = Set(try database.indexes.dropped)
+    try database.connection.forEachRow("SELECT index_id, collection, value, document FROM index_entries") { row in
+      guard !dropped.contains(row.number(0)) else { return }
+      let document = DocumentNumber(row.number(1), row.integer(3))
+      stored.insert(Entry(index: row.number(0), document: document, key: row.blob(2)))
+    }
+    var code = OrderedCode()
+    for index in try database.indexes.indexes {
+      for collection in try database.collections.group(index.definition.collectionGroup, below: .root) {
+        try database.documents.scan(collection, from: collection.documents.lowerBound) { row throws(LocalStoreError) in
+          guard row.isFound, try !database.indexes.tails.contains(row.number) else { return true }
+          let keys = index.definition.keys(of: EncodedFieldsView(row.fieldBytes), &code)
+          let isCovered = index.position.map { row.number < $0 } ?? true
+          for key in keys {
+            let entry = Entry(index: index.number, document: row.number, key: key)
+            if stored.remove(entry) == nil, isCovered {
+              violations.append("\(index.definition) has no entry for document \(row.number.rawValue)")
+            }
+          }
+          return true
+        }
+      }
+    }
+    if !stored.isEmpty {
+      violations.append("\(stored.count) index entries are not of their documents' fields, or of no document")
+    }
     return violations
   }
 }
