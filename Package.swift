@@ -158,10 +158,8 @@ let package = Package(
       ] + (coreOnly ? [] : ["Hearth"]),
       swiftSettings: swift + (coreOnly ? [.define("HEARTH_CORE")] : [])),
 
-    .target(
-      name: "RandomValues", dependencies: ["FirestoreModel", "SeededRandom"], path: "Tests/RandomValues",
-      swiftSettings: swift),
-    module("SpecData", path: "Tests/SpecData"),
+    module(
+      "FirestoreTesting", ["FirestoreModel", "FirestoreProtocol", "SeededRandom"], path: "Tests/FirestoreTesting"),
     .target(
       name: "WireOracle", dependencies: ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", protobuf],
       path: "Tests/WireOracle", exclude: ["Protos"], swiftSettings: swift),
@@ -172,14 +170,15 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Tests/ClientTesting", swiftSettings: swift),
-    tests("FirestoreModelTests", ["FirestoreModel", "SeededRandom", "RandomValues", "SpecData"]),
-    tests("FirestoreQueryTests", ["SeededRandom", "FirestoreModel", "FirestoreQuery"]),
-    tests("FirestoreJSONTests", ["FirestoreModel", "FirestoreJSON", "SeededRandom", "RandomValues"]),
+    tests("FirestoreModelTests", ["FirestoreTesting", "FirestoreModel", "SeededRandom"]),
+    tests("FirestoreQueryTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery"]),
+    tests("FirestoreJSONTests", ["FirestoreTesting", "FirestoreModel", "FirestoreJSON", "SeededRandom"]),
     tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite"]),
     tests(
       "FirestoreLocalTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol",
       ]),
     tests(
@@ -187,24 +186,26 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal", "FirestoreProtocol",
         "FirestoreSync", "FirestoreSpec",
-        "FirestoreJSON", "FirestoreBackend", "SpecData",
+        "FirestoreJSON", "FirestoreBackend", "FirestoreTesting",
       ]),
     tests(
       "ModelTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite",
+        "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ]),
     tests(
       "FirestoreBackendTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreProtocol",
         "FirestoreSQLite", "FirestoreBackend",
       ]),
     tests(
       "FirestoreProtocolTests",
       [
-        "SeededRandom", "RandomValues", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
+        "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         "FirestoreBackend", "FirestoreService", protobuf,
       ]),
     tests(
@@ -218,7 +219,8 @@ let package = Package(
     tests(
       "RemoteTests",
       [
-        "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal", "FirestoreProtocol",
+        "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
+        "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -242,20 +244,25 @@ let package = Package(
     tests(
       "ConformanceTests",
       [
-        "SpecData", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON",
+        "FirestoreTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON",
         "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend",
       ]),
+    module("TerminalTesting", ["TerminalCanvas"], path: "Tests/TerminalTesting"),
+    tests("TerminalCanvasTests", ["TerminalTesting", "SeededRandom", "TerminalCanvas"]),
+    tests("TerminalThemeTests", ["TerminalCanvas", "TerminalTheme"]),
     tests(
       "TerminalTests",
       [
+        "TerminalTesting",
         "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel",
         "FirestoreQuery", "FirestoreClientState",
       ]),
     tests(
       "DashboardTests",
       [
+        "FirestoreTesting", "TerminalTesting",
         "SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
         "FirestoreJSON",
       ],
@@ -263,7 +270,8 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
+        "FirestoreTesting", "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "Dashboard",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -279,7 +287,8 @@ let package = Package(
     tests(
       "DurabilityTests",
       [
-        "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreTesting", "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery",
+        "FirestoreClientState",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
       ]),
     tests(

@@ -43,9 +43,6 @@ extension Theme {
     }
   }
 
-  /// The looks of all roles, in the order of `Role.allCases`.
-  package func resolvedStyles(at depth: ColorDepth) -> [ResolvedStyle] { Role.allCases.map { resolved($0, at: depth) } }
-
   /// Whether the theme uses nothing but the terminal's own two colours.
   private var isColorless: Bool {
     let used = styles.values.flatMap { [$0.foreground, $0.background] }.compactMap { $0 } + [foreground, background]

@@ -3,8 +3,8 @@ import FirestoreBackend
 import FirestoreJSON
 import FirestoreProtocol
 import FirestoreSync
+import FirestoreTesting
 import Foundation
-import SpecData
 import Testing
 
 /// The real backend's bloom filters and what they must say (PROTOCOL §2.5).

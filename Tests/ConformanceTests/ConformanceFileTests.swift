@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SpecData
+import FirestoreTesting
 import Testing
 
 @Suite(.enabled(if: SpecFiles.areThere(for: "the set of conformance files")))

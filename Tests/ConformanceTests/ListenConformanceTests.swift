@@ -3,8 +3,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Foundation
-import SpecData
 import Testing
 
 @testable import Hearth

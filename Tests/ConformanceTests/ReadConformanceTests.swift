@@ -2,8 +2,8 @@
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import Hearth
-import SpecData
 import Testing
 
 /// What the reading calls ask for. A mobile client watches where a server library requests, and always says the implied

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreTesting
 import Hearth
-import SpecData
 import Testing
 
 /// What the writing calls send. A mobile client gives no preconditions but `exists: true` with an update: there is no

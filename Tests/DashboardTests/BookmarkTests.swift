@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
 import Testing
 
@@ -59,9 +60,9 @@ struct BookmarkTests {
     let text = (0..<40).map { "word\($0)" }.joined(separator: " ")
     var driver = Driver(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["notes"]), at: 0)
-    driver.answerWindow([doc("notes/a", ["text": .string(text), "z": 1])], total: 1, at: 1)
+    driver.answerWindow([document("notes/a", ["text": .string(text), "z": 1])], total: 1, at: 1)
     driver.press("1 g j enter")
-    let document = doc("notes/a", ["text": .string(text), "z": 1])
+    let document = document("notes/a", ["text": .string(text), "z": 1])
     driver.client(.detail(key("notes/a"), remote: document, overlay: nil, local: document), at: 2)
     #expect(!driver.screen.contains("word39"))
     driver.press("w")

@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import Testing
 
 @testable import Dashboard
@@ -12,7 +13,7 @@ import Testing
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
     driver.client(.collections(below: .root, ["orders"]), at: 0)
-    driver.answerWindow((0..<documents).map { doc("orders/a\($0 + 100)", ["n": 1]) }, at: 0)
+    driver.answerWindow((0..<documents).map { document("orders/a\($0 + 100)", ["n": 1]) }, at: 0)
     if let total { driver.client(.counted(ResourcePath("orders"), total), at: 0) }
     return driver
   }
@@ -55,7 +56,7 @@ import Testing
     var driver = opened(limit, total: 1000)
     let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)
     func documents(_ change: Int) -> [Document] {
-      (0..<limit).map { doc("orders/a\($0 + 100 + change)", ["n": 1]) }
+      (0..<limit).map { document("orders/a\($0 + 100 + change)", ["n": 1]) }
     }
 
     for change in 1...5 { driver.client(.windowLoaded(tag, documents(change), isFromCache: false, total: nil), at: 1) }

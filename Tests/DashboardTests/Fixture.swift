@@ -1,34 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreClientState
-package import FirestoreModel
+import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
-
-extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
-  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
-{
-  package init(stringLiteral text: String) { self = .string(text) }
-  package init(integerLiteral number: Int64) { self = .integer(number) }
-  package init(floatLiteral number: Double) { self = .double(number) }
-  package init(booleanLiteral flag: Bool) { self = .boolean(flag) }
-  package init(arrayLiteral values: Value...) { self = .array(values) }
-  package init(dictionaryLiteral entries: (String, Value)...) { self = .map(Fields(entries.map { ($0.0, $0.1) })) }
-}
+import TerminalTesting
 
 /// `12:04:SS.mmm` of 2 March 2026, UTC.
 func at(_ seconds: Double) -> Timestamp {
   Timestamp(microseconds: 1_772_453_040_000_000 + Int64((seconds * 1_000_000).rounded()))
 }
 
-func doc(_ path: String, at seconds: Double = 0, pending: Document.PendingWrites = .none, _ fields: Fields) -> Document
+func document(_ path: String, at seconds: Double = 0, pending: Document.PendingWrites = .none, _ fields: Fields)
+  -> Document
 {
   Document(
     key: key(path), version: SnapshotVersion(at(seconds)), createTime: SnapshotVersion(at(-600)),
     state: .found(DocumentData(fields)), pending: pending)
 }
-
-func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
 
 let database = DatabaseID(project: "demo-shop")
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreTesting
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @testable import Dashboard

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
 import Testing
 
@@ -13,7 +14,7 @@ struct MissingDocumentTests {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, ["rooms"]), at: 0)
     #expect(driver.effects.contains(.client(.listMissing(in: ResourcePath("rooms")))))
-    driver.answerWindow([doc("rooms/b", ["n": 1]), doc("rooms/d", ["n": 2])], total: 2, at: 1)
+    driver.answerWindow([document("rooms/b", ["n": 1]), document("rooms/d", ["n": 2])], total: 2, at: 1)
     driver.client(.missingDocuments(in: ResourcePath("rooms"), missing.map { key("rooms/\($0)") }), at: 2)
     return driver
   }
@@ -59,7 +60,7 @@ struct MissingDocumentTests {
       Issue.record("there is no window")
       return
     }
-    driver.client(.windowLoaded(tag, [doc("rooms/d", ["n": 2])], isFromCache: false, total: 1), at: 3)
+    driver.client(.windowLoaded(tag, [document("rooms/d", ["n": 2])], isFromCache: false, total: 1), at: 3)
     #expect(driver.effects.contains(.client(.listMissing(in: ResourcePath("rooms")))))
   }
 }

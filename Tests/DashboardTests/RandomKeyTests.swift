@@ -2,6 +2,7 @@
 import Dashboard
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import SeededRandom
 import TerminalCanvas
 import Testing

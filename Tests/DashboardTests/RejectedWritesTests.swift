@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
 import Testing
 
@@ -155,7 +156,7 @@ struct SnapshotReasonTests {
     for (cause, text) in causes {
       var driver = Scenario.online.play(Size(width: 160, height: 36))
       let old = Scenario.orders[0]
-      let new = doc("orders/4hT0q9Lm", at: 20, ["total": 43.5])
+      let new = document("orders/4hT0q9Lm", at: 20, ["total": 43.5])
       Scenario.snapshot(
         &driver, ListenerTag(2), [.init(.modified, new, previous: old)], count: 3, [.fromServer, cause], at: 20)
       #expect(driver.state.feed.selected?.why == text)

@@ -3,6 +3,7 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
 
 /// The situations whose screens are kept as goldens, played from keys and client events.
@@ -52,17 +53,17 @@ enum Scenario: String, CaseIterable {
   }
 
   static let orders: [Document] = [
-    doc("orders/4hT0q9Lm", at: -60, ["status": "paid", "total": 42.5]),
-    doc(
+    document("orders/4hT0q9Lm", at: -60, ["status": "paid", "total": 42.5]),
+    document(
       "orders/7Qf3xAzP", at: -30,
       [
         "status": "paid", "total": 18.5, "items": ["kettle", "teacup", "tray"], "paidAt": .timestamp(at(-377.88)),
         "shipTo": ["city": "Amsterdam", "street": "Damrak 1", "zip": "1012 LG", "country": "NL", "name": "Ada"],
       ]),
-    doc("orders/9aaPq2Xc", at: -10, ["status": "paid", "total": 7.25]),
+    document("orders/9aaPq2Xc", at: -10, ["status": "paid", "total": 7.25]),
   ]
 
-  static let packed = doc(
+  static let packed = document(
     "orders/7Qf3xAzP", at: -30, pending: .local,
     [
       "status": "packed", "total": 18.5, "items": ["kettle", "teacup", "tray"], "paidAt": .timestamp(at(-377.88)),
@@ -70,7 +71,7 @@ enum Scenario: String, CaseIterable {
       "updatedAt": .serverTimestamp(ServerTimestamp(localWriteTime: at(16.88), previous: nil)),
     ])
 
-  static let created = doc(
+  static let created = document(
     "orders/8sW1bnRk", pending: .local, ["status": "new", "total": 99.9, "items": ["pot"], "note": "gift"])
 
   /// A shop with three listeners, one acknowledged write and two waiting ones.
@@ -90,10 +91,10 @@ enum Scenario: String, CaseIterable {
     driver.press("l")
     driver.answerWindow(orders, total: 3, at: 1)
     snapshot(&driver, all, orders.map { .init(.added, $0) }, count: 3, [.listenerAdded], synced: true, at: 1.2)
-    let message = doc("chat/m0912", at: 15, ["from": "grace", "text": "anyone packing 7Qf3?"])
+    let message = document("chat/m0912", at: 15, ["from": "grace", "text": "anyone packing 7Qf3?"])
     snapshot(&driver, chat, [], count: 57, [.fromServer], synced: true, at: 1.4)
     snapshot(&driver, chat, [.init(.added, message)], count: 58, [.fromServer], at: 15.731)
-    let paid = doc("orders/4hT0q9Lm", at: 15.1, ["status": "paid", "total": 40.0])
+    let paid = document("orders/4hT0q9Lm", at: 15.1, ["status": "paid", "total": 40.0])
     snapshot(&driver, all, [.init(.modified, orders[0], previous: paid)], count: 3, [.fromServer], at: 15.12)
     driver.client(
       .pendingWrites([pendingWrite(42, .update, "orders/7Qf3xAzP", at: at(16.88), .inFlight, transforms: 1)]), at: 16.87
@@ -113,7 +114,7 @@ enum Scenario: String, CaseIterable {
     driver.client(
       .windowLoaded(WindowTag(2), [orders[0], packed, created, orders[2]], isFromCache: false, total: 4), at: 17.05)
     snapshot(
-      &driver, all, [.init(.removed, doc("orders/2bbXk1Ww", ["status": "done"]))], count: 3, [.fromServer],
+      &driver, all, [.init(.removed, document("orders/2bbXk1Ww", ["status": "done"]))], count: 3, [.fromServer],
       pending: true,
       at: 17.12)
     return driver
@@ -142,12 +143,12 @@ enum Scenario: String, CaseIterable {
         pendingWrite(46, .increment, "stats/today", at: at(31), .held),
         pendingWrite(47, .set, "orders/Zt5mm0Kp", at: at(50), .held),
       ]), at: 50.9)
-    let shipped = doc("orders/9aaPq2Xc", at: -10, pending: .local, ["status": "shipped", "total": 7.25])
+    let shipped = document("orders/9aaPq2Xc", at: -10, pending: .local, ["status": "shipped", "total": 7.25])
     snapshot(
       &driver, ListenerTag(2), [.init(.modified, shipped, previous: orders[2])], count: 3, [.localWrite(BatchID(45))],
       synced: true, cache: true, pending: true, at: 51)
     driver.press("4 p")
-    let new = doc("orders/Zt5mm0Kp", pending: .local, ["status": "new", "total": 12.0])
+    let new = document("orders/Zt5mm0Kp", pending: .local, ["status": "new", "total": 12.0])
     snapshot(
       &driver, ListenerTag(2), [.init(.added, new)], count: 4, [.localWrite(BatchID(47))], cache: true, pending: true,
       at: 52)
@@ -198,7 +199,7 @@ enum Scenario: String, CaseIterable {
   static func events(_ range: Range<Int>) -> [Document] {
     range.map { number in
       let id = String(repeating: "0", count: 7 - "\(number)".count) + "\(number)"
-      return doc(
+      return document(
         "events/e\(id)", ["type": .string(["click", "view", "buy"][number % 3]), "value": .integer(Int64(number))])
     }
   }
@@ -208,11 +209,11 @@ enum Scenario: String, CaseIterable {
     driver.client(.status(status(0)), at: 0)
     driver.client(.collections(below: .root, ["商品"]), at: 0.1)
     let documents = [
-      doc("商品/湯沸かし", ["name": "電気ケトル 1.2リットル", "total": 4980]),
-      doc("商品/emoji-👩‍👩‍👧-🇯🇵", ["name": "👍🏽 thumbs ✈️", "total": 1]),
-      doc("商品/عربى", ["name": "مرحبا بالعالم", "total": 2]),
-      doc("商品/evil-\u{202E}txt.exe", ["name": "esc\u{1B}[31m\nnew line", "total": 3]),
-      doc("商品/e\u{301}tude", ["name": "combining e\u{301}", "total": 4]),
+      document("商品/湯沸かし", ["name": "電気ケトル 1.2リットル", "total": 4980]),
+      document("商品/emoji-👩‍👩‍👧-🇯🇵", ["name": "👍🏽 thumbs ✈️", "total": 1]),
+      document("商品/عربى", ["name": "مرحبا بالعالم", "total": 2]),
+      document("商品/evil-\u{202E}txt.exe", ["name": "esc\u{1B}[31m\nnew line", "total": 3]),
+      document("商品/e\u{301}tude", ["name": "combining e\u{301}", "total": 4]),
     ]
     driver.answerWindow(documents, total: 5, at: 0.5)
     driver.press("space")

@@ -3,7 +3,9 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @Suite struct UpdateTests {
@@ -103,7 +105,7 @@ import Testing
   func ring() {
     var driver = Scenario.online.play(size)
     for index in 0..<(Feed.capacity + 1000) {
-      let document = doc("chat/m\(index)", ["text": .string("\(index)")])
+      let document = document("chat/m\(index)", ["text": .string("\(index)")])
       Scenario.snapshot(
         &driver, ListenerTag(1), [.init(.added, document)], count: index, [.fromServer], at: 20 + Double(index) / 1000)
     }

@@ -3,6 +3,7 @@ import ChildProcesses
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 
 /// The folder of a client process: its cache, and its backend if that is not in memory. It goes with the value.

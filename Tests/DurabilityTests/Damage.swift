@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 
 /// What can happen to the files of a cache that nobody has open.

@@ -5,6 +5,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import SeededRandom
 
 /// A whole client in this process that does a little of everything with the cache of a folder.
@@ -34,8 +35,6 @@ struct UsedClient: Sendable {
     let text = Value.string(String(repeating: "\(number) ", count: 20))
     return Mutation(key: key(path), operation: .set(["n": .integer(Int64(number)), "text": text]))
   }
-
-  static func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
 
   private static let queries: [Query] = {
     let rooms = Query(path: ResourcePath("rooms"))
@@ -76,7 +75,7 @@ struct UsedClient: Sendable {
     }
     for number in 0..<20 {
       await attempt { () throws(RPCStatus) in _ = try await engine.write([Self.set("rooms/\(number * 7)", 3)]).local }
-      await attempt { () throws(RPCStatus) in _ = try await engine.layers(of: Self.key("rooms/\(number)")) }
+      await attempt { () throws(RPCStatus) in _ = try await engine.layers(of: key("rooms/\(number)")) }
     }
     try await backend.commit([Self.set("halls/other", 1)], in: ClientFolder.database)
     await attempt { () throws(RPCStatus) in try await engine.waitForPendingWrites() }

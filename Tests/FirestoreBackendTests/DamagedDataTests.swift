@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import Synchronization

@@ -3,6 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 import Testing
 

@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Testing
 
 @testable import FirestoreBackend

@@ -3,6 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreTesting
 import Testing
 
 @testable import FirestoreBackend

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import RandomValues
+import FirestoreTesting
 import SeededRandom
 import Testing
-
-private let database = DatabaseID(project: "p")
 
 private func parse(_ text: String) throws -> (fields: Fields, transforms: [FieldTransform]) {
   try DocumentJSON.parse(text, database: database)

@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Foundation
 import Synchronization
 import Testing
@@ -30,7 +31,7 @@ final class Place {
   {
     LocalStoreConfiguration(
       location: storage == .memory ? .memory : .directory(path), policy: policy,
-      database: DatabaseID(project: "test-project"))
+      database: database)
   }
 
   func open(_ policy: GarbageCollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0)) throws -> LocalStore {
@@ -38,31 +39,13 @@ final class Place {
   }
 }
 
-func key(_ text: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(text)) }
-
-func version(_ microseconds: Int64) -> SnapshotVersion { SnapshotVersion(microseconds: microseconds) }
-
-func token(_ text: String) -> ResumeToken? { ResumeToken(Array(text.utf8)) }
+/// Closes a store whose invariants hold.
+func close(_ store: consuming LocalStore, sourceLocation: SourceLocation = #_sourceLocation) throws {
+  let violations = try store.checkInvariants()
+  #expect(violations == [], sourceLocation: sourceLocation)
+}
 
 let now = Timestamp(seconds: 1_000)
-
-/// - Parameter fields: `nil` for a document that is known not to exist.
-func doc(
-  _ path: String, at microseconds: Int64?, _ fields: Fields? = [:], pending: Document.PendingWrites = .none
-) -> Document {
-  Document(
-    key: key(path), version: microseconds.map(version), state: fields.map { .found(DocumentData($0)) } ?? .missing,
-    pending: pending)
-}
-
-func set(_ path: String, _ fields: Fields) -> Mutation { Mutation(key: key(path), operation: .set(fields)) }
-
-func patch(_ path: String, _ fields: Fields) -> Mutation {
-  let mask = FieldMask(fields.entries.map { FieldPath($0.name) })
-  return Mutation(key: key(path), operation: .patch(fields, mask), precondition: .exists(true))
-}
-
-func delete(_ path: String) -> Mutation { Mutation(key: key(path), operation: .delete) }
 
 func increment(_ path: String, _ field: String, by amount: Int64) -> Mutation {
   Mutation(

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 import Testing
 

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreTesting
 import Testing
 
 @testable import FirestoreLocal

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
+import FirestoreTesting
 import SeededRandom
 import Testing
 

@@ -2,6 +2,7 @@
 import FirestoreLocal
 import FirestoreModel
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import Testing

@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreTesting
 import Testing
 
 @Suite("Targets")

@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Testing
 
 @Suite("Writes")
@@ -20,8 +21,7 @@ struct WriteTests {
     #expect(read == expected)
     let remote = try store.remoteDocument(key("rooms/a"))
     #expect(remote == nil)
-    let violations = try store.checkInvariants()
-    #expect(violations.isEmpty)
+    try close(store)
   }
 
   @Test("An acknowledgement leaves the committed document", arguments: Storage.allCases)
@@ -54,8 +54,7 @@ struct WriteTests {
     let changes = try store.acknowledge(first, commit(at: 5))
 
     #expect(changes[key("rooms/a")] == doc("rooms/a", at: 5, ["x": .integer(1)], pending: .committed))
-    let violations = try store.checkInvariants()
-    #expect(violations.isEmpty)
+    try close(store)
   }
 
   @Test("A rejection restores the previous view", arguments: Storage.allCases)
@@ -74,8 +73,7 @@ struct WriteTests {
     #expect(
       afterFirst[key("rooms/a")] == doc("rooms/a", at: nil, ["x": .integer(0), "y": .integer(2)], pending: .local))
     #expect(afterSecond[key("rooms/a")] == before)
-    let violations = try store.checkInvariants()
-    #expect(violations.isEmpty)
+    try close(store)
   }
 
   @Test("A patch of an unknown document shows nothing until the document arrives", arguments: Storage.allCases)
@@ -90,8 +88,7 @@ struct WriteTests {
     #expect(written.changes[key("rooms/a")]?.exists == false)
     #expect(
       arrived[key("rooms/a")] == doc("rooms/a", at: nil, ["x": .integer(1), "y": .integer(2)], pending: .local))
-    let violations = try store.checkInvariants()
-    #expect(violations.isEmpty)
+    try close(store)
   }
 
   @Test("A pending patch on a document deleted elsewhere hides it", arguments: Storage.allCases)
@@ -105,8 +102,7 @@ struct WriteTests {
     let changes = try store.apply(event(at: 4, [doc("rooms/a", at: 4, nil)]))
 
     #expect(changes[key("rooms/a")]?.exists == false)
-    let violations = try store.checkInvariants()
-    #expect(violations.isEmpty)
+    try close(store)
   }
 
   @Test("An increment keeps the value it saw when the backend's value changes first", arguments: Storage.allCases)
@@ -252,8 +248,7 @@ struct WriteTests {
     #expect(
       back.affected
         == [key("rooms/a"): doc("rooms/a", at: nil, ["x": .integer(1), "y": .integer(5)], pending: .local)])
-    let violations = try store.checkInvariants()
-    #expect(violations.isEmpty)
+    try close(store)
   }
 
   @Test("No number is used twice, whichever write leaves the queue last", arguments: Storage.allCases)

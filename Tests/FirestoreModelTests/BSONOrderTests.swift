@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Testing
 
 @testable import FirestoreModel
@@ -21,7 +22,7 @@ import Testing
     [.string("a")],
     [.bytes([1])],
     [typed("__binary__", .bytes([0, 1]))],
-    [.reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath("c/a")))],
+    [.reference(database, DocumentKey(unchecked: ResourcePath("c/a")))],
     [typed("__oid__", .string("507f191e810c19729de860ea"))],
     [.geoPoint(GeoPoint(latitude: 1, longitude: 1))],
     [typed("__regex__", .map(["pattern": .string("a"), "options": .string("i")]))],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import RandomValues
+import FirestoreTesting
 import SeededRandom
 import Testing
 
@@ -56,7 +56,7 @@ struct CanonicalBytesTests {
       .null, .boolean(true), .integer(-1), .integer(1 << 40), .double(-0.0), .double(.nan), .string("é\u{10ffff}"),
       .timestamp(Timestamp(seconds: -5, nanoseconds: 7)), .bytes([0, 255]),
       .geoPoint(GeoPoint(latitude: 0, longitude: -1)),
-      .reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath("a/b"))),
+      .reference(database, DocumentKey(unchecked: ResourcePath("a/b"))),
       .array([.integer(300), .string(String(repeating: "x", count: 200))]), .map(["a": .map([:]), "b": .array([])]),
     ]
     for value in values {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import RandomValues
+import FirestoreTesting
 import SeededRandom
 import Testing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import SpecData
+import FirestoreTesting
 import Testing
 
 @Suite("Ordered code", .enabled(if: SpecFiles.areThere(for: "ordered code")))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import Testing
 
 @Suite("Ordered code of values")
 struct OrderedCodeValueTests {
-  private static let database = DatabaseID(project: "p")
 
   /// Values next to each other in every way that an encoding could get wrong.
   private static let values: [Value] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import Foundation
-import SpecData
 import Testing
 
 extension SpecFiles {

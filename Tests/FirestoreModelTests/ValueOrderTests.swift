@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import RandomValues
+import FirestoreTesting
 import SeededRandom
-import SpecData
 import Testing
 
 @Suite("The order of values")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import RandomValues
+import FirestoreTesting
 import SeededRandom
 import Testing
 
@@ -26,7 +26,7 @@ struct WriteValidationTests {
       (["a": nested(21)], "nested more than 20"), (["a": nested(20, .array([]))], "nested more than 20"),
       (["a": .string(String(repeating: "x", count: 1_048_488))], "longer than 1048487"),
       (["a": .bytes(Array(repeating: 0, count: 1_048_488))], "longer than 1048487"),
-      (["a": .reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath("c//d/e")))], "\"//\""),
+      (["a": .reference(database, DocumentKey(unchecked: ResourcePath("c//d/e")))], "\"//\""),
       (["a": .serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 0), previous: nil))], "transform"),
     ] as [(Fields, String)])
   func refused(fields: Fields, reason: String) throws {
@@ -78,7 +78,7 @@ struct WriteValidationTests {
 
   @Test("Sizes follow Firestore's accounting (PROTOCOL §3.10)")
   func sizes() {
-    let reference = Value.reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath("c/dd")))
+    let reference = Value.reference(database, DocumentKey(unchecked: ResourcePath("c/dd")))
     let fields: Fields = [
       "type": .string("Personal"), "done": .boolean(false), "priority": .integer(1),
       "description": .string("Learn Cloud Firestore"),

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import RandomValues
+import FirestoreTesting
 import SeededRandom
 
 /// Contents of messages, of every kind and with the edges of each type.

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import RandomValues
+import FirestoreTesting
 import SeededRandom
 import Testing
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import SeededRandom
 
 func path(_ text: String) -> FieldPath { FieldPath(segments: text.split(separator: ".").map(String.init)) }
@@ -8,12 +9,10 @@ func path(_ text: String) -> FieldPath { FieldPath(segments: text.split(separato
 func doc(_ key: String, _ fields: Fields, encoded: Bool = false) -> Document {
   let data = encoded ? DocumentData(encoded: EncodedFields(fields)) : DocumentData(fields)
   return Document(
-    key: DocumentKey(unchecked: ResourcePath(key)), version: SnapshotVersion(microseconds: 1), state: .found(data))
+    key: FirestoreTesting.key(key), version: version(1), state: .found(data))
 }
 
-func reference(_ key: String) -> Value {
-  .reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath(key)))
-}
+func reference(_ path: String) -> Value { .reference(database, key(path)) }
 
 func order(_ texts: String...) -> [OrderBy] {
   texts.map { text in

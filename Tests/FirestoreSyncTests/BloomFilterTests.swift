@@ -2,7 +2,7 @@
 import FirestoreJSON
 import FirestoreModel
 import FirestoreSync
-import SpecData
+import FirestoreTesting
 import Testing
 
 @testable import FirestoreProtocol

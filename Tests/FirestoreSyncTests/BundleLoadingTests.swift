@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Synchronization
 import Testing
 

@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 /// What is told about the queue and the connection, from the stream to the status.

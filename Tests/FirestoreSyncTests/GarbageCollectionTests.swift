@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 @Suite("Garbage collection of the cache")

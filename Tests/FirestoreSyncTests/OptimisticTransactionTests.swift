@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 /// What a transaction's commit demands of the documents that the transaction read.

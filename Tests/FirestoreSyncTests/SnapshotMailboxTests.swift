@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 @Suite struct SnapshotMailboxTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
-import SpecData
 import Testing
 
 @Suite struct SpecFilesTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreSpec
+import FirestoreTesting
 import Foundation
-import SpecData
 import Testing
 
 @Suite struct SpecRunnerTests {

@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 /// A store that fails and works again.

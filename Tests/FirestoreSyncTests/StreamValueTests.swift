@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreTesting
 import Testing
 
 @testable import FirestoreSync

@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct SyncEngineTests {

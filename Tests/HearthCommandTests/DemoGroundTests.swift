@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import Testing
 
 @testable import HearthCommand
 
 @Suite struct DemoGroundTests {
-  private let database = DatabaseID(project: "p")
 
   private func backend() throws -> LocalBackend {
     try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))

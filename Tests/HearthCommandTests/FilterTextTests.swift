@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import Testing
 
 @testable import HearthCommand
-
-private let database = DatabaseID(project: "p")
 
 private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -> FieldFilter {
   let query = group.map { Query(path: .root, collectionGroup: $0) } ?? Query(path: ResourcePath("cities"))

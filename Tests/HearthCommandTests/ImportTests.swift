@@ -4,12 +4,11 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Foundation
 import Testing
 
 @testable import HearthCommand
-
-private let database = DatabaseID(project: "p")
 
 @Suite struct ImportRulesTests {
   private func record(_ json: String, name: String? = nil, line: Int = 1) -> InputRecord {

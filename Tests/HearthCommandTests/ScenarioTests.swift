@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import Testing
 
 @testable import HearthCommand
 
 @Suite struct ScenarioParserTests {
-  private let parser = ScenarioParser(database: DatabaseID(project: "p"))
+  private let parser = ScenarioParser(database: database)
 
   @Test("A scenario is one step per line; comments and empty lines are passed over")
   func steps() throws {

@@ -3,12 +3,12 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 @testable import HearthCommand
 
 @Suite struct WatchedChangeTests {
-  private let database = DatabaseID(project: "p")
   private let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
   /// 1970-01-01T12:04:16.882912Z
   private let time = Timestamp(seconds: 43_456, nanoseconds: 882_912_000)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreTesting
 import Testing
 
 @testable import HearthCommand
 
 @Suite struct WriteArgumentTests {
-  private let database = DatabaseID(project: "p")
   private let key = DocumentKey(unchecked: ResourcePath("cities/SF"))
 
   private func update(_ assignments: [String], removing: [FieldPath] = []) throws -> Mutation {

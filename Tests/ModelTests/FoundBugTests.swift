@@ -4,15 +4,12 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
+import FirestoreTesting
 import Testing
 
 /// What random runs found, as short as it got.
 @Suite struct FoundBugTests {
   private let eager = ModelClient.Setup(isDurable: false, policy: .eager, maximumLimboResolutions: 100)
-
-  private func set(_ path: String, _ fields: Fields) -> Mutation {
-    Mutation(key: DocumentKey(unchecked: ResourcePath(path)), operation: .set(fields))
-  }
 
   private func fails(_ setups: [ModelClient.Setup], _ trace: [Operation]) async throws -> String? {
     try await ModelRun(setups, trace).failure().map { "step \($0.step): \($0.violation)" }
@@ -37,7 +34,7 @@ import Testing
 
   @Test("A document whose write was acknowledged, but which no target lists, is looked up")
   func acknowledgedButNotListed() async throws {
-    let room = DocumentKey(unchecked: ResourcePath("rooms/r4"))
+    let room = key("rooms/r4")
     let merge = Mutation(
       key: room, operation: .patch(["b": .string("é")], FieldMask([FieldPath("b")])), precondition: .none)
 
@@ -71,7 +68,6 @@ import Testing
 
   // MARK: Results that start from a target's documents
 
-  private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
   private let recent = ModelClient.Setup(
     isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 100)
 

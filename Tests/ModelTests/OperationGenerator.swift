@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
+import FirestoreTesting
 import SeededRandom
 
 /// Draws operations. What is drawn depends on the seed only, never on what happens.

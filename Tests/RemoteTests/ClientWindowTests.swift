@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -12,7 +13,6 @@ struct ClientWindowTests {
   /// an answer: they run in the nightly part `strangers`.
   private static let isAlone = ProcessInfo.processInfo.environment["HEARTH_FULL"] == "1"
 
-  private static let database = DatabaseID(project: "p")
   private static let root = "projects/p/databases/(default)"
 
   private static func message(_ write: (inout WireWriter) -> Void) -> [UInt8] {
@@ -62,7 +62,7 @@ struct ClientWindowTests {
       try await connection.close()
     }
     #expect(
-      try await backend.lookup([DocumentKey(unchecked: ResourcePath("c/d0"))], in: Self.database).documents[0].exists)
+      try await backend.lookup([DocumentKey(unchecked: ResourcePath("c/d0"))], in: database).documents[0].exists)
   }
 
   @Test(
@@ -72,7 +72,7 @@ struct ClientWindowTests {
     let backend = try LocalBackend.inMemory()
     let key = DocumentKey(unchecked: ResourcePath("c/a"))
     let fields: Fields = ["b": .bytes([UInt8](repeating: 7, count: 1_000_000))]
-    try await backend.commit([Mutation(key: key, operation: .set(fields))], in: Self.database)
+    try await backend.commit([Mutation(key: key, operation: .set(fields))], in: database)
     let request = Self.message { writer in
       switch method {
       case "GetDocument": writer.field(1, string: "\(Self.root)/documents/c/a")

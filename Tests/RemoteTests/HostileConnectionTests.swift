@@ -5,6 +5,7 @@ import FirestoreGRPC
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Foundation
 import SeededRandom
 import Testing
@@ -90,7 +91,7 @@ struct HostileConnectionTests {
         }
         try await group.waitForAll()
       }
-      let datastore = GRPCDatastore(server, database: DatabaseID(project: "p"), credentials: .emulatorOwner)
+      let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
       let answer = try await datastore.lookup([DocumentKey(unchecked: ResourcePath("c/none"))])
       #expect(answer.map(\.exists) == [false], "seed \(seed)")
       await datastore.close()
@@ -101,7 +102,7 @@ struct HostileConnectionTests {
   @Test("A connection that is one too many is told so and ended, and those that there are go on")
   func tooMany() async throws {
     try await Server.run(try LocalBackend.inMemory(), connections: 2) { server in
-      let datastore = GRPCDatastore(server, database: DatabaseID(project: "p"), credentials: .emulatorOwner)
+      let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
       let key = DocumentKey(unchecked: ResourcePath("c/none"))
       _ = try await datastore.lookup([key])
       let second = try await RawConnection(to: server)
@@ -134,7 +135,7 @@ struct HostileConnectionTests {
   @Test("A message that is too large is refused as such, and its connection goes on")
   func oversized() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
-      let datastore = GRPCDatastore(server, database: DatabaseID(project: "p"), credentials: .emulatorOwner)
+      let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
       let large = (0..<13).map { number in
         Mutation(
           key: DocumentKey(unchecked: ResourcePath("c/d\(number)")),
@@ -159,7 +160,7 @@ struct HostileConnectionTests {
     try await Server.run(backend) { server in
       var memory: [Int] = []
       for _ in 0..<(count < 1_000 ? 2 : 10) {
-        let datastore = GRPCDatastore(server, database: DatabaseID(project: "p"), credentials: .emulatorOwner)
+        let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
         let current = Events<Bool>()
         await withTaskGroup(of: Void.self) { group in
           for _ in 0..<count {

@@ -6,6 +6,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
+import FirestoreTesting
 import Foundation
 import Testing
 
@@ -14,7 +15,6 @@ import Testing
 @Suite struct RestoredCacheTests {
   enum Route: CaseIterable { case inProcess, served }
 
-  private let database = DatabaseID(project: "p")
   private let directory = NSTemporaryDirectory() + "hearth-restored-\(UUID().uuidString)"
   private var cache: String { directory + "/cache" }
   private var backup: String { directory + "/backup" }

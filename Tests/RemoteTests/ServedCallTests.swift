@@ -4,12 +4,12 @@ import FirestoreBackend
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreTesting
 import Testing
 
 /// How calls look on the line.
 @Suite(.timeLimit(.minutes(5)))
 struct ServedCallTests {
-  private static let database = DatabaseID(project: "p")
   private static let key = DocumentKey(unchecked: ResourcePath("c/a"))
 
   private static func message(_ write: (inout WireWriter) -> Void) -> [UInt8] {
@@ -111,10 +111,10 @@ struct ServedCallTests {
     let key = DocumentKey(unchecked: ResourcePath("c/é%🎉 "))
     let mutation = Mutation(key: key, operation: .patch([:], FieldMask([])), precondition: .exists(true))
     let backend = try LocalBackend.inMemory()
-    let expected = await #expect(throws: RPCStatus.self) { try await backend.commit([mutation], in: Self.database) }
+    let expected = await #expect(throws: RPCStatus.self) { try await backend.commit([mutation], in: database) }
     #expect(expected?.message.contains("é%🎉") == true)
     try await Server.run(backend) { server in
-      let datastore = GRPCDatastore(server, database: Self.database, credentials: .emulatorOwner)
+      let datastore = GRPCDatastore(server, database: database, credentials: .emulatorOwner)
       let refusal = await #expect(throws: RPCStatus.self) { try await datastore.commit([mutation]) }
       #expect(refusal == expected)
       await datastore.close()

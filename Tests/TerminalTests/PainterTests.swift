@@ -4,6 +4,7 @@ import CNcurses
 import Glibc
 import SeededRandom
 import TerminalCanvas
+import TerminalTesting
 import TerminalTheme
 import Testing
 

@@ -14,7 +14,6 @@ package struct TextField: Hashable, Sendable {
   package var text: String { String(characters) }
   var isEmpty: Bool { characters.isEmpty }
   var beforeCursor: String { String(characters[..<position]) }
-  var afterCursor: String { String(characters[position...]) }
 
   /// A name or query longer than this helps nobody; a paste is cut here.
   private static let longest = 2000

@@ -84,12 +84,4 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     let roles: [Role] = [.listener1, .listener2, .listener3, .listener4, .listener5, .listener6]
     return roles[((index % roles.count) + roles.count) % roles.count]
   }
-
-  /// The one-character name of the role in golden files; stable as long as no role is inserted before it.
-  package var code: Character { Self.codes[self] ?? " " }
-
-  private static let codes: [Role: Character] = {
-    let alphabet = ".mSubtTnsBGMAlkhHPOZ0123oiweaprczyxfLV@!qIKWR\"jN#?vdEFCD/*_gJUYQX%&+=~^$<>[]{}"
-    return Dictionary(uniqueKeysWithValues: zip(allCases, alphabet))
-  }()
 }

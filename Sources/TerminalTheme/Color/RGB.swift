@@ -31,12 +31,6 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
   /// `0xRRGGBB`.
   package var value: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
 
-  /// The WCAG 2 contrast ratio, from 1 to 21.
-  package func contrast(to other: RGB) -> Double {
-    let (one, two) = (linear.luminance, other.linear.luminance)
-    return (max(one, two) + 0.05) / (min(one, two) + 0.05)
-  }
-
   /// The same colour as amounts of light, each from 0 to 1.
   var linear: LinearRGB {
     func light(_ channel: UInt8) -> Double {
@@ -52,7 +46,4 @@ struct LinearRGB: Hashable, Sendable {
   var red: Double
   var green: Double
   var blue: Double
-
-  /// Relative luminance as WCAG 2 defines it.
-  var luminance: Double { 0.2126 * red + 0.7152 * green + 0.0722 * blue }
 }

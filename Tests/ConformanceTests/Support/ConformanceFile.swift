@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-import SpecData
+import FirestoreTesting
 import Testing
 
 /// One file of googleapis' conformance tests: what a call must send, or which snapshots a stream must give.

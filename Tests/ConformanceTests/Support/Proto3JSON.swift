@@ -2,6 +2,7 @@
 import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import Testing
 
 /// The database of all files.

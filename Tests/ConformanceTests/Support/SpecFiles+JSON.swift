@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
+import FirestoreTesting
 import Foundation
-import SpecData
 
 extension SpecFiles {
   static func json(_ name: String, in folder: String) throws -> JSONSyntax {

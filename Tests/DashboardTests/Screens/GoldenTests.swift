@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
 import Foundation
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @testable import Dashboard

@@ -2,7 +2,9 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @testable import Dashboard

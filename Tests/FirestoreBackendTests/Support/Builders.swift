@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Foundation
 import Synchronization
 
@@ -16,8 +17,6 @@ final class TestClock: Sendable {
   var now: @Sendable () -> Timestamp { { self.microseconds.withLock { Timestamp(microseconds: $0) } } }
 }
 
-let database = DatabaseID(project: "p")
-
 func makeBackend(
   _ location: BackendConfiguration.Location = .memory, clock: TestClock = TestClock(), keptChanges: Int = 100_000,
   requests: AppliedRequests.Limits = AppliedRequests.Limits()
@@ -26,22 +25,12 @@ func makeBackend(
     BackendConfiguration(location: location, now: clock.now), keptChanges: keptChanges, requests: requests)
 }
 
-func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
-
-func set(_ path: String, _ fields: Fields, _ precondition: Precondition = .none) -> Mutation {
-  Mutation(key: key(path), operation: .set(fields), precondition: precondition)
-}
-
 func patch(
   _ path: String, _ fields: Fields, mask: [String], _ precondition: Precondition = .none,
   _ transforms: [FieldTransform] = []
 ) -> Mutation {
   let mask = FieldMask(mask.map { FieldPath(segments: $0.split(separator: ".").map(String.init)) })
   return Mutation(key: key(path), operation: .patch(fields, mask), precondition: precondition, transforms: transforms)
-}
-
-func delete(_ path: String, _ precondition: Precondition = .none) -> Mutation {
-  Mutation(key: key(path), operation: .delete, precondition: precondition)
 }
 
 func transform(_ path: String, _ operations: FieldTransform.Operation...) -> Mutation {

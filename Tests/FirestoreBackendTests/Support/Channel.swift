@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreProtocol
+import FirestoreTesting
 
 /// Requests that a test sends one by one, and events that it waits for.
 struct Channel<Element: Sendable>: Sendable {

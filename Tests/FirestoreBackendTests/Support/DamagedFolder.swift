@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreTesting
 import Foundation
 
 @testable import FirestoreBackend

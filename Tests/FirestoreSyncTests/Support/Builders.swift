@@ -6,30 +6,13 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 
-/// A document as the backend has it; no fields for one that does not exist.
-func doc(_ path: String, at version: Int64, _ fields: Fields? = ["n": .integer(1)]) -> Document {
-  Document(
-    key: DocumentKey(unchecked: ResourcePath(path)), version: SnapshotVersion(microseconds: version),
-    state: fields.map { .found(DocumentData($0)) } ?? .missing)
-}
-
-func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
-
 func query(_ path: String) -> Query { Query(path: ResourcePath(path)) }
 
-func set(_ path: String, _ fields: Fields = ["n": .integer(1)]) -> Mutation {
-  Mutation(key: key(path), operation: .set(fields))
-}
-
 func at(_ version: Int64) -> SnapshotVersion { SnapshotVersion(microseconds: version) }
-
-func token(_ text: String) -> ResumeToken? { ResumeToken(Array(text.utf8)) }
 
 func committed(at version: Int64, writes: Int = 1) -> CommitResponse {
   CommitResponse(commitTime: at(version), results: (0..<writes).map { _ in MutationResult(version: at(version)) })
 }
-
-let database = DatabaseID(project: "test")
 
 extension ListenerOptions {
   static let metadata: ListenerOptions = {

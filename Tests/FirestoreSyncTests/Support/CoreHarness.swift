@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 
 /// A core on a cache in memory whose streams open as soon as it asks, with the effects of each event.
 struct CoreHarness: ~Copyable {

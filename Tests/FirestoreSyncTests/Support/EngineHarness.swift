@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
+import FirestoreTesting
 
 /// An engine that runs for the length of a test, against a backend that the test plays and a clock that it moves.
 struct EngineHarness: Sendable {

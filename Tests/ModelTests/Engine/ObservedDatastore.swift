@@ -3,6 +3,7 @@ import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Synchronization
 
 /// What one cache had committed, and what was seen to be wrong meanwhile.

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import Synchronization
 
 /// A backend beside the model of what it must hold: every commit is made at both and compared.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import TerminalCanvas
 
 extension Canvas {
   /// The text of one row, as wide as the canvas.
@@ -40,4 +41,14 @@ extension String {
   fileprivate var trimmingTrailingSpaces: String {
     String(self[..<(lastIndex { $0 != " " }.map(index(after:)) ?? startIndex)])
   }
+}
+
+extension Role {
+  /// The one-character name of the role in golden files; stable as long as no role is inserted before it.
+  package var code: Character { Self.codes[self] ?? " " }
+
+  private static let codes: [Role: Character] = {
+    let alphabet = ".mSubtTnsBGMAlkhHPOZ0123oiweaprczyxfLV@!qIKWR\"jN#?vdEFCD/*_gJUYQX%&+=~^$<>[]{}"
+    return Dictionary(uniqueKeysWithValues: zip(allCases, alphabet))
+  }()
 }

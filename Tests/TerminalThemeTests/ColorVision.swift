@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+@testable import TerminalTheme
 
 /// How a person sees colours: with all three kinds of cones, or without one of them.
 ///
 /// The matrices are those of Machado, Oliveira and Fernandes (2009) for full severity, applied to linear light.
-package enum ColorVision: String, CaseIterable, Hashable, Sendable {
+enum ColorVision: String, CaseIterable, Hashable, Sendable {
   case normal, protanopia, deuteranopia, tritanopia
 
   func perceived(_ color: RGB) -> LinearRGB {
@@ -16,7 +17,7 @@ package enum ColorVision: String, CaseIterable, Hashable, Sendable {
   }
 
   /// The CIE76 difference of two colours as this person sees them.
-  package func difference(_ one: RGB, _ two: RGB) -> Double {
+  func difference(_ one: RGB, _ two: RGB) -> Double {
     Lab(perceived(one)).difference(to: Lab(perceived(two)))
   }
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
 
-package import TerminalCanvas
+@testable import TerminalTheme
 
 /// Checks that a theme can be read: contrast per role, and for themes that promise it, colours that colour-blind
 /// people can tell apart. Checked in true colour and after reduction to 256 colours, which can undo both.
-package enum ThemeLint {
-  package struct Finding: Hashable, Sendable, CustomStringConvertible {
-    package var depth: ColorDepth
-    package var subject: String
-    package var value: Double
-    package var minimum: Double
+enum ThemeLint {
+  struct Finding: Hashable, Sendable, CustomStringConvertible {
+    var depth: ColorDepth
+    var subject: String
+    var value: Double
+    var minimum: Double
 
-    package var description: String {
+    var description: String {
       func short(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
       return "\(subject) at \(depth): \(short(value)), needs \(short(minimum))"
     }
   }
 
   /// What a theme falls short of; empty for a good theme. Colours that only the terminal knows are not judged.
-  package static func findings(_ theme: Theme) -> [Finding] {
+  static func findings(_ theme: Theme) -> [Finding] {
     [ColorDepth.trueColor, .c256].flatMap { depth in
       Role.allCases.compactMap { contrast(of: $0, in: theme, at: depth) }
         + (theme.isColorBlindSafe ? confusions(in: theme, at: depth) : [])
@@ -26,7 +27,7 @@ package enum ThemeLint {
   }
 
   /// The smallest difference between two of `roles` over all kinds of colour vision; `nil` without fixed colours.
-  package static func smallestDifference(among roles: [Role], in theme: Theme, at depth: ColorDepth) -> Double? {
+  static func smallestDifference(among roles: [Role], in theme: Theme, at depth: ColorDepth) -> Double? {
     let colors = roles.compactMap { theme.style(of: $0).foreground?.rgb(at: depth) }
     guard colors.count == roles.count else { return nil }
     return ColorVision.allCases.flatMap { vision in
@@ -70,4 +71,17 @@ package enum ThemeLint {
       }
     }
   }
+}
+
+extension RGB {
+  /// The WCAG 2 contrast ratio, from 1 to 21.
+  func contrast(to other: RGB) -> Double {
+    let (one, two) = (linear.luminance, other.linear.luminance)
+    return (max(one, two) + 0.05) / (min(one, two) + 0.05)
+  }
+}
+
+extension LinearRGB {
+  /// Relative luminance as WCAG 2 defines it.
+  var luminance: Double { 0.2126 * red + 0.7152 * green + 0.0722 * blue }
 }

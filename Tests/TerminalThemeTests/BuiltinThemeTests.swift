@@ -28,12 +28,15 @@ import Testing
   func complete(slug: String) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme
     for depth in ColorDepth.allCases {
-      #expect(theme.resolvedStyles(at: depth).count == Role.allCases.count)
+      #expect(Role.allCases.map { theme.resolved($0, at: depth) }.count == Role.allCases.count)
       for role in [Role.paneTitleFocus, .selection, .stateFault, .stateConnecting, .changeModified, .match] {
         #expect(theme.resolved(role, at: depth) != theme.resolved(.text, at: depth), "\(role) at \(depth)")
       }
     }
-    #expect(theme.resolvedStyles(at: .mono).allSatisfy { $0.foreground == .terminal && $0.background == .terminal })
+    #expect(
+      Role.allCases.map { theme.resolved($0, at: .mono) }.allSatisfy {
+        $0.foreground == .terminal && $0.background == .terminal
+      })
   }
 
   @Test(
@@ -68,6 +71,9 @@ import Testing
   func monochrome(depth: ColorDepth) throws {
     let theme = try ThemeCatalog().theme(named: "monochrome").theme
 
-    #expect(theme.resolvedStyles(at: depth).allSatisfy { $0.foreground == .terminal && $0.background == .terminal })
+    #expect(
+      Role.allCases.map { theme.resolved($0, at: depth) }.allSatisfy {
+        $0.foreground == .terminal && $0.background == .terminal
+      })
   }
 }
