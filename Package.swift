@@ -58,6 +58,7 @@ let package = Package(
   ],
   targets: [
     module("SeededRandom"),
+    module("Spelling"),
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
@@ -118,7 +119,7 @@ let package = Package(
         .embedInCode("catppuccin-latte.toml"), .embedInCode("monochrome.toml"),
       ],
       swiftSettings: swift),
-    module("TerminalTheme", ["TerminalCanvas", "BuiltinThemes", "TOMLKit"]),
+    module("TerminalTheme", ["TerminalCanvas", "Spelling", "BuiltinThemes", "TOMLKit"]),
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .target(name: "CTerminalRestore"),
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
@@ -131,7 +132,7 @@ let package = Package(
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
-        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
+        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -152,7 +153,7 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
+        "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
         "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (coreOnly ? [] : ["Hearth"]),

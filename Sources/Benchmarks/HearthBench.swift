@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import Foundation
+import Spelling
 
 /// Measures the cache and the sync core on sample data, beside the same work done with SQLite alone.
 @main
@@ -39,7 +40,7 @@ struct HearthBench: AsyncParsableCommand {
 
   func validate() throws {
     for name in cases where !BenchmarkCase.all.contains(where: { $0.name == name }) {
-      let nearest = BenchmarkCase.nearestName(to: name)
+      let nearest = NearestName.closest(to: name, among: BenchmarkCase.all.map(\.name))?.name ?? ""
       throw ValidationError("There is no case “\(name)”; did you mean “\(nearest)”?")
     }
     if let count = documents.first(where: { !(100...10_000_000).contains($0) }) {
@@ -101,25 +102,4 @@ struct BenchmarkCase: Sendable {
   static let all =
     queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + garbageCollectionCases
     + memoryCases + scalingCases + endToEndCases
-
-  /// The name that takes the fewest edits to get from this one.
-  static func nearestName(to name: String) -> String {
-    all.map(\.name).min { editDistance($0, name) < editDistance($1, name) } ?? ""
-  }
-
-  /// How many characters to insert, delete or replace (Levenshtein).
-  private static func editDistance(_ left: String, _ right: String) -> Int {
-    let right = Array(right)
-    var row = Array(0...right.count)
-    for (index, character) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
-      for (column, other) in right.enumerated() {
-        let substituted = diagonal + (character == other ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(substituted, diagonal + 1, row[column] + 1)
-      }
-    }
-    return row[right.count]
-  }
 }

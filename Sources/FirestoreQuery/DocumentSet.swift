@@ -143,17 +143,23 @@ package struct DocumentSet: Sendable {
 
   /// Where the document is, or where it belongs.
   private func position(of document: Document) -> (chunk: Int, offset: Int) {
-    let chunk = chunks.partitioningIndex { orderBy.compare($0[$0.count - 1], document) != .ascending }
+    let chunk = chunks.indices.partitioningIndex {
+      orderBy.compare(chunks[$0][chunks[$0].count - 1], document) != .ascending
+    }
     guard chunk < chunks.count else { return (chunk, 0) }
-    return (chunk, chunks[chunk].partitioningIndex { orderBy.compare($0, document) != .ascending })
+    let documents = chunks[chunk]
+    return (chunk, documents.indices.partitioningIndex { orderBy.compare(documents[$0], document) != .ascending })
   }
 
   /// As for a document, where keys alone decide.
   private func position(of key: DocumentKey) -> (chunk: Int, offset: Int) {
     let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
-    let chunk = chunks.partitioningIndex { $0[$0.count - 1].key.path.compare(key.path) != before }
+    let chunk = chunks.indices.partitioningIndex {
+      chunks[$0][chunks[$0].count - 1].key.path.compare(key.path) != before
+    }
     guard chunk < chunks.count else { return (chunk, 0) }
-    return (chunk, chunks[chunk].partitioningIndex { $0.key.path.compare(key.path) != before })
+    let documents = chunks[chunk]
+    return (chunk, documents.indices.partitioningIndex { documents[$0].key.path.compare(key.path) != before })
   }
 }
 
@@ -198,19 +204,6 @@ extension DocumentSet: Sequence {
 extension DocumentSet: Equatable {
   package static func == (left: DocumentSet, right: DocumentSet) -> Bool {
     left.count == right.count && left.elementsEqual(right)
-  }
-}
-
-extension Array {
-  /// The first index whose element satisfies the predicate, where all elements that do come last.
-  fileprivate func partitioningIndex(where predicate: (Element) -> Bool) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 }
 

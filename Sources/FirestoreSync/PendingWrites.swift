@@ -155,11 +155,7 @@ struct PendingWrites: Sendable {
 
   /// - Returns: `nil` for a batch that is not pending. O(log n).
   private func position(of id: BatchID) -> Int? {
-    var (low, high) = (head, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].batch.id < id { low = middle + 1 } else { high = middle }
-    }
-    return low < entries.count && entries[low].batch.id == id && !entries[low].hasLeft ? low : nil
+    let index = (head..<entries.count).partitioningIndex { entries[$0].batch.id >= id }
+    return index < entries.count && entries[index].batch.id == id && !entries[index].hasLeft ? index : nil
   }
 }

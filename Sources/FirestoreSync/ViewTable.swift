@@ -61,12 +61,8 @@ struct ViewTable: Sendable {
   }
 
   private func position(of id: ViewID) -> Int? {
-    var (low, high) = (0, entries.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if entries[middle].id < id { low = middle + 1 } else { high = middle }
-    }
-    return low < entries.count && entries[low].id == id ? low : nil
+    let index = entries.indices.partitioningIndex { entries[$0].id >= id }
+    return index < entries.count && entries[index].id == id ? index : nil
   }
 
   mutating func insert(_ view: View, target: TargetID) -> ViewID {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import TerminalTheme
+import Spelling
 
 /// What the parser's own texts lack.
 enum CommandHelp {

@@ -2,6 +2,7 @@
 
 import BuiltinThemes
 import Foundation
+import Spelling
 
 /// The themes that can be chosen: those of the user's folders, then the built-in ones. A user's file may take the
 /// name of a built-in theme and inherit from it.

@@ -29,7 +29,7 @@ package struct Feed: Sendable {
   /// Rows on the page: all visible ones, up to where the feed was paused.
   package var shown: ArraySlice<Int> {
     guard let pausedAt else { return visible[...] }
-    return visible[..<upperBound(of: pausedAt, in: visible)]
+    return visible[..<visibleIndex(after: pausedAt)]
   }
 
   /// Events behind the pause.
@@ -56,7 +56,7 @@ package struct Feed: Sendable {
     guard rows.count > Self.capacity + Self.slack else { return }
     rows.removeFirst(rows.count - Self.capacity)
     guard let oldest = rows.first?.id else { return }
-    visible.removeFirst(upperBound(of: oldest - 1, in: visible))
+    visible.removeFirst(visibleIndex(after: oldest - 1))
   }
 
   mutating func pause() {
@@ -116,13 +116,5 @@ package struct Feed: Sendable {
     return filter.isEmpty || filter.matches(row.searchText)
   }
 
-  private func upperBound(of id: Int, in ids: [Int]) -> Int {
-    var low = 0
-    var high = ids.count
-    while low < high {
-      let middle = (low + high) / 2
-      if ids[middle] <= id { low = middle + 1 } else { high = middle }
-    }
-    return low
-  }
+  private func visibleIndex(after id: Int) -> Int { visible.indices.partitioningIndex { visible[$0] > id } }
 }

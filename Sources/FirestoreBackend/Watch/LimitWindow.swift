@@ -89,12 +89,7 @@ struct LimitWindow {
   }
 
   private func insertionIndex(of document: Document) -> Int {
-    var (low, high) = (0, held.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if target.compare(held[middle], document) == .ascending { low = middle + 1 } else { high = middle }
-    }
-    return low
+    held.indices.partitioningIndex { target.compare(held[$0], document) != .ascending }
   }
 
   private func position(of document: Document) -> Int? {

@@ -315,8 +315,8 @@ final class IndexTable {
     of range: IndexRange, in collection: CollectionNumber
   ) throws(LocalStoreError) -> ArraySlice<IndexTails.Entry> {
     let entries = try tails.entries(of: range.index, in: collection, try indexes(of: collection))
-    let lower = entries.partitioningIndex { Self.compare($0.key, range.lower) != .ascending }
-    let upper = entries.partitioningIndex { Self.compare($0.key, range.upper) != .ascending }
+    let lower = entries.indices.partitioningIndex { Self.compare(entries[$0].key, range.lower) != .ascending }
+    let upper = entries.indices.partitioningIndex { Self.compare(entries[$0].key, range.upper) != .ascending }
     return entries[lower..<max(lower, upper)]
   }
 

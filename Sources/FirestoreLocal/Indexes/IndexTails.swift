@@ -174,15 +174,3 @@ struct TailReader {
     return isBefore != isReversed
   }
 }
-
-extension [IndexTails.Entry] {
-  /// The first place whose entry satisfies the predicate, where all that do come last.
-  func partitioningIndex(where predicate: (IndexTails.Entry) -> Bool) -> Int {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      if predicate(self[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
-  }
-}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Spelling
 import TerminalCanvas
 
 /// A theme file as read, before palette names are looked up, so that an heir can change the palette alone.

@@ -3,7 +3,7 @@
 /// Finds what a mistyped name was probably meant to be.
 package enum NearestName {
   /// The candidate with the fewest edits, if those are few enough to be a slip: at most a third of the name, or two.
-  static func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
+  package static func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     guard let best = closest(to: name, among: candidates) else { return nil }
     return best.edits <= max(2, min(name.utf8.count, 64) / 3) ? best.name : nil
   }
