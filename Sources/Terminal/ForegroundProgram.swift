@@ -46,7 +46,7 @@ package struct ForegroundProgram: Sendable {
     var none = sigset_t()
     sigemptyset(&none)
     posix_spawnattr_setsigmask(&attributes, &none)
-    // This process ignores it; programs expect that it ends them when nobody reads their output.
+    // This process ignores it; programs expect that it ends them when their output is not read any more.
     var defaults = sigset_t()
     sigemptyset(&defaults)
     sigaddset(&defaults, SIGPIPE)

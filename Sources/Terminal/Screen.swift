@@ -9,13 +9,13 @@ package import TerminalTheme
 /// The screen of the controlling terminal: shows canvases, and gives the terminal back in the state it was found in,
 /// also when the program stops, exits or crashes.
 @MainActor package final class Screen {
-  /// Who has the terminal.
+  /// The process that has the terminal.
   private enum State {
     /// This screen; left by `leave`.
     case active
-    /// The shell or a child program; left by `enter`, which only whoever suspended calls.
+    /// The shell or a child program; left by `enter`, which only the caller of `suspend` calls.
     case suspended
-    /// Nobody here any more; final.
+    /// No process here any more; final.
     case closed
   }
 
@@ -106,7 +106,7 @@ package import TerminalTheme
     return true
   }
 
-  /// Takes the terminal back after a stop that nobody announced. Call it for `TerminalSignal.continued`; it does
+  /// Takes the terminal back after a stop that was not announced. Call it for `TerminalSignal.continued`; it does
   /// nothing after `suspend`, which has done so, and while a program has the terminal.
   package func resume() {
     guard state == .active, handledContinues != ctr_continue_count() else { return }

@@ -20,7 +20,7 @@ package struct TerminalPreferences: Sendable {
 
 /// Decides from the environment and the terminal's description what may be drawn.
 enum TerminalCapabilities {
-  /// Whether to try 0xRRGGBB colours: the terminal says it shows them, and nobody wants fewer.
+  /// Whether to try 0xRRGGBB colours: the terminal says it shows them, and neither user nor environment asks for fewer.
   static func triesDirectColor(environment: [String: String], wish: ColorDepth?) -> Bool {
     let claim = environment["COLORTERM"] ?? ""
     guard wish == .trueColor || claim == "truecolor" || claim == "24bit" else { return false }

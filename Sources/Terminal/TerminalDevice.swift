@@ -55,18 +55,19 @@ import TerminalCanvas
     var modes = savedModes
     cfmakeraw(&modes)
     // In the background this stops the process until it is in the foreground again, which is right. It does not wait
-    // for what was written before to be drawn: a terminal that nobody reads never draws it.
+    // for what was written before to be drawn: a terminal whose output is not read never draws it.
     tcsetattr(descriptor, TCSANOW, &modes)
     var saved = savedModes
     text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
   }
 
-  /// Sets the modes that were found; typed bytes that nobody read are dropped, because they are replies and mouse
+  /// Sets the modes that were found; typed bytes that were not read are dropped, because they are replies and mouse
   /// reports.
   func leaveRawMode() {
     ctr_disarm()
     var modes = savedModes
-    // Two calls, because TCSAFLUSH would also wait for output to drain, which a terminal that nobody reads never does.
+    // Two calls, because TCSAFLUSH would also wait for output to drain, which never happens where a terminal's output
+    // is not read.
     if !isGone { tcflush(descriptor, TCIFLUSH) }
     tcsetattr(descriptor, TCSANOW, &modes)
   }

@@ -50,7 +50,7 @@ extension DashboardState {
 }
 
 extension ListenerRecord {
-  /// Whether the last snapshot has all documents of a collection, as far as anybody can tell now.
+  /// Whether the last snapshot has all documents of a collection, as far as the client can tell now.
   fileprivate func isExact(whileOffline isOffline: Bool) -> Bool {
     failure == nil && query.matchesAllDocuments && query.collectionGroup == nil && !query.path.isDocument
       && (!isFromCache || isOffline)

@@ -35,7 +35,7 @@ package struct Browser: Sendable {
   var missing: [ResourcePath: [DocumentKey]] = [:]
   var expanded: Set<ResourcePath> = []
   var marks: [DocumentKey: FieldMark] = [:]
-  /// Collections in which documents came or went that nobody has counted, and when they are counted next.
+  /// Collections in which documents came or went since the last count, and when they are counted next.
   var recounts: [ResourcePath: Timestamp] = [:]
   private var nextTag = 1
 

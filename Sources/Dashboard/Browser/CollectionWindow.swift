@@ -42,7 +42,7 @@ struct CollectionWindow: Sendable {
   /// How many documents the whole collection has.
   var total: Int?
   var failure: RPCStatus?
-  /// How many documents lie before the window; `nil` when nobody knows.
+  /// How many documents lie before the window; `nil` where that is not known.
   var offset: Int? = 0
 
   init(path: ResourcePath) { self.path = path }

@@ -3,7 +3,7 @@
 extension DashboardConfiguration {
   /// The server at the other end.
   package struct Backend: Hashable, Sendable {
-    /// `cloud` is somebody's real data: deleting there asks to type the name.
+    /// `cloud` holds real data: deleting there asks to type the document's name.
     package enum Kind: Hashable, Sendable { case embedded, emulator, cloud }
     package var kind: Kind
     package var project: String
@@ -12,7 +12,7 @@ extension DashboardConfiguration {
     package var host: String?
     /// Whether the way there is encrypted.
     package var isTLS: Bool
-    /// Who is signed in.
+    /// The user that is signed in.
     package var user: String?
 
     package init(

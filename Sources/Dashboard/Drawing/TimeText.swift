@@ -61,23 +61,9 @@ enum TimeText {
     return "\(minutes):\(two(Int(seconds % 60)))"
   }
 
-  /// `2026-03-02 11:58:03.120Z`; the fraction is left out where it is zero and as long as it needs to be.
+  /// `2026-03-02 11:58:03.120Z`, to the microsecond: the fraction is as long as it needs to be.
   static func date(_ time: Timestamp) -> String {
-    let days = floorDivide(time.seconds, 86_400)
-    let (hour, minute, second) = timeOfDay(time, offset: 0)
-    // Days to a civil date: shift the era to 0000-03-01, so that leap days come last (H. Hinnant's algorithm).
-    let shifted = days + 719_468
-    let era = floorDivide(shifted, 146_097)
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let monthIndex = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * monthIndex + 2) / 5 + 1
-    let month = monthIndex < 10 ? monthIndex + 3 : monthIndex - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    let yearText = year >= 0 && year < 1000 ? String(repeating: "0", count: 4 - "\(year)".count) + "\(year)" : "\(year)"
-    return
-      "\(yearText)-\(two(Int(month)))-\(two(Int(day))) \(two(hour)):\(two(minute)):\(two(second))\(fraction(time))Z"
+    Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
   }
 
   /// `184 ms`, `2.4 s`.
@@ -104,19 +90,6 @@ enum TimeText {
     let remainder = Int(local % 86_400)
     let second = remainder < 0 ? remainder + 86_400 : remainder
     return (second / 3600, second / 60 % 60, second % 60)
-  }
-
-  private static func fraction(_ time: Timestamp) -> String {
-    let nanoseconds = Int(time.nanoseconds)
-    if nanoseconds == 0 { return "" }
-    let digits = three(nanoseconds / 1_000_000)
-    if nanoseconds % 1_000_000 == 0 { return "." + digits }
-    return "." + digits + three(nanoseconds / 1000 % 1000)
-  }
-
-  private static func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
-    let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? quotient - 1 : quotient
   }
 
   private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }

@@ -22,8 +22,6 @@ package struct Feed: Sendable {
   var showsDeltas = false
   private var nextID = 1
 
-  package init() {}
-
   package var isPaused: Bool { pausedAt != nil }
 
   /// Rows on the page: all visible ones, up to where the feed was paused.

@@ -13,42 +13,21 @@ package struct FeedRow: Sendable {
   }
 
   /// Consecutive: rows are found by it, never by their place on the screen.
-  package var id: Int
+  package var id = 0
   package var time: Timestamp
   package var kind: Kind
   package var listener: ListenerTag?
-  package var listenerName: String
+  package var listenerName = ""
   package var key: DocumentKey?
-  package var isLocal: Bool
-  package var isFromCache: Bool
-  package var hasPendingWrites: Bool
+  package var isLocal = false
+  package var isFromCache = false
+  package var hasPendingWrites = false
   package var summary: String
   /// Why the snapshot fired, where the row does not show it otherwise.
   package var why: String?
   package var batch: BatchID?
   package var document: Document?
   package var previous: Document?
-
-  package init(
-    id: Int = 0, time: Timestamp, kind: Kind, listener: ListenerTag? = nil, listenerName: String = "",
-    key: DocumentKey? = nil, isLocal: Bool = false, isFromCache: Bool = false, hasPendingWrites: Bool = false,
-    summary: String, why: String? = nil, batch: BatchID? = nil, document: Document? = nil, previous: Document? = nil
-  ) {
-    self.id = id
-    self.time = time
-    self.kind = kind
-    self.listener = listener
-    self.listenerName = listenerName
-    self.key = key
-    self.isLocal = isLocal
-    self.isFromCache = isFromCache
-    self.hasPendingWrites = hasPendingWrites
-    self.summary = summary
-    self.why = why
-    self.batch = batch
-    self.document = document
-    self.previous = previous
-  }
 
   /// What the document column says.
   var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }
@@ -71,7 +50,7 @@ package struct FeedRow: Sendable {
 }
 
 extension FeedRow.Kind {
-  /// What colour-blind readers go by.
+  /// The kind without colour.
   var letter: String {
     switch self {
     case .added: "+"

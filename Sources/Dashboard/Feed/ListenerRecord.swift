@@ -15,13 +15,6 @@ package struct ListenerRecord: Sendable {
   package var count: Int?
   package var failure: RPCStatus?
 
-  package init(tag: ListenerTag, name: String, query: Query, options: ListenerOptions) {
-    self.tag = tag
-    self.name = name
-    self.query = query
-    self.options = options
-  }
-
   /// Whether the listener watches a collection, as a collection or as part of a group.
   func covers(_ collection: ResourcePath) -> Bool {
     if let group = query.collectionGroup {
@@ -30,7 +23,7 @@ package struct ListenerRecord: Sendable {
     return query.path == collection || (query.path.isDocument && query.path.parent == collection)
   }
 
-  /// What a query is called when nobody named it: `orders`, `orders/open?` for filtered ones.
+  /// The name of a listener that the user gave none: `orders`, `orders/open?` for filtered ones.
   package static func defaultName(for query: Query) -> String {
     if let group = query.collectionGroup { return "**/" + group }
     return query.matchesAllDocuments || query.isDocumentQuery ? query.path.text : query.path.text + "?"

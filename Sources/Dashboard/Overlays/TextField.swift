@@ -15,7 +15,7 @@ package struct TextField: Hashable, Sendable {
   var isEmpty: Bool { characters.isEmpty }
   var beforeCursor: String { String(characters[..<position]) }
 
-  /// A name or query longer than this helps nobody; a paste is cut here.
+  /// No name and no query is longer; a paste is cut here.
   private static let longest = 2000
 
   /// Inserts typed or pasted text; line breaks become spaces.

@@ -74,9 +74,7 @@ struct NetworkPane {
   }
 
   private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String]) -> Line {
-    var line = Line(glyphs)
-    line.skip(1)
-    line.cell(name, .textMuted, width: 7)
+    var line = row(name)
     line.cell(text(of: stream), role(of: stream), width: 14)
     for fact in facts { line.cell(fact, width: max(14, fact.count + 2)) }
     if let error = stream.lastError { line.add(error.code.name, .warn) }
@@ -134,10 +132,16 @@ struct NetworkPane {
   }
 
   private func fact(_ name: String, _ text: String, _ role: Role) -> Line {
+    var line = row(name)
+    line.add(text, role)
+    return line
+  }
+
+  /// A line that begins with a name.
+  private func row(_ name: String, width: Int = 7) -> Line {
     var line = Line(glyphs)
     line.skip(1)
-    line.cell(name, .textMuted, width: 7)
-    line.add(text, role)
+    line.cell(name, .textMuted, width: width)
     return line
   }
 
@@ -193,9 +197,7 @@ struct NetworkPane {
     let sorted = all.sorted()
     func percentile(_ share: Int) -> Int { Int(sorted[min(sorted.count - 1, sorted.count * share / 100)]) }
     let figures = "p50 \(percentile(50)) p95 \(percentile(95)) ms"
-    var line = Line(glyphs)
-    line.skip(1)
-    line.cell("rtt", .textMuted, width: width < 44 ? 4 : 7)
+    var line = row("rtt", width: width < 44 ? 4 : 7)
     let room = min(30, width - line.width - figures.count - 4)
     if room > 3 {
       line.add(glyphs.sparkline(all.suffix(room)), .chartLow)
@@ -208,9 +210,7 @@ struct NetworkPane {
   private func outageLine(width: Int) -> Line {
     let outages = state.outages.recent(at: state.now)
     let columns = min(30, width - 27)
-    var line = Line(glyphs)
-    line.skip(1)
-    line.cell("online", .textMuted, width: 7)
+    var line = row("online")
     if columns >= 8 {
       for part in state.outages.ruler(columns: columns, at: state.now) {
         switch part {

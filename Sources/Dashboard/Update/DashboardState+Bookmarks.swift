@@ -71,8 +71,7 @@ extension DashboardState {
       let effects = openCollection(key.collection)
       browser.cursor.select(.document(key))
       return effects.filter { if case .client(.openWindow) = $0 { false } else { true } }
-        + browser.open(
-          key.collection, at: .from(key), landing: .first, limit: windowLimit, in: configuration.database)
+        + openWindow(of: key.collection, at: .from(key), landing: .first)
     }
   }
 }

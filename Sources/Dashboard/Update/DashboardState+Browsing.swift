@@ -4,6 +4,16 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
+  mutating func expand(_ path: ResourcePath) -> [Effect] {
+    browser.expand(path, limit: windowLimit, in: configuration.database)
+  }
+
+  mutating func openWindow(
+    of path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing = .stay
+  ) -> [Effect] {
+    browser.open(path, at: place, landing: landing, limit: windowLimit, in: configuration.database)
+  }
+
   mutating func fold() -> [Effect] {
     guard let item = browser.cursor.id else { return [] }
     switch item {
@@ -23,10 +33,10 @@ extension DashboardState {
     switch browser.cursor.id {
     case .collection(let path):
       if browser.expanded.contains(path) { return move(by: 1, in: .collections) }
-      return browser.expand(path, limit: windowLimit, in: configuration.database)
+      return expand(path)
     case .document(let key):
       if browser.expanded.contains(key.path) { return move(by: 1, in: .collections) }
-      return browser.expand(key.path, limit: windowLimit, in: configuration.database)
+      return expand(key.path)
     case .field, .before, .after, .note, nil: return []
     }
   }
@@ -34,9 +44,7 @@ extension DashboardState {
   mutating func foldAll() -> [Effect] { (browser.roots ?? []).flatMap { browser.collapse(ResourcePath($0)) } }
 
   mutating func unfoldAll() -> [Effect] {
-    (browser.roots ?? []).flatMap {
-      browser.expand(ResourcePath($0), limit: windowLimit, in: configuration.database)
-    }
+    (browser.roots ?? []).flatMap { expand(ResourcePath($0)) }
   }
 
   /// Folds or unfolds the selected field of the open document, or goes to the field around it.
@@ -56,12 +64,11 @@ extension DashboardState {
     case .collections:
       switch browser.cursor.id {
       case .collection(let path):
-        return browser.expanded.contains(path)
-          ? browser.collapse(path) : browser.expand(path, limit: windowLimit, in: configuration.database)
+        return browser.expanded.contains(path) ? browser.collapse(path) : expand(path)
       case .before, .after: return move(by: 0, in: .collections)
       case .document(let key), .field(let key, _): return openDetail(key)
       case .note(let path):
-        return browser.open(path, at: .start, landing: .stay, limit: windowLimit, in: configuration.database)
+        return openWindow(of: path, at: .start)
       case nil: return []
       }
     case .detail:
@@ -91,7 +98,7 @@ extension DashboardState {
     if path.count == 1, browser.roots?.contains(where: { $0.equalsUTF8(path.text) }) == false {
       browser.roots?.append(path.text)
     }
-    let effects = browser.expand(path, limit: windowLimit, in: configuration.database)
+    let effects = expand(path)
     browser.cursor.select(.collection(path))
     return effects
   }

@@ -79,7 +79,7 @@ extension DashboardState {
     var effects = uncounted.map { Effect.client(.count($0)) }
     // The first collection is opened at once, so that the first screen shows data.
     if isFirst, let first = sorted.first {
-      let expansion = browser.expand(ResourcePath(first), limit: windowLimit, in: configuration.database)
+      let expansion = expand(ResourcePath(first))
       effects += expansion.filter { !effects.contains($0) }
     }
     return effects

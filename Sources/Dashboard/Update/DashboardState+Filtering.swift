@@ -67,7 +67,7 @@ extension DashboardState {
     browser.windows[path] = window
     browser.expanded.insert(path)
     browser.cursor.select(.collection(path))
-    return browser.open(path, at: .start, landing: .stay, limit: windowLimit, in: configuration.database)
+    return openWindow(of: path, at: .start)
   }
 
   /// `*`: the collection, filtered by the selected field's value.

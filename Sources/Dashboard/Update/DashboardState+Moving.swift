@@ -67,12 +67,11 @@ extension DashboardState {
     if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection],
       isTop ? window.hasBefore : window.hasAfter
     {
-      return browser.open(
-        key.collection, at: isTop ? .start : .end, landing: isTop ? .first : .last, limit: windowLimit,
-        in: configuration.database)
+      return openWindow(
+        of: key.collection, at: isTop ? .start : .end, landing: isTop ? .first : .last)
     }
     if !isTop, case .after(let path)? = rows.last {
-      return browser.open(path, at: .end, landing: .last, limit: windowLimit, in: configuration.database)
+      return openWindow(of: path, at: .end, landing: .last)
     }
     browser.cursor.select(index: isTop ? 0 : rows.count - 1, in: rows)
     return slideWindow()

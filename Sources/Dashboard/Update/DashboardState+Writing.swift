@@ -1,5 +1,5 @@
-package import FirestoreClientState
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 package import FirestoreQuery

@@ -97,7 +97,7 @@ struct ListenerDialog {
       clause.path, .path(index), isLast ? "field" : "", x: x, y: y, width: path - 1, on: &canvas)
     if !(isLast && clause.isEmpty) || editor.slot == .op(index) {
       canvas.put(
-        SafeText.truncated(clause.op.symbol, to: op - 1, ellipsis: glyphs.ellipsis), at: Point(x: x + path, y: y),
+        SafeText.truncated(clause.op.rawValue, to: op - 1, ellipsis: glyphs.ellipsis), at: Point(x: x + path, y: y),
         role: role(of: .op(index)), maxWidth: op - 1)
     }
     field(
@@ -147,24 +147,6 @@ struct ListenerDialog {
           SafeText.truncated(text, to: area.width, ellipsis: glyphs.ellipsis), at: Point(x: area.x, y: y + 1 + row),
           role: .textMuted, clip: area)
       }
-    }
-  }
-}
-
-extension FieldFilter.Operator {
-  /// The operator as Firestore's consoles write it.
-  fileprivate var symbol: String {
-    switch self {
-    case .lessThan: "<"
-    case .lessThanOrEqual: "<="
-    case .equal: "=="
-    case .notEqual: "!="
-    case .greaterThan: ">"
-    case .greaterThanOrEqual: ">="
-    case .arrayContains: "array-contains"
-    case .arrayContainsAny: "array-contains-any"
-    case .in: "in"
-    case .notIn: "not-in"
     }
   }
 }
