@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package import TerminalCanvas
 
 /// How every role looks. Complete by construction: a role that a theme file does not name follows its parent.
@@ -69,4 +68,35 @@ package struct ResolvedStyle: Hashable, Sendable {
     self.background = background
     self.attributes = attributes
   }
+}
+
+/// Why a theme could not be used; prints as `file:line: reason`.
+package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
+  package var file: String
+  /// Counted from 1; `nil` when the file as a whole is at fault.
+  package var line: Int?
+  package var reason: String
+
+  package init(file: String, line: Int?, reason: String) {
+    self.file = file
+    self.line = line
+    self.reason = reason
+  }
+
+  package var description: String { line.map { "\(file):\($0): \(reason)" } ?? "\(file): \(reason)" }
+}
+
+/// Something in a theme file that was ignored; prints as `file:line: warning: reason`.
+package struct ThemeWarning: Hashable, Sendable, CustomStringConvertible {
+  package var file: String
+  package var line: Int?
+  package var reason: String
+
+  package init(file: String, line: Int?, reason: String) {
+    self.file = file
+    self.line = line
+    self.reason = reason
+  }
+
+  package var description: String { "\(file):\(line.map { "\($0):" } ?? "") warning: \(reason)" }
 }

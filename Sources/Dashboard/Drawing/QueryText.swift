@@ -29,3 +29,65 @@ enum QueryText {
     return isInner ? "(\(text))" : text
   }
 }
+
+/// A query as the Swift that asks for it, one call per line.
+enum SwiftCode {
+  static func lines(for query: Query) -> [String] {
+    var lines: [String] = []
+    if let group = query.collectionGroup {
+      lines.append("db.collectionGroup(\(quoted(group)))")
+    } else if query.path.isDocument {
+      return ["db.document(\(quoted(query.path.text)))"]
+    } else {
+      lines.append("db.collection(\(quoted(query.path.text)))")
+    }
+    for case .field(let filter) in query.filters {
+      lines.append("  .whereField(\(field(filter.path)), \(label(filter.op)): \(literal(filter.value)))")
+    }
+    for order in query.explicitOrderBy {
+      let direction = order.direction == .descending ? ", descending: true" : ""
+      lines.append("  .order(by: \(field(order.path))\(direction))")
+    }
+    if let limit = query.limit {
+      lines.append("  .limit(\(query.limitType == .last ? "toLast" : "to"): \(limit))")
+    }
+    return lines
+  }
+
+  private static func field(_ path: FieldPath) -> String {
+    path.isDocumentID ? "FieldPath.documentID()" : quoted(path.canonicalText)
+  }
+
+  private static func label(_ op: FieldFilter.Operator) -> String {
+    switch op {
+    case .lessThan: "isLessThan"
+    case .lessThanOrEqual: "isLessThanOrEqualTo"
+    case .equal: "isEqualTo"
+    case .notEqual: "isNotEqualTo"
+    case .greaterThan: "isGreaterThan"
+    case .greaterThanOrEqual: "isGreaterThanOrEqualTo"
+    case .arrayContains: "arrayContains"
+    case .arrayContainsAny: "arrayContainsAny"
+    case .in: "in"
+    case .notIn: "notIn"
+    }
+  }
+
+  private static func literal(_ value: Value) -> String {
+    switch value {
+    case .null: "NSNull()"
+    case .string(let text): quoted(text)
+    case .array(let values): "[" + values.map(literal).joined(separator: ", ") + "]"
+    case .reference(_, let key): "db.document(\(quoted(key.path.text)))"
+    case .map(let fields):
+      "[" + fields.entries.map { quoted($0.name) + ": " + literal($0.value) }.joined(separator: ", ") + "]"
+    case .geoPoint(let point): "GeoPoint(latitude: \(point.latitude), longitude: \(point.longitude))"
+    case .timestamp(let time): "Timestamp(seconds: \(time.seconds), nanoseconds: \(time.nanoseconds))"
+    case .boolean, .integer, .double, .bytes, .vector, .serverTimestamp: ValueText.short(value)
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n") + "\""
+  }
+}

@@ -25,3 +25,40 @@ struct FooterPane {
     canvas.put(footer.badges, x: area.width - footer.badges.width, y: area.y, width: footer.badges.width)
   }
 }
+
+/// The `/` line in the footer, with what it finds or why it is no filter.
+struct FilterPrompt {
+  let line: FilterLine
+  let state: DashboardState
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas, _ area: Rect) {
+    let isNarrow = area.width < 60
+    let prefix = isNarrow ? "/ " : " filter \(line.pane.title) / "
+    var x = area.x + canvas.put(prefix, at: area.origin, role: .key, maxWidth: area.width)
+    let note = SafeText.truncated(" \(self.note) ", to: max(0, area.width - x - 10), ellipsis: glyphs.ellipsis)
+    let noteWidth = SafeText.columns(of: note)
+    canvas.put(
+      note, at: Point(x: area.maxX - noteWidth, y: area.y), role: line.error == nil ? .textMuted : .inputInvalid)
+    x = min(x, area.maxX - 1)
+    canvas.put(
+      line.field, x: x, y: area.y, width: area.maxX - noteWidth - x, role: line.error == nil ? .input : .inputInvalid)
+  }
+
+  private var note: String {
+    if let error = line.error { return error }
+    if line.pane == .writes {
+      return "\(grouped(state.writes.rows.count)) of \(grouped(state.writes.allRows.count)) writes"
+    }
+    if line.pane == .detail {
+      let found = state.matchCount
+      return state.detail?.search.isEmpty != false ? "\(found.all) lines" : "\(found.matching) of \(found.all) lines"
+    }
+    if line.pane == .feed {
+      return "\(grouped(state.feed.visible.count)) of \(grouped(state.feed.rows.count)) rows"
+        + (state.size.width >= 72 ? "   words AND, !word NOT" : "")
+    }
+    let keep = "\(Command.text(of: Key(.enter), glyphs)) keep"
+    return state.size.width >= 72 ? "id prefix, field:value   \(keep)   esc clear" : keep
+  }
+}

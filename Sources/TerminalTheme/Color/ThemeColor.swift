@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-
 package import TerminalCanvas
 
 /// A palette entry of a theme.
@@ -24,4 +23,11 @@ package enum ScreenColor: Hashable, Sendable {
   /// A number of the terminal's palette.
   case index(UInt8)
   case rgb(RGB)
+}
+
+/// How many colours a terminal can show.
+package enum ColorDepth: Int, CaseIterable, Comparable, Hashable, Sendable {
+  case mono, eight, sixteen, c256, trueColor
+
+  package static func < (one: ColorDepth, two: ColorDepth) -> Bool { one.rawValue < two.rawValue }
 }
