@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreTesting
 import Foundation
-import RandomValues
 import SeededRandom
 import SwiftProtobuf
 import Testing
