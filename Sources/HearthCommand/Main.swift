@@ -14,7 +14,7 @@ struct Main {
     do {
       try await perform(Array(CommandLine.arguments.dropFirst()))
     } catch is OutputFile.ClosedPipe {
-      // Whoever read has read enough.
+      // The reader has read enough.
     } catch let interruption as Interrupted {
       exit(interruption.exitStatus)
     } catch let failure as CommandFailure {
@@ -79,7 +79,7 @@ enum FatalSignals {
   /// Gives them their default action back, which ends the process at once.
   ///
   /// Swift's runtime answers them with a backtrace that takes a minute for a program of this size, and on a terminal
-  /// waits for a key: a service would neither run nor be restarted. Whoever sets `SWIFT_BACKTRACE` wants that. The
+  /// waits for a key: a service would neither run nor be restarted. A user who sets `SWIFT_BACKTRACE` wants that. The
   /// dashboard's handlers come after this, bring the terminal back, and then let the default action happen.
   static func takeDefaultActions(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }

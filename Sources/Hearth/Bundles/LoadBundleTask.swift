@@ -6,7 +6,7 @@ import Synchronization
 /// Names an observer of a `LoadBundleTask`.
 public typealias LoadBundleObserverHandle = Int
 
-/// The loading of a bundle, which goes on whether or not anybody observes it.
+/// The loading of a bundle, which goes on observed or not.
 public final class LoadBundleTask: Sendable {
   private typealias Observer = @Sendable (LoadBundleTaskProgress) -> Void
 

@@ -50,7 +50,7 @@ extension Firestore {
   }
 }
 
-/// Where data lies that nobody named a place for.
+/// The places of data for which the program names none.
 package enum StandardDirectories {
   /// The user's: what `HOME` names, else what the system has on record for the user. A relative or empty value is none;
   /// a user without either has a directory in which nothing can be made.

@@ -6,6 +6,10 @@ import Synchronization
 
 /// A Cloud Firestore database as this process sees it: references to its data, and the switch to its network.
 ///
+/// Types and calls of this module that have the name of one in the SDK do what its reference says
+/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>); their comments say what is more,
+/// or otherwise.
+///
 /// The first read, write or listener opens the cache and the way to the backend with the settings of that moment.
 public final class Firestore: Sendable {
   /// Which backend it talks to, and where its cache is.

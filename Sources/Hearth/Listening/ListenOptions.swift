@@ -79,7 +79,7 @@ public struct QueryListenOptions: Hashable, Sendable {
   private init(_ options: SnapshotListenOptions) { self.options = options }
 }
 
-/// What becomes of the snapshots of a sequence that nobody has asked for yet. None of the policies loses a change.
+/// What becomes of the snapshots of a sequence that were not read yet. None of the policies loses a change.
 public enum SnapshotBufferingPolicy: Hashable, Sendable {
   /// They become one, which shows the newest state and all changes since the snapshot that was read last.
   case merged

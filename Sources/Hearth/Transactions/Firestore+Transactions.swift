@@ -126,7 +126,7 @@ extension Firestore {
   }
 }
 
-/// A result that a thread waits for. Whoever holds one owes it an answer.
+/// A result that a thread waits for. Its holder owes it an answer.
 final class BlockingAnswer<Success: Sendable>: Sendable {
   private let result = Mutex<Result<Success, FirestoreError>?>(nil)
   private let isThere = DispatchSemaphore(value: 0)

@@ -69,7 +69,7 @@ public final class WriteBatch: DocumentWriter, Sendable {
 /// try await write.local            // durable here, and visible to listeners
 /// try await write.acknowledged     // committed by the backend
 /// ```
-/// A handle that nobody awaits changes nothing: the write goes its way.
+/// A handle that is not awaited changes nothing: the write goes its way.
 public struct WriteHandle: Sendable {
   let handle: FirestoreSync.WriteHandle
 

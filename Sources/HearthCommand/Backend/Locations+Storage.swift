@@ -35,7 +35,7 @@ extension StorageOptions.Locations {
     return false
   }
 
-  /// For commands that only read: a folder that somebody mistyped is not made.
+  /// For commands that only read: a mistyped folder is not made.
   /// - Throws: `CommandFailure` if a user named a folder in which there is no data.
   func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
@@ -75,9 +75,9 @@ extension CommandFailure {
 }
 
 /// The cache that a version before kept for the same project and database. It was named by these alone and did not note
-/// its backend, so that nobody knows for certain whose its writes are: it is left where it is.
+/// its backend, so that the owner of its writes is not certain: it is left where it is.
 enum FormerCache {
-  /// - Returns: what somebody should know whose writes wait there; `nil` if none do.
+  /// - Returns: what the owner of writes that wait there should know; `nil` if none do.
   static func notice(about path: String) -> String? {
     guard LocalStore.exists(in: path) else { return nil }
     let log = Logger(label: "hearth.cache")

@@ -91,7 +91,7 @@ struct ExportCommand: AsyncParsableCommand {
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     var written = Summary()
     var walk = DocumentWalk(at: connection, isRecursive: recursive)
-    // Asking for them takes as long as exporting does: only who wants all and would not miss them must be told.
+    // Asking for them takes as long as exporting does: only a user who wants all of them must be told.
     walk.countsSubcollections = all && !headless.quiet
     do {
       for root in roots {

@@ -106,7 +106,7 @@ struct ServeCommand: AsyncParsableCommand {
             \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")
 
             """
-          // Whoever waits for the first line has it at once; a server that can tell nobody serves all the same.
+          // A script that waits for the first line has it at once; without a reader the server serves all the same.
           try? OutputFile.print(text)
         }
       }

@@ -64,7 +64,7 @@ struct DemoGround: Sendable {
     case new
     /// The demo's own, with what it wrote before.
     case own
-    /// Somebody else's documents are there.
+    /// There are documents that the demo did not make.
     case foreign
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A file that takes its name in one step, when it is complete and on the disk. Whoever fails or is killed before
+/// A file that takes its name in one step, when it is complete and on the disk. A process that fails or is killed before
 /// leaves what had the name, and nothing else: until then the new file has no name at all, where the file system can do
 /// that.
 struct FileReplacement {

@@ -4,7 +4,7 @@ import Glibc
 /// Where a command's data goes: standard output or a file. Buffered; one task writes. A terminal gets `TerminalText`,
 /// all else the bytes.
 final class OutputFile {
-  /// The reader of standard output is gone: there is nobody to write for, and nothing is wrong.
+  /// The reader of standard output is gone: there is no more to write, and nothing is wrong.
   struct ClosedPipe: Error {}
 
   private static let bufferSize = 64 * 1024

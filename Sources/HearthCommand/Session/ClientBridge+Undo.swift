@@ -63,7 +63,7 @@ extension ClientBridge {
 }
 
 /// What the dashboard wrote, so that it can be taken back: as long as it waits by cancelling it, afterwards by writing
-/// the old contents, unless somebody else has changed the document since.
+/// the old contents, unless the document was changed by others since.
 struct UndoLog {
   struct Step {
     var batch: BatchID

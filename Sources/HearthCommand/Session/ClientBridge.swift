@@ -65,7 +65,7 @@ final class ClientBridge {
     }
     for await status in engine.status(queueEnds: Self.queueEnds) {
       publish(status)
-      // Each answer to a long queue changes it: what nobody can see so fast is left to those who send it.
+      // Each answer to a long queue changes it: a screen need not follow that fast, and the pause is left to the sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }
   }
@@ -218,7 +218,7 @@ final class ClientBridge {
         guard case .integer(let count)? = figures["n"], count <= limit else { return }
         bridge.emit(.missingDocuments(in: collection, try await bridge.datastore.missingDocuments(in: collection)))
       } catch {
-        // Who reads a collection need not be allowed to list it: the tree does without.
+        // A user who may read a collection need not be allowed to list it: the tree does without.
       }
     }
   }

@@ -50,8 +50,8 @@ struct Ticker {
   }
 }
 
-/// Ends the process if its client does not end by itself: whoever quits gets the shell back, whatever a server, a disk
-/// or a connection does. Nothing is lost, because what was accepted is on the disk before it is shown (S10).
+/// Ends the process if its client does not end by itself: a user who quits gets the shell back, whatever a server, a
+/// disk or a connection does. Nothing is lost, because what was accepted is on the disk before it is shown (S10).
 struct ExitDeadline {
   private static let patience = DispatchTimeInterval.seconds(5)
 

@@ -54,7 +54,7 @@ struct ExportTarget {
     }
   }
 
-  /// What was written is not all, and takes nobody's place.
+  /// Drops what was written, which is not all, and leaves the old file.
   func discard() {
     switch end {
     case .open: break

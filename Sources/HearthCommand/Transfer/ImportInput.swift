@@ -63,7 +63,7 @@ struct ImportInput {
   }
 
   /// - Returns: the next documents; `nil` after the last.
-  /// - Throws: `CommandFailure`, or `JSONError` where nobody can tell where the next document begins.
+  /// - Throws: `CommandFailure`, or `JSONError` where the next document cannot be found.
   mutating func next() throws -> Batch? {
     var batch = Batch()
     var byteCount = 0

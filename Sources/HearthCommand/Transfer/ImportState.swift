@@ -28,7 +28,7 @@ struct ImportState: Codable, Hashable {
     return try? JSONDecoder().decode(ImportState.self, from: data)
   }
 
-  /// Replaces the file in one step: whoever is killed meanwhile leaves the old one.
+  /// Replaces the file in one step: a process that is killed meanwhile leaves the old one.
   func write(to path: String) throws(CommandFailure) {
     guard let data = try? JSONEncoder().encode(self) else {
       throw CommandFailure(.failure, "how far the import came cannot be written as JSON.")

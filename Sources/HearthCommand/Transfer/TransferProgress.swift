@@ -24,7 +24,7 @@ struct TransferProgress {
 
   var elapsed: Duration { .now - start }
 
-  /// - Parameter fraction: how much of the work is done; `nil` if nobody knows how much there is.
+  /// - Parameter fraction: how much of the work is done; `nil` if it is not known how much there is.
   mutating func show(_ documents: Int, fraction: Double? = nil) {
     guard isShown else { return }
     let now = ContinuousClock.now

@@ -66,7 +66,7 @@ final class Interruptions {
     continuation.finish()
   }
 
-  /// A pipe's writing end has an error when nobody can read any more; a file never has one. One thread waits for it
+  /// A pipe's writing end has an error when its reader is gone; a file never has one. One thread waits for it
   /// until the process ends.
   private func watchOutput() {
     DispatchQueue(label: "hearth.output").async { [continuation] in
