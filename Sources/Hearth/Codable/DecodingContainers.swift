@@ -92,28 +92,23 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
     return true
   }
 
-  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    let value = try current().value(as: type)
-    currentIndex += 1
-    return value
-  }
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T { try next { try $0.value(as: type) } }
 
   mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
-    let container = try current().container(keyedBy: type)
-    currentIndex += 1
-    return container
+    try next { try $0.container(keyedBy: type) }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    let container = try current().unkeyedContainer()
-    currentIndex += 1
-    return container
+    try next { try $0.unkeyedContainer() }
   }
 
-  mutating func superDecoder() throws -> any Swift.Decoder {
-    let decoder = try current()
+  mutating func superDecoder() throws -> any Swift.Decoder { try next { $0 } }
+
+  /// Takes an element; one that cannot be read stays the next.
+  private mutating func next<Content>(_ read: (StructureDecoder) throws -> Content) throws -> Content {
+    let content = try read(try current())
     currentIndex += 1
-    return decoder
+    return content
   }
 
   private func current() throws -> StructureDecoder {

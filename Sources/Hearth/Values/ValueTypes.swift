@@ -3,7 +3,7 @@ package import FirestoreModel
 public import Foundation
 
 /// A point in time with nanoseconds; the backend keeps microseconds.
-public struct Timestamp: Hashable, Comparable, Sendable {
+public struct Timestamp: Hashable, Comparable, Sendable, Codable {
   /// Since 1970-01-01T00:00:00Z.
   public let seconds: Int64
   /// After `seconds`: 0…999 999 999.
@@ -62,13 +62,13 @@ extension Timestamp: CustomStringConvertible {
 }
 
 /// A place on Earth, in degrees.
-public struct GeoPoint: Hashable, Sendable {
+public struct GeoPoint: Hashable, Sendable, Codable {
   /// -90…90; anything else is reported by the call that writes or queries with it.
   public let latitude: Double
   /// -180…180.
   public let longitude: Double
 
-  /// - Parameters: degrees; what lies outside of −90…90 or −180…180 is reported by the write.
+  /// In degrees.
   public init(latitude: Double, longitude: Double) {
     self.latitude = latitude
     self.longitude = longitude
@@ -78,7 +78,7 @@ public struct GeoPoint: Hashable, Sendable {
 }
 
 /// A vector of numbers, which Firestore stores apart from arrays. Made by `FieldValue.vector(_:)`.
-public struct VectorValue: Hashable, Sendable {
+public struct VectorValue: Hashable, Sendable, Codable {
   /// The components.
   public let array: [Double]
 
