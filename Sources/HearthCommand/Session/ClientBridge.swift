@@ -267,7 +267,7 @@ final class ClientBridge {
 
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
-    canReachBackend = status.isNetworkEnabled && status.onlineState != .offline
+    canReachBackend = !status.isOffline
     // What was listed in between came from the cache alone.
     if canReachBackend, !couldReachBackend { listed.keys.forEach(listCollections) }
     for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
