@@ -29,7 +29,7 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
 
 /// What a client asks of the cache that it opens.
 package struct CacheClaim: Hashable, Sendable {
-  /// A cache that belongs to nobody yet, or comes from a version that did not note it, belongs to this database from
+  /// A cache that has no owner yet, or comes from a version that did not note it, belongs to this database from
   /// now on.
   package var identity: CacheIdentity
   /// Whether the cache of another database is begun anew if no write waits in it. For a place that only ever has caches
@@ -46,7 +46,8 @@ extension CacheDatabase {
   /// Beside the numbers in `globals`; no number of theirs.
   static let ownerName = "database_identity"
 
-  /// The database that the cache belongs to; `nil` for nobody's, or one that a version made which did not note it.
+  /// The database that the cache belongs to; `nil` for one that was never claimed, or that a version made
+  /// which did not note its owner.
   var owner: String? {
     get throws(LocalStoreError) {
       try connection.first("SELECT value FROM globals WHERE name = ?", Self.ownerName) { $0.text(0) }

@@ -34,7 +34,7 @@ package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
   package var policy: GarbageCollectionPolicy
   package var database: DatabaseID
-  /// Whose a durable cache must be; `nil` takes whatever is there, for whoever only reads it.
+  /// Whose a durable cache must be; `nil` takes any that is there, for a command that only reads it.
   package var claim: CacheClaim?
   /// Told what a user should know while nothing has failed: one sentence or two, while the store is opened.
   package var report: @Sendable (String) -> Void

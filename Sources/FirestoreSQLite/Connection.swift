@@ -85,7 +85,7 @@ public import CSQLite
   package func close() {
     guard isOpen else { return }
     isOpen = false
-    statements.forEach { sqlite3_finalize($0) }
+    for statement in statements.all { sqlite3_finalize(statement) }
     // That can only fail for statements in use, and there are none.
     sqlite3_close(handle)
   }

@@ -36,7 +36,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     return notices
   }
 
-  /// Whether damage was met while the database was in use, and nobody has looked at it since.
+  /// Whether damage was met while the database was in use, and it was not looked at since.
   package var isMarkedDamaged: Bool { access(mark, F_OK) == 0 }
 
   package func markDamaged() {
@@ -148,7 +148,7 @@ package struct StoreDirectory: ~Copyable {
   ///   - name: what errors call the directory, such as "data directory".
   ///   - database: the name of the database in it.
   ///   - others: beginnings of the names of what else belongs there.
-  ///   - report: told what was changed so that nobody else can read what is stored.
+  ///   - report: told what was changed so that no other user can read what is stored.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
     _ path: String, called name: String, database: String, others: [String] = [],

@@ -2,11 +2,11 @@
 import Glibc
 
 /// A directory that this process has for itself, by an advisory lock on a file that names the holder. The kernel drops
-/// the lock when the process ends in whatever way, so a stale file locks nobody out.
+/// the lock when the process ends in whatever way, so a stale file locks no process out.
 package struct DirectoryLock: ~Copyable {
   /// Absolute, which also keeps SQLite from taking a path such as `file:x` for a URI.
   package let directory: String
-  /// What was changed so that nobody else can read what is stored; for people.
+  /// What was changed so that no other user can read what is stored; for people.
   package let notices: [String]
   private let descriptor: Int32
 
@@ -83,7 +83,8 @@ package struct DirectoryLock: ~Copyable {
 
 /// Whether data may be kept in a directory that exists already.
 ///
-/// Whoever can write into it could replace a file; whoever can read in it could read a file that is not private itself.
+/// A user who can write into it could replace a file; one who can read in it could read a file that is not private
+/// itself.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t

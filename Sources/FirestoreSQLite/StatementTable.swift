@@ -24,9 +24,7 @@
     slots[place(of: sql.utf8Start)] = (sql.utf8Start, statement)
   }
 
-  func forEach(_ body: (OpaquePointer) -> Void) {
-    for place in 0..<Self.capacity { if let statement = slots[place].statement { body(statement) } }
-  }
+  var all: [OpaquePointer] { (0..<Self.capacity).compactMap { slots[$0].statement } }
 
   /// Where a statement is, or would be: behind those whose addresses have the same upper ten bits when multiplied by
   /// the golden ratio.

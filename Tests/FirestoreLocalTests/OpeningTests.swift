@@ -199,6 +199,23 @@ struct OpeningTests {
     #expect(pending == batch)
   }
 
+  @Test(
+    "A cache that lacks a table, a column or an index is damaged, and told at once",
+    arguments: [
+      ("DROP TABLE bundles", "bundles"), ("ALTER TABLE targets DROP COLUMN members", "targets.members"),
+      ("DROP INDEX documents_by_key", "documents_by_key"),
+    ])
+  func lacking(statement: String, name: String) throws {
+    let place = Place(.durable)
+    try place.open().close()
+    try Connection(path: place.databasePath, called: "cache").execute(statement)
+
+    let error = failure(place)
+
+    #expect(error?.kind == .corrupt)
+    #expect(error?.message.hasPrefix("The cache is damaged: it lacks \(name)") == true, "\(error?.message ?? "")")
+  }
+
   @Test("Bytes that changed on disk are noticed when read, and the file moved aside at the next start")
   func flippedByte() throws {
     let place = Place(.durable)

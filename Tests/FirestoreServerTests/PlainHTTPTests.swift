@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
 import FirestoreModel
+import FirestoreService
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -109,6 +111,30 @@ import Testing
     try channel.receive(
       "DELETE /emulator/v1/projects/p/databases/(default)/documents HTTP/1.1\r\nHost: \(host)\r\n\(line)\r\n")
     #expect(try channel.sentText().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
+  }
+
+  @Test("What a request of this machine names is deleted with all below it, and answered when that is done")
+  func deletes() async throws {
+    let backend = try LocalBackend(
+      BackendConfiguration(location: .memory, now: { Timestamp(microseconds: 1_000_000_000) }))
+    for path in ["c/a", "c/a/d/b", "e/f"] {
+      let mutation = Mutation(key: DocumentKey(unchecked: ResourcePath(path)), operation: .set([:]))
+      try await backend.commit([mutation], in: database)
+    }
+    let channel = NIOAsyncTestingChannel()
+    try await channel.eventLoop.submit {
+      let handler = PlainHTTPHandler(
+        FirestoreService(backend: backend), ControlOrigins(isLoopback: true), handshake: .seconds(10))
+      try channel.pipeline.syncOperations.addHandler(handler)
+    }.get()
+    for (path, code) in [("c", "200 OK"), ("c//a", "404 Not Found")] {
+      let request = "DELETE /emulator/v1/\(database.documentsName)/\(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      try await channel.writeInbound(ByteBuffer(string: request))
+      let answer = try await channel.waitForOutboundWrite(as: ByteBuffer.self)
+      #expect(String(buffer: answer).hasPrefix("HTTP/1.1 \(code)\r\n"))
+    }
+    #expect(try await backend.collectionIDs(below: .root, in: database) == ["e"])
+    _ = try await channel.finish()
   }
 
   @Test("This machine's own names and pages may, and without a browser any name of a port that others reach")

@@ -55,7 +55,7 @@ package struct GarbageCollectionRun: Sendable {
   var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
   var candidates = NumberSet()
-  /// What SQLite counted after the last slice. Any other number later means that somebody else made changes.
+  /// What SQLite counted after the last slice. Any other number later means that other changes were made.
   var changeCount: Int64?
   var isUndisturbed = true
   var pacer: SlicePacer

@@ -178,7 +178,7 @@ struct LRUGarbageCollector {
     return References(database: database, shown: shown, hasBatches: try database.mutations.hasAny())
   }
 
-  /// What keeps a document besides targets: views, limbo resolutions, and everybody's pending writes.
+  /// What keeps a document besides targets: views, limbo resolutions, and the pending writes of all users.
   private struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]

@@ -132,7 +132,7 @@ final class IndexTable {
     // Without documents there is nothing to catch up with.
     let group = try collections.group(definition.collectionGroup, below: .root)
     let isEmpty = group.isEmpty
-    // Where there was no index for a while, nobody kept the tail short.
+    // Where there was no index for a while, the tail was not kept short.
     if try !indexes.contains(where: { $0.definition.collectionGroup.equalsUTF8(definition.collectionGroup) }) {
       for collection in group { try tails.remove(of: collection) }
     }

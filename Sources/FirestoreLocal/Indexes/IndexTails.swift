@@ -116,7 +116,7 @@ final class IndexTails {
       collection.documents.upperBound
     ) { row throws(LocalStoreError) in
       let bytes = row.blobBytes(2)
-      // Whoever reads a damaged document is told so; an index has nothing to say about it.
+      // Reading a damaged document is an error; an index has nothing to say about it.
       guard try DocumentTable.State(stored: row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes)
       else {
         return

@@ -21,7 +21,7 @@ extension LocalStore {
   /// - Throws: `locked` if a store has it open; `notWritable`.
   package static func erase(_ path: String) throws(LocalStoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return }
-    // Held until all is gone, so that nobody opens what is being deleted.
+    // Held until all is gone, so that no store opens what is being deleted.
     let directory = try CacheDatabase.hold(path)
     do {
       try FileManager.default.removeItem(atPath: directory.path)

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 extension LocalStore {
-  /// Takes up the queue of a user; `nil` is the signed-out one. Nobody listens yet.
+  /// Takes up the queue of a user; `nil` is the signed-out one. There are no listeners yet.
   package mutating func start(user name: String?) throws(LocalStoreError) {
     try check(.start)
     let database = database
