@@ -1,5 +1,5 @@
-package import FirestoreProtocol
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreProtocol
 import Glibc
 
 /// Builds the bloom filter of an existence filter: the names of all documents that a target has at the backend.

@@ -1,5 +1,5 @@
-package import FirestoreLocal
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 

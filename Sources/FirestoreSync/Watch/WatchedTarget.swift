@@ -1,5 +1,5 @@
-import FirestoreLocal
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
