@@ -51,7 +51,7 @@
     ]
 
     /// One change after the other, each until a listener on one document in fifty shows it as the backend's.
-    private static func changes(
+    @MainActor private static func changes(
       _ bench: Workbench, _ server: EndToEnd, _ change: (Firestore, Int) async throws -> Void
     ) async throws -> Reading {
       let path = bench.newPath()
@@ -60,13 +60,13 @@
       var reading = Reading(unit: .microseconds, samples: [])
       let query = client.collection(EndToEnd.collection).whereField("state", isEqualTo: "state-07")
       var snapshots = query.snapshots(includeMetadataChanges: true).makeAsyncIterator()
-      while let snapshot = try await snapshots.next(), snapshot.metadata.isFromCache {}
+      while let snapshot = try await snapshots.next(isolation: #isolation), snapshot.metadata.isFromCache {}
       let perRound = 200
       for round in 0..<bench.repetitions {
         let sample = try await measureAsync(count: perRound) {
           for number in round * perRound..<(round + 1) * perRound {
             try await change(client, number)
-            while let snapshot = try await snapshots.next() {
+            while let snapshot = try await snapshots.next(isolation: #isolation) {
               let isShown = snapshot.documentChanges(includeMetadataChanges: true).contains {
                 $0.document.documentID == server.changing.documentID && $0.document.get("population") as? Int == number
               }
@@ -92,7 +92,7 @@
     let changing: DocumentKey
     private let backend: LocalBackend
 
-    init(_ bench: Workbench) async throws {
+    @MainActor init(_ bench: Workbench) async throws {
       let query = Workbench.equalityQuery(Workbench.syncedState)
       guard let first = bench.documents.first(where: { query.matches($0) }) else { throw Failure.wrongCount(0) }
       changing = first.key

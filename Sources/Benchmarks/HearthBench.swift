@@ -51,7 +51,8 @@ struct HearthBench: AsyncParsableCommand {
     }
   }
 
-  func run() async throws {
+  /// On the main thread, whose memory the system's allocator manages in another way than that of others.
+  @MainActor func run() async throws {
     if let residentProbe, let cache { return try ResidentProbe.run(residentProbe, cache) }
     let chosen = cases.isEmpty ? BenchmarkCase.all : BenchmarkCase.all.filter { cases.contains($0.name) }
     let sizes = documents.isEmpty ? [1_000, 10_000, 100_000] : documents
@@ -97,7 +98,7 @@ private struct Progress {
 struct BenchmarkCase: Sendable {
   let name: String
   let summary: String
-  let run: @Sendable (Workbench) async throws -> [Reading]
+  let run: @MainActor @Sendable (Workbench) async throws -> [Reading]
 
   static let all =
     queryCases + indexCases + startCases + wireCases + remoteCases + writeCases + fanoutCases + garbageCollectionCases

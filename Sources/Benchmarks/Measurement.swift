@@ -28,7 +28,7 @@ func measure<R>(count: Int = 1, _ body: () throws -> R) rethrows -> (sample: Sam
 }
 
 /// Measures `body` once, and all that it waits for.
-func measureAsync(count: Int = 1, _ body: () async throws -> Void) async rethrows -> Sample {
+@MainActor func measureAsync(count: Int = 1, _ body: () async throws -> Void) async rethrows -> Sample {
   let clock = ContinuousClock()
   let processor = processorSeconds()
   let start = clock.now
