@@ -202,7 +202,7 @@ struct OpeningTests {
   @Test(
     "A cache that lacks a table, a column or an index is damaged, and told at once",
     arguments: [
-      ("DROP TABLE bundles", "bundles"), ("ALTER TABLE targets DROP COLUMN members", "targets.members"),
+      ("DROP TABLE bundles", "bundles"), ("ALTER TABLE targets RENAME COLUMN members TO others", "targets.members"),
       ("DROP INDEX documents_by_key", "documents_by_key"),
     ])
   func lacking(statement: String, name: String) throws {
