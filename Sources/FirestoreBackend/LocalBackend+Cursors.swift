@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 import FirestoreQuery
+package import FirestoreSQLite
 
 /// Results in pieces, so that a client that reads slowly holds neither the backend nor its memory.
 extension LocalBackend {
@@ -46,7 +47,7 @@ extension LocalBackend {
     var (position, skipping, piece) = (start, skipping, QueryPiece())
     if let next { piece.append(next) }
     while piece.documents.count != needed {
-      position = try read(cursor) { reader throws(BackendError) in
+      position = try read(cursor) { reader throws(StoreError) in
         try reader.scanMatches(of: cursor.request.query, after: position, rows: Self.slice) { document in
           if skipping > 0 {
             skipping -= 1
@@ -77,7 +78,7 @@ extension LocalBackend {
     piece.skipped = skipped
     func isEnough() -> Bool { piece.isFull || piece.documents.count == Self.slice }
     if isThin {
-      try read(cursor) { reader throws(BackendError) in
+      try read(cursor) { reader throws(StoreError) in
         while !isEnough(), let document = left.popFirst() { piece.append(try reader.document(document.key)) }
       }
     } else {
@@ -90,7 +91,7 @@ extension LocalBackend {
   }
 
   private func read<Result>(
-    _ cursor: QueryCursor, _ body: (DocumentReader) throws(BackendError) -> Result
+    _ cursor: QueryCursor, _ body: (DocumentReader) throws(StoreError) -> Result
   ) throws(RPCStatus) -> Result {
     do throws(RPCStatus) { return try read(at: cursor.version, in: cursor.request.database, body) } catch {
       throw error.code == .failedPrecondition ? cursor.expiry ?? error : error

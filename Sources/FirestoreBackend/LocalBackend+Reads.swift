@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreQuery
+package import FirestoreSQLite
 
 /// At which version a read happens.
 package enum ReadConsistency: Sendable {
@@ -57,7 +58,7 @@ extension LocalBackend {
   private func lookup(
     _ keys: ArraySlice<DocumentKey>, at version: Int64, in database: DatabaseID
   ) throws(RPCStatus) -> [Document] {
-    try read(at: version, in: database) { reader throws(BackendError) in
+    try read(at: version, in: database) { reader throws(StoreError) in
       var documents: [Document] = []
       documents.reserveCapacity(keys.count)
       for key in keys { documents.append(try reader.document(key)) }
@@ -93,7 +94,7 @@ extension LocalBackend {
     let readTime = SnapshotVersion(microseconds: version)
     let paths = aggregations.compactMap(\.path)
     if paths.isEmpty {
-      let recorded = try read(at: version, in: database) { reader throws(BackendError) in
+      let recorded = try read(at: version, in: database) { reader throws(StoreError) in
         try reader.recordedCount(of: query)
       }
       if let recorded {
@@ -147,7 +148,7 @@ extension LocalBackend {
     below parent: ResourcePath, _ consistency: ReadConsistency = .latest, in database: DatabaseID
   ) throws(RPCStatus) -> [String] {
     let version = try begin(consistency, in: database)
-    return try read(at: version, in: database) { reader throws(BackendError) in
+    return try read(at: version, in: database) { reader throws(StoreError) in
       try reader.collectionIDs(below: parent)
     }
   }
@@ -193,7 +194,7 @@ extension LocalBackend {
       query.target.orderBy[0].path.isDocumentID,
       query.target.filters.isEmpty || query.target.orderBy[0].direction == .descending
     {
-      let documents = try read(at: version, in: database) { reader throws(BackendError) in
+      let documents = try read(at: version, in: database) { reader throws(StoreError) in
         try reader.run(query.target, limit: needed)
       }
       return (documents, false)
@@ -211,7 +212,7 @@ extension LocalBackend {
   ) async throws(RPCStatus) {
     var (position, goesOn) = (DocumentPosition?.none, true)
     while true {
-      position = try read(at: version, in: database) { reader throws(BackendError) in
+      position = try read(at: version, in: database) { reader throws(StoreError) in
         try reader.scanMatches(of: query, after: position, rows: Self.slice) { document in
           goesOn = visit(document)
           return goesOn
@@ -224,9 +225,9 @@ extension LocalBackend {
   }
 
   func read<Result>(
-    at version: Int64, in database: DatabaseID, _ body: (DocumentReader) throws(BackendError) -> Result
+    at version: Int64, in database: DatabaseID, _ body: (DocumentReader) throws(StoreError) -> Result
   ) throws(RPCStatus) -> Result {
-    do throws(BackendError) { return try log.read(database, at: version, body) } catch { throw error.status }
+    do throws(StoreError) { return try log.read(database, at: version, body) } catch { throw error.status }
   }
 
   func begin(_ request: ReadRequest) throws(RPCStatus) -> Int64 {
@@ -238,7 +239,7 @@ extension LocalBackend {
     _ consistency: ReadConsistency, in database: DatabaseID, _ note: (inout OpenTransaction) -> Void = { _ in }
   ) throws(RPCStatus) -> Int64 {
     let version: Int64
-    do throws(BackendError) { version = try self.version(of: consistency, in: database) } catch { throw error.status }
+    do throws(StoreError) { version = try self.version(of: consistency, in: database) } catch { throw error.status }
     if case .transaction(let bytes) = consistency, let id = TransactionID(bytes), var transaction = transactions[id],
       !transaction.isReadOnly
     {
@@ -249,7 +250,7 @@ extension LocalBackend {
   }
 
   /// The version to read at. No later commit will get a version up to it.
-  func version(of consistency: ReadConsistency, in database: DatabaseID) throws(BackendError) -> Int64 {
+  func version(of consistency: ReadConsistency, in database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try log.state(of: database)
     switch consistency {
     case .latest: return state.version
@@ -267,7 +268,7 @@ extension LocalBackend {
 
   private func version(
     of time: Timestamp, _ state: DatabaseState, in database: DatabaseID
-  ) throws(BackendError) -> Int64 {
+  ) throws(StoreError) -> Int64 {
     guard time.nanoseconds % 1_000 == 0 else {
       throw .refused(.invalidArgument, "timestamp cannot have more than microseconds precision")
     }

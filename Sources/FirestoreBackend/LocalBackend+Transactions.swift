@@ -11,7 +11,7 @@ extension LocalBackend {
   package func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
   ) throws(RPCStatus) -> TransactionID {
-    do throws(BackendError) {
+    do throws(StoreError) {
       let time = log.clock.microseconds
       var transaction = OpenTransaction(database: database, isReadOnly: false, client: client, began: time, used: time)
       switch options {
@@ -40,7 +40,7 @@ extension LocalBackend {
     _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8]
   ) throws(RPCStatus) -> CommitResponse {
     let id: TransactionID
-    do throws(BackendError) {
+    do throws(StoreError) {
       id = try transactions.use(transaction, in: database, at: log.clock.microseconds)
     } catch { throw error.status }
     guard let transaction = transactions[id] else { throw RPCStatus(.invalidArgument, "Invalid transaction.") }
@@ -49,8 +49,8 @@ extension LocalBackend {
     }
     defer { transactions.finish(id) }
     if !mutations.isEmpty {
-      do throws(BackendError) {
-        let isOutdated = try log.readAtBoth(database, transaction.version) { now, earlier throws(BackendError) in
+      do throws(StoreError) {
+        let isOutdated = try log.readAtBoth(database, transaction.version) { now, earlier throws(StoreError) in
           try now.hasConflict(transaction, earlier: earlier)
         }
         if isOutdated {
@@ -83,9 +83,9 @@ extension CommitLog {
   /// Reads now and at an earlier version (now, if there is none) in one step.
   mutating func readAtBoth<Result>(
     _ database: DatabaseID, _ version: Int64?,
-    _ body: (DocumentReader, DocumentReader) throws(BackendError) -> Result
-  ) throws(BackendError) -> Result {
-    try read(database) { reader throws(BackendError) in
+    _ body: (DocumentReader, DocumentReader) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
+    try read(database) { reader throws(StoreError) in
       let earlier = DocumentReader(
         connection: reader.connection, database: reader.database, state: reader.state, past: version)
       return try body(reader, earlier)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
+package import FirestoreSQLite
 
 /// How the transport of a watch stream learns that there is something to send. Called on the backend's executor.
 package struct WatchSignal: Sendable {
@@ -43,7 +44,7 @@ extension LocalBackend {
   ) throws(RPCStatus) {
     guard let database = sessions[session]?.database else { return }
     let state: DatabaseState
-    do throws(BackendError) { state = try log.state(of: database) } catch { throw error.status }
+    do throws(StoreError) { state = try log.state(of: database) } catch { throw error.status }
     switch request {
     case .add(let target):
       if let added = try sessions[session]?.add(target, isChecked: isChecked, others: others) {
@@ -70,14 +71,14 @@ extension LocalBackend {
     let nothing = WatchDelivery(changes: [], readTime: SnapshotVersion(microseconds: 0), hasMore: false)
     guard let position = sessions.index(forKey: session), sessions.values[position].isReady else { return nothing }
     let instance = log.instance
-    do throws(BackendError) {
+    do throws(StoreError) {
       if !sessions.values[position].needsReading {
         let state = try log.state(of: sessions.values[position].database)
         return sessions.values[position].take(state, instance: instance)
       }
       guard var watch = sessions.removeValue(forKey: session) else { return nothing }
       defer { sessions[session] = watch }
-      return try log.read(watch.database) { reader throws(BackendError) in
+      return try log.read(watch.database) { reader throws(StoreError) in
         try watch.take(reader, instance: instance)
       }
     } catch { throw error.status }
@@ -121,7 +122,7 @@ extension LocalBackend {
   /// told ends with the error, and its client asks anew.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     guard !transitions.isEmpty, !matcher.isEmpty else { return }
-    do throws(BackendError) {
+    do throws(StoreError) {
       try publish(transitions, in: database, log.state(of: database))
     } catch {
       for id in sessions.keys where sessions[id]?.database == database {
@@ -133,7 +134,7 @@ extension LocalBackend {
 
   private func publish(
     _ transitions: [DocumentTransition], in database: DatabaseID, _ state: DatabaseState
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     // A commit mostly changes one document, which needs no table of who is concerned.
     var concerned: [(TargetReference, [DocumentTransition])] = []
     if transitions.count == 1 {
@@ -148,7 +149,7 @@ extension LocalBackend {
     if concerned.isEmpty { return }
     try log.read(database) { reader in
       for (reference, transitions) in concerned {
-        do throws(BackendError) {
+        do throws(StoreError) {
           try sessions[reference.session]?.apply(transitions, to: reference.target, reader)
         } catch { failures[reference.session] = error.status }
       }

@@ -40,7 +40,7 @@ package actor LocalBackend {
   package init(
     _ configuration: BackendConfiguration, on executor: (any SerialExecutor)? = nil,
     pause: @escaping @Sendable () async -> Void = { await Task.yield() }
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     try self.init(configuration, keptChanges: CommitLog.keptChanges, on: executor, pause: pause)
   }
 
@@ -51,7 +51,7 @@ package actor LocalBackend {
     _ configuration: BackendConfiguration, keptChanges: Int,
     requests: AppliedRequests.Limits = AppliedRequests.Limits(), on executor: (any SerialExecutor)? = nil,
     pause: @escaping @Sendable () async -> Void = { await Task.yield() }
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     let log = try CommitLog(configuration, keptChanges: keptChanges, requests: requests)
     instance = log.instance
     self.executor = executor ?? QueueExecutor(label: "local-backend")
@@ -66,7 +66,7 @@ package actor LocalBackend {
   package func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
   ) throws(RPCStatus) -> CommitResponse {
-    do throws(BackendError) {
+    do throws(StoreError) {
       let outcome = try log.commit(mutations, in: database, request: request)
       publish(outcome.transitions, in: database)
       return outcome.response
@@ -75,7 +75,7 @@ package actor LocalBackend {
 
   /// Removes every document. Listeners on queries are reset, documents are reported deleted.
   package func deleteAllDocuments(in database: DatabaseID) throws(RPCStatus) {
-    do throws(BackendError) {
+    do throws(StoreError) {
       _ = try log.deleteAllDocuments(in: database)
       restartTargets(in: database)
     } catch { throw error.status }
@@ -86,7 +86,7 @@ package actor LocalBackend {
   package func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)> & Sendable, in database: DatabaseID
   ) throws(RPCStatus) {
-    do throws(BackendError) {
+    do throws(StoreError) {
       _ = try log.seed(documents, in: database)
       restartTargets(in: database)
     } catch { throw error.status }

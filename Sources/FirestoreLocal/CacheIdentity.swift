@@ -49,14 +49,14 @@ extension CacheDatabase {
   /// The database that the cache belongs to; `nil` for one that was never claimed, or that a version made
   /// which did not note its owner.
   var owner: String? {
-    get throws(LocalStoreError) {
+    get throws(StoreError) {
       try connection.first("SELECT value FROM globals WHERE name = ?", Self.ownerName) { $0.text(0) }
     }
   }
 
   /// Batches that wait and batches that were refused, of all users.
   var keptWriteCount: Int64 {
-    get throws(LocalStoreError) {
+    get throws(StoreError) {
       try connection.integer("SELECT (SELECT count(*) FROM mutation_batches) + (SELECT count(*) FROM rejected_writes)")
         ?? 0
     }
@@ -65,10 +65,10 @@ extension CacheDatabase {
   /// Has the cache belong to a database from now on, if it does not already.
   /// - Returns: `false` for another database's that may be begun anew.
   /// - Throws: `foreign` for another database's that may not.
-  func accept(_ claim: CacheClaim, in path: String) throws(LocalStoreError) -> Bool {
+  func accept(_ claim: CacheClaim, in path: String) throws(StoreError) -> Bool {
     let identity = claim.identity.description
     guard let owner = try owner else {
-      try transaction { () throws(LocalStoreError) in
+      try transaction { () throws(StoreError) in
         try connection.run("INSERT INTO globals (name, value) VALUES (?, ?)", Self.ownerName, identity)
       }
       return true
@@ -77,7 +77,7 @@ extension CacheDatabase {
     let count = try keptWriteCount
     if count == 0, claim.replacesOthers { return false }
     let contents = count == 0 ? "" : ", and \(count == 1 ? "a write is" : "\(count) writes are") kept in it"
-    throw LocalStoreError(
+    throw StoreError(
       .foreign,
       "The cache in \(path) is that of \(owner)\(contents). It is not used for \(identity): use another cache "
         + "directory, or move this one away.")

@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import FirestoreSync
 
 /// The client under test: the real core on a real store, with a scripted backend and timers that run when told to.
@@ -46,7 +47,7 @@ struct SpecClient: ~Copyable {
   private(set) var snapshotsInSyncCalls = 0
   private(set) var pendingWritesCalls = 0
 
-  init(storage: LocalStoreConfiguration, maximumLimboResolutions: Int?) throws(LocalStoreError) {
+  init(storage: LocalStoreConfiguration, maximumLimboResolutions: Int?) throws(StoreError) {
     var configuration = SyncCore.Configuration(database: storage.database)
     configuration.maximumLimboResolutions = maximumLimboResolutions ?? .max
     self.init(configuration, storage, try Self.started(configuration, storage))
@@ -63,7 +64,7 @@ struct SpecClient: ~Copyable {
 
   private static func started(
     _ configuration: SyncCore.Configuration, _ storage: LocalStoreConfiguration
-  ) throws(LocalStoreError) -> SyncCore {
+  ) throws(StoreError) -> SyncCore {
     var core = SyncCore(try LocalStore(storage), configuration: configuration, random: MiddleGenerator())
     try core.start(user: nil)
     return core
@@ -73,7 +74,7 @@ struct SpecClient: ~Copyable {
   consuming func close() { core.close() }
 
   /// The next client on the same storage, with the same user.
-  consuming func restarted() throws(LocalStoreError) -> SpecClient {
+  consuming func restarted() throws(StoreError) -> SpecClient {
     let (storage, maximum, user) = (storage, configuration.maximumLimboResolutions, user)
     core.close()
     var next = try SpecClient(storage: storage, maximumLimboResolutions: maximum)
@@ -197,7 +198,7 @@ struct SpecClient: ~Copyable {
 
   /// - Returns: whether the store kept the write.
   mutating func write(_ mutation: Mutation) -> Bool {
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       let batch = try core.write([mutation], at: Timestamp(seconds: 0))
       callbacks[batch] = [mutation.key]
       transition { _ in }

@@ -53,14 +53,14 @@ package struct SpecRun {
 
   private mutating func perform() throws(SpecMismatch) {
     var client: SpecClient
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       client = try SpecClient(storage: storage, maximumLimboResolutions: test.maximumLimboResolutions)
     } catch {
       throw SpecMismatch(step: 0, action: "start", subject: "store", expected: "it opens", got: error.message)
     }
     for (index, step) in test.steps.enumerated() {
       if case .restart = step.action {
-        do throws(LocalStoreError) {
+        do throws(StoreError) {
           client = try client.restarted()
         } catch {
           throw SpecMismatch(

@@ -2,6 +2,7 @@
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// Whether the store works, and what waits for it to work again.
 ///
@@ -35,16 +36,16 @@ struct StoreHealth: Sendable {
     case unopened
     case working
     /// Why, and what waits, oldest first: at least one operation.
-    case failing(LocalStoreError, [Operation])
+    case failing(StoreError, [Operation])
     /// What the store holds is not what was stored.
-    case damaged(LocalStoreError)
+    case damaged(StoreError)
   }
 
   private var state = State.unopened
   /// Room that was made on the disk should be noticed soon, and looking costs one transaction: 15 s at most.
   private var backoff = Backoff(longest: .seconds(10))
 
-  var failure: LocalStoreError? {
+  var failure: StoreError? {
     switch state {
     case .unopened, .working: nil
     case .failing(let error, _), .damaged(let error): error
@@ -56,7 +57,7 @@ struct StoreHealth: Sendable {
   }
 
   /// Why no write can be accepted: the queue that it belongs to is not open, or nothing is stored any more.
-  var refusal: LocalStoreError? {
+  var refusal: StoreError? {
     switch state {
     case .unopened, .working: nil
     case .damaged(let error): error
@@ -76,7 +77,7 @@ struct StoreHealth: Sendable {
 
   /// The store could not perform an operation, which from now on waits behind those that wait already.
   /// - Returns: whether it is the first, so that a retry has to be scheduled.
-  mutating func fail(_ error: LocalStoreError, retrying operation: Operation) -> Bool {
+  mutating func fail(_ error: StoreError, retrying operation: Operation) -> Bool {
     switch state {
     case .damaged: return false
     case .unopened, .working:
@@ -97,7 +98,7 @@ struct StoreHealth: Sendable {
   }
 
   /// The oldest operation failed again.
-  mutating func failAgain(_ error: LocalStoreError) {
+  mutating func failAgain(_ error: StoreError) {
     if case .failing(_, let waiting) = state { state = .failing(error, waiting) }
   }
 
@@ -109,7 +110,7 @@ struct StoreHealth: Sendable {
     return waiting.count == 1
   }
 
-  mutating func damaged(_ error: LocalStoreError) { state = .damaged(error) }
+  mutating func damaged(_ error: StoreError) { state = .damaged(error) }
 
   // MARK: The next attempt
 

@@ -16,7 +16,7 @@ package struct SyncConfiguration: Sendable {
 
 /// Why the durable cache that was asked for is not in use, or is a new one.
 package struct CacheProblem: Hashable, Sendable {
-  package let error: LocalStoreError
+  package let error: StoreError
   /// Whether memory takes the place of the cache; otherwise a new cache does, and the damaged one was moved aside.
   package let isInMemory: Bool
 

@@ -17,7 +17,7 @@ extension SyncCore {
     if let existing = views.id(of: query) {
       view = existing
     } else {
-      do throws(LocalStoreError) {
+      do throws(StoreError) {
         view = try open(query)
       } catch {
         // What waits may be as damaged as what was read: it must not be sent any more.
@@ -36,9 +36,9 @@ extension SyncCore {
   }
 
   /// Makes the view of a query from the cache.
-  private mutating func open(_ query: Query) throws(LocalStoreError) -> ViewID {
+  private mutating func open(_ query: Query) throws(StoreError) -> ViewID {
     let data = try store.allocateTarget(query.target)
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       var result = try store.execute(query, usingPreviousResults: true)
       let view = View(
         query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys,

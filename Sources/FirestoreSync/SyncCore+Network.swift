@@ -42,7 +42,7 @@ extension SyncCore {
   /// Switches to another user's queue. A store that fails keeps the change pending and the streams down.
   package mutating func changeUser(to user: String?) {
     if health.damage != nil || health.wait(with: .changeUser(user)) { return }
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       try performUserChange(to: user)
       health.stored()
     } catch {
@@ -53,7 +53,7 @@ extension SyncCore {
 
   mutating func performUserChange(
     to user: String?
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     statusRevision += 1
     let usedNetwork = canUseNetwork
     offlineCauses.insert(.userChanging)

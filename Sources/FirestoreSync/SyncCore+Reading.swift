@@ -3,10 +3,11 @@ package import FirestoreClientState
 package import FirestoreLocal
 import FirestoreModel
 package import FirestoreQuery
+package import FirestoreSQLite
 
 extension SyncCore {
   /// The query's result as the cache has it, local writes applied and the limit observed.
-  mutating func cachedDocuments(_ query: Query) throws(LocalStoreError) -> DocumentSet {
+  mutating func cachedDocuments(_ query: Query) throws(StoreError) -> DocumentSet {
     documents(of: query, in: try store.execute(query, usingPreviousResults: true))
   }
 
@@ -19,7 +20,7 @@ extension SyncCore {
   }
 
   /// Answers a query from the cache, for the sake of how that is done.
-  package mutating func explain(_ query: Query) throws(LocalStoreError) -> QueryExplanation {
+  package mutating func explain(_ query: Query) throws(StoreError) -> QueryExplanation {
     let result = try store.execute(query, usingPreviousResults: true)
     let documents = documents(of: query, in: result)
     let existing = try store.indexes()

@@ -6,7 +6,7 @@ import FirestoreSQLite
 
 extension SyncCore {
   /// What the backend refused of the current user's writes, in the order in which they were made.
-  package mutating func rejectedWrites() throws(LocalStoreError) -> [RejectedWrite] {
+  package mutating func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
     if let rejected { return rejected }
     let writes = try store.rejectedWrites()
     rejected = writes
@@ -21,9 +21,9 @@ extension SyncCore {
     _ id: BatchID, as mutations: [Mutation]?, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
     let batch: BatchID?
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       let found = try rejectedWrites().first { $0.id == id }
-      batch = try found.map { write throws(LocalStoreError) in
+      batch = try found.map { write throws(StoreError) in
         try self.write(mutations ?? write.mutations, at: now, insteadOf: id)
       }
     } catch {
@@ -38,7 +38,7 @@ extension SyncCore {
   /// - Throws: `not-found` for a write that is not among the rejected ones, and what the store says.
   package mutating func dropRejectedWrite(_ id: BatchID) throws(RPCStatus) {
     let wasThere: Bool
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       wasThere = try store.dropRejectedWrite(id)
     } catch {
       throw error.status
@@ -49,7 +49,7 @@ extension SyncCore {
   }
 
   /// - Returns: how many were forgotten.
-  package mutating func dropAllRejectedWrites() throws(LocalStoreError) -> Int {
+  package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let count = try store.dropAllRejectedWrites()
     rejected = []
     statusRevision += 1

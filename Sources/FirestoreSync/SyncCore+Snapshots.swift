@@ -4,6 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 extension SyncCore {
   /// Brings all views up to date with changed documents and delivers every snapshot that results (S1).
@@ -20,7 +21,7 @@ extension SyncCore {
     }
     let isAcknowledgement = causes.contains { if case .acknowledged = $0 { true } else { false } }
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
-    var withoutRefill: (views: Set<ViewID>, error: LocalStoreError?) = ([], nil)
+    var withoutRefill: (views: Set<ViewID>, error: StoreError?) = ([], nil)
     for id in affected.keys.sorted() {
       guard let target = views.target(of: id),
         var step = views.read(id, { $0.step(affected[id] ?? [], isAcknowledgement: isAcknowledgement) })
@@ -35,10 +36,10 @@ extension SyncCore {
 
   /// Continues a step over the whole query; without a working store the view stays short and is refilled later.
   private mutating func refill(
-    _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: LocalStoreError?)
+    _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: StoreError?)
   ) {
     guard let view = views[id]?.view else { return }
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       let result = try store.execute(view.query, usingPreviousResults: false)
       step = view.step(result.matches, after: step)
     } catch {
@@ -48,7 +49,7 @@ extension SyncCore {
   }
 
   /// Refills views whose limit the store could not refill before.
-  mutating func refill(_ ids: Set<ViewID>) throws(LocalStoreError) {
+  mutating func refill(_ ids: Set<ViewID>) throws(StoreError) {
     var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
     for id in ids.sorted() {
       guard let entry = views[id] else { continue }

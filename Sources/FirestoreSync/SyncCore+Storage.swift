@@ -8,7 +8,7 @@ import FirestoreSQLite
 extension SyncCore {
   /// Opens the user's queue; a store that cannot read it now is tried again, and nothing is written before that.
   package mutating func startOrRetry(user: String?) {
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       try start(user: user)
     } catch {
       storeFailed(error, retrying: .start(user))
@@ -16,7 +16,7 @@ extension SyncCore {
   }
 
   /// Opens the queue after listeners have begun without it.
-  private mutating func startLate(user: String?) throws(LocalStoreError) {
+  private mutating func startLate(user: String?) throws(StoreError) {
     try start(user: user)
     var changes: [DocumentKey: Document] = [:]
     for key in Set(try store.pendingBatches().flatMap(\.keys)) { changes[key] = try store.document(key) }
@@ -24,7 +24,7 @@ extension SyncCore {
   }
 
   /// Takes the network down and keeps the operation to be tried again.
-  mutating func storeFailed(_ error: LocalStoreError, retrying operation: StoreHealth.Operation) {
+  mutating func storeFailed(_ error: StoreError, retrying operation: StoreHealth.Operation) {
     guard health.damage == nil else { return }
     statusRevision += 1
     offlineCauses.insert(.storageFailed)
@@ -37,7 +37,7 @@ extension SyncCore {
   /// The cache turned out to be damaged while it was in use. What else in it is wrong is unknown, so that nothing is
   /// sent or stored any more: every write, wait and listener ends with the error, and what is asked for later fails
   /// likewise. What the cache still has whole can be read. The next start moves the damaged file aside.
-  private mutating func storeDamaged(_ error: LocalStoreError) {
+  private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
     effects.append(.cancel(.storeRetry))
@@ -61,7 +61,7 @@ extension SyncCore {
   /// Tries the oldest operation; the next one has to wait for its own turn.
   mutating func retryOldest() {
     guard let operation = health.waiting.first else { return }
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       try perform(operation)
       // That the store can be read does not say that there is room to write: the next thing stored does.
       if case .probe = operation {} else { health.stored() }
@@ -73,7 +73,7 @@ extension SyncCore {
     if !health.waiting.isEmpty { scheduleRetry() }
   }
 
-  private mutating func perform(_ operation: StoreHealth.Operation) throws(LocalStoreError) {
+  private mutating func perform(_ operation: StoreHealth.Operation) throws(StoreError) {
     switch operation {
     case .probe: _ = try store.lastRemoteSnapshotVersion()
     case .acknowledge(let batch, let response, let time): try acknowledge(batch, response, at: time)

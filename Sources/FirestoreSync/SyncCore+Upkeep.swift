@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
+import FirestoreSQLite
 
 /// What the store is asked to do in slices while nothing else waits.
 extension SyncCore {
@@ -7,7 +8,7 @@ extension SyncCore {
   /// turn between two slices.
   mutating func collectGarbage() {
     guard let threshold = configuration.garbageCollectionThreshold else { return }
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       if garbageCollection == nil {
         garbageCollection = try store.beginGarbageCollection(thresholdBytes: threshold, pacer: configuration.slicePacer)
       }
@@ -43,7 +44,7 @@ extension SyncCore {
   mutating func backfillIndexes() {
     isIndexBackfillScheduled = false
     statusRevision += 1
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       _ = try store.backfillIndexes()
     } catch {
       isIndexBackfillScheduled = true

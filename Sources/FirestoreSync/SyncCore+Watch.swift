@@ -4,6 +4,7 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 extension SyncCore {
   /// SDK stream: IDLE_TIMEOUT_MS.
@@ -75,7 +76,7 @@ extension SyncCore {
       return watchStreamEnded(error, in: epoch)
     }
     guard case .snapshot(let version, _) = change else { return }
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       if let last = try store.lastRemoteSnapshotVersion(), version < last { return }
       let event = withAggregator { $0.takeEvent(at: version, targets: $1) }
       try apply(event, causes: [.server(version)])
@@ -98,7 +99,7 @@ extension SyncCore {
 
   private mutating func apply(
     _ event: RemoteEvent, causes: [SnapshotCause]
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let changes = try store.apply(event)
     health.stored()
     for (id, change) in event.targetChanges {
@@ -132,7 +133,7 @@ extension SyncCore {
     // What may not be read does not exist for this client.
     let event = RemoteEvent(
       version: nil, documents: [key: Document(key: key, version: nil, state: .missing)], resolvedLimboDocuments: [key])
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       let changes = try store.apply(event)
       limbo.refused(id)
       store.removeLimboReferences(id)

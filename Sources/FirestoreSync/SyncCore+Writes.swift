@@ -11,7 +11,7 @@ extension SyncCore {
   /// - Throws: if the store cannot keep it; then nothing happened.
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
-  ) throws(LocalStoreError) -> BatchID {
+  ) throws(StoreError) -> BatchID {
     if let refusal = health.refusal { throw refusal }
     let result = try store.write(mutations, at: now, insteadOf: rejected)
     statusRevision += 1
@@ -31,7 +31,7 @@ extension SyncCore {
       throw RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
     }
     let changes: [DocumentKey: Document]
-    do throws(LocalStoreError) { changes = try store.reject(id) } catch { throw error.status }
+    do throws(StoreError) { changes = try store.reject(id) } catch { throw error.status }
     finish(id, .failure(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")), at: nil, changes)
     sendWrites()
   }
@@ -94,7 +94,7 @@ extension SyncCore {
     writeStream.succeeded()
     writes.answered(token: token)
     statusRevision += 1
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       try acknowledge(batch, response, at: now)
     } catch {
       storeFailed(error, retrying: .acknowledge(batch, response, at: now))
@@ -104,12 +104,12 @@ extension SyncCore {
 
   mutating func acknowledge(
     _ batch: MutationBatch, _ response: CommitResponse, at time: Timestamp
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let changes = try store.acknowledge(batch.id, response)
     finish(batch.id, .success(response), at: time, changes)
   }
 
-  mutating func reject(_ batch: MutationBatch, _ status: RPCStatus, at time: Timestamp) throws(LocalStoreError) {
+  mutating func reject(_ batch: MutationBatch, _ status: RPCStatus, at time: Timestamp) throws(StoreError) {
     let attempts = writes.attempts(of: batch.id)
     let changes = try store.reject(batch.id, Rejection(status: status, time: time, attempts: attempts))
     rejected = nil
@@ -150,7 +150,7 @@ extension SyncCore {
     if let oldest, status.code.isPermanentForWrites {
       writeStream.forgiveFailure()
       writes.note(status, of: oldest.id)
-      do throws(LocalStoreError) {
+      do throws(StoreError) {
         try reject(oldest, status, at: now)
       } catch {
         storeFailed(error, retrying: .reject(oldest, status, at: now))

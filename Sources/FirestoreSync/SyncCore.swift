@@ -3,6 +3,7 @@ package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
 import FirestoreProtocol
+package import FirestoreSQLite
 
 /// The whole client state. Synchronous and deterministic, without task or network; times are arguments. Every transition
 /// takes an event; what it wants done outside is taken by `takeEffects` afterwards, and performed in that order.
@@ -86,7 +87,7 @@ package struct SyncCore: ~Copyable {
   }
 
   /// Opens the user's queue and starts sending it.
-  package mutating func start(user: String?) throws(LocalStoreError) {
+  package mutating func start(user: String?) throws(StoreError) {
     try store.start(user: user)
     writes = PendingWrites(try store.pendingBatches())
     self.user = user

@@ -2,6 +2,7 @@
 import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
+package import FirestoreSQLite
 
 /// Both stages of a write.
 package struct WriteHandle: Sendable {
@@ -43,6 +44,6 @@ extension SyncEngine {
 
   /// - Returns: how many rejected writes were forgotten.
   package func dropAllRejectedWrites() async throws(RPCStatus) -> Int {
-    try change { core throws(LocalStoreError) in try core.dropAllRejectedWrites() }
+    try change { core throws(StoreError) in try core.dropAllRejectedWrites() }
   }
 }

@@ -117,7 +117,7 @@ package actor SyncEngine {
 
   private func write(_ mutations: [Mutation], _ handle: WriteHandle) {
     let time = now()
-    queue(handle) { core throws(LocalStoreError) in try core.write(mutations, at: time) }
+    queue(handle) { core throws(StoreError) in try core.write(mutations, at: time) }
   }
 
   /// Runs a transition that puts a batch into the queue; the handle gets both its stages.
@@ -302,7 +302,7 @@ extension RPCStatus: ClientFailure {
   var status: RPCStatus { self }
 }
 
-extension LocalStoreError: ClientFailure {
+extension StoreError: ClientFailure {
   var status: RPCStatus { RPCStatus(code, message) }
 }
 

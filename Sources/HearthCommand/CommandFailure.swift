@@ -44,7 +44,7 @@ extension CommandFailure {
   }
 
   /// The embedded backend's data cannot be used.
-  init(opening error: BackendError) {
+  init(opening error: StoreError) {
     switch error.kind {
     case .locked:
       self.init(

@@ -334,7 +334,7 @@ extension LocalBackend {
 
   fileprivate var answeredRequests: Int64 {
     get throws {
-      try log.file.access { connection throws(BackendError) in
+      try log.file.access { connection throws(StoreError) in
         try connection.first("SELECT count(*) FROM applied_requests") { $0.integer(0) } ?? 0
       }
     }

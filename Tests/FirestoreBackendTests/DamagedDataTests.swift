@@ -26,7 +26,7 @@ import Testing
       do {
         let backend = try makeBackend(.directory(folder.path))
         #expect(try await Contents(backend) == contents, "bit of byte \(place)")
-      } catch let error as BackendError {
+      } catch let error as StoreError {
         #expect(error.kind == .corrupt, "\(error)")
         told += 1
       } catch let error as RPCStatus {
@@ -59,7 +59,7 @@ import Testing
       #expect(try await backend.read("other/a").exists)
       #expect(reports.withLock { $0.count } == 1)
     }
-    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(folder.path)) }
+    let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(folder.path)) }
     #expect(error?.kind == .corrupt)
   }
 
@@ -72,7 +72,7 @@ import Testing
     let log = try Data(contentsOf: URL(filePath: killed.file + "-wal"))
     try killed.edit(killed.file) { $0.removeAll() }
 
-    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(killed.path)) }
+    let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(killed.path)) }
 
     #expect(error?.kind == .corrupt)
     #expect(error?.message.contains("is empty, but its log holds") == true)
@@ -127,6 +127,6 @@ import Testing
 
 extension LocalBackend {
   fileprivate func run(_ sql: String) throws {
-    try log.file.access { connection throws(BackendError) in try connection.execute(sql) }
+    try log.file.access { connection throws(StoreError) in try connection.execute(sql) }
   }
 }

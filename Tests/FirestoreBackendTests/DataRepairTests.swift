@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 import FirestoreTesting
 import Foundation
 import SeededRandom
@@ -66,7 +67,7 @@ import Testing
     let log = try Data(contentsOf: URL(filePath: killed.file + "-wal"))
     // Some frame in the middle.
     try killed.edit(killed.file + "-wal") { $0[32 + (log.count / 4120 / 2) * 4120 + 2_000] ^= 1 }
-    #expect(throws: BackendError.self) { _ = try makeBackend(.directory(killed.path)) }
+    #expect(throws: StoreError.self) { _ = try makeBackend(.directory(killed.path)) }
 
     let report = try repair(killed)
 
@@ -98,7 +99,7 @@ import Testing
     try folder.removeChecksums()
     // The root of some table.
     try folder.edit(folder.file) { $0.replaceSubrange(4096..<4200, with: Data(count: 104)) }
-    #expect(throws: BackendError.self) { _ = try makeBackend(.directory(folder.path)) }
+    #expect(throws: StoreError.self) { _ = try makeBackend(.directory(folder.path)) }
 
     _ = try repair(folder)
 
@@ -137,7 +138,7 @@ import Testing
     let folder = try TemporaryDirectory()
     let contents = try await folder.fill(20)
     try FileManager.default.moveItem(atPath: folder.file, toPath: folder.file + ".repaired")
-    #expect(throws: BackendError.self) { _ = try makeBackend(.directory(folder.path)) }
+    #expect(throws: StoreError.self) { _ = try makeBackend(.directory(folder.path)) }
 
     _ = try repair(folder)
 

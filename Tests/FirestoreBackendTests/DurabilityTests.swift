@@ -81,7 +81,7 @@ import Testing
     let directory = try TemporaryDirectory()
     do {
       let backend = try makeBackend(.directory(directory.path))
-      let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
+      let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path)) }
       #expect(error?.kind == .locked)
       #expect(error?.status.code == .failedPrecondition)
       #expect(error?.message.contains("process \(ProcessInfo.processInfo.processIdentifier)") == true)
@@ -98,7 +98,7 @@ import Testing
     let file = directory.path + "/backend.sqlite3"
     try garbage.write(to: URL(fileURLWithPath: file))
 
-    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
+    let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path)) }
 
     #expect(error?.kind == .corrupt)
     #expect(error?.status.code == .dataLoss)
@@ -111,7 +111,7 @@ import Testing
   func notWritable() throws {
     let directory = try TemporaryDirectory()
     try Data().write(to: URL(fileURLWithPath: directory.path))
-    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path + "/data")) }
+    let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path + "/data")) }
     #expect(error?.kind == .notWritable)
     #expect(error?.message.contains(directory.path) == true)
   }
@@ -121,11 +121,11 @@ import Testing
     let directory = try TemporaryDirectory()
     do {
       let file = try BackendFile(BackendConfiguration(location: .directory(directory.path), now: TestClock().now))
-      try file.access { connection throws(BackendError) in
+      try file.access { connection throws(StoreError) in
         try connection.run("INSERT INTO grdb_migrations VALUES ('9 something new')")
       }
     }
-    let error = #expect(throws: BackendError.self) { _ = try makeBackend(.directory(directory.path)) }
+    let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(directory.path)) }
     #expect(error?.kind == .newerSchema)
   }
 }

@@ -154,20 +154,20 @@ struct HistoryTests {
     for number in 0..<20 {
       try await backend.commit(set("c/b", ["t": .string(String(repeating: "x", count: 2_000 + number))]))
     }
-    await #expect(throws: BackendError.self) { try await backend.readDirectly(at: first.microseconds) }
+    await #expect(throws: StoreError.self) { try await backend.readDirectly(at: first.microseconds) }
   }
 }
 
 extension LocalBackend {
   /// As a slice of a read does whose version was checked when it began.
-  fileprivate func readDirectly(at version: Int64) throws(BackendError) {
-    _ = try log.read(database, at: version) { reader throws(BackendError) in try reader.document(key("c/a")) }
+  fileprivate func readDirectly(at version: Int64) throws(StoreError) {
+    _ = try log.read(database, at: version) { reader throws(StoreError) in try reader.document(key("c/a")) }
   }
 }
 
 extension LocalBackend {
   fileprivate func historyRows() throws -> Int64 {
-    try log.file.access { connection throws(BackendError) in
+    try log.file.access { connection throws(StoreError) in
       try connection.first("SELECT count(*) FROM history") { $0.integer(0) } ?? -1
     }
   }

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import FirestoreTesting
 import Synchronization
 import Testing
@@ -39,21 +40,21 @@ struct TransactionTests {
   func room() throws {
     var table = TransactionTable(at: 0, maximumOpen: 10)
     let (greedy, modest) = (ClientID(), ClientID())
-    func begin(_ client: ClientID, _ time: Int64) throws(BackendError) -> TransactionID {
+    func begin(_ client: ClientID, _ time: Int64) throws(StoreError) -> TransactionID {
       let transaction = OpenTransaction(
         database: database, isReadOnly: false, client: client, began: time, used: time)
       return try table.begin(transaction, at: time)
     }
     let first = try begin(greedy, 1)
     for time in 2...10 { _ = try begin(greedy, Int64(time)) }
-    #expect(throws: BackendError.self) { try begin(greedy, 11) }
+    #expect(throws: StoreError.self) { try begin(greedy, 11) }
 
     let kept = try begin(modest, 12)
 
     #expect(table[first] == nil && table[kept] != nil)
-    #expect(throws: BackendError.self) { try begin(greedy, 13) }
+    #expect(throws: StoreError.self) { try begin(greedy, 13) }
     for time in 14...17 { _ = try begin(modest, Int64(time)) }
-    #expect(throws: BackendError.self) { try begin(modest, 18) }
+    #expect(throws: StoreError.self) { try begin(modest, 18) }
     #expect(table[kept] != nil)
   }
 

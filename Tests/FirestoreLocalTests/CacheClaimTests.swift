@@ -30,7 +30,7 @@ struct CacheClaimTests {
   }
 
   /// Why the cache is not opened for a database; `nil` if it is.
-  private func refusal(_ claim: CacheClaim) -> LocalStoreError? {
+  private func refusal(_ claim: CacheClaim) -> StoreError? {
     let store = LocalStore(openingOrFallingBack: configuration(claim))
     let refusal = store.fallback
     store.close()
@@ -58,7 +58,7 @@ struct CacheClaimTests {
       }
       #expect(try waitingWrites(claim) == 0)
     }
-    #expect(throws: LocalStoreError.self) { _ = try LocalStore(configuration(CacheClaim(others))) }
+    #expect(throws: StoreError.self) { _ = try LocalStore(configuration(CacheClaim(others))) }
     #expect(try waitingWrites(CacheClaim(ours)) == 1)
   }
 

@@ -21,8 +21,8 @@ import Testing
     return store
   }
 
-  private func failure<T>(_ body: () throws -> T) -> LocalStoreError? {
-    do { _ = try body() } catch { return error as? LocalStoreError }
+  private func failure<T>(_ body: () throws -> T) -> StoreError? {
+    do { _ = try body() } catch { return error as? StoreError }
     return nil
   }
 

@@ -22,7 +22,7 @@ struct DiskFullTests {
     try store.database.connection.execute("PRAGMA max_page_count = \(pages + 4)")
     let large = Value.string(String(repeating: "x", count: 50_000))
 
-    var errors: [LocalStoreError] = []
+    var errors: [StoreError] = []
     do { _ = try store.write([set("rooms/a", ["x": large])], at: now) } catch { errors.append(error) }
     do { _ = try store.apply(event(at: 2, [doc("new/b", at: 2, ["x": large])], addedTo: target)) } catch {
       errors.append(error)

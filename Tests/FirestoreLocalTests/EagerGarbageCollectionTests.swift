@@ -3,6 +3,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import FirestoreTesting
 import Testing
 
@@ -61,7 +62,7 @@ struct EagerGarbageCollectionTests {
     let batch = try store.write([set("rooms/a", [:])], at: now).batchID
     store.faults = [.notifyLocalViewChanges]
     let shown = LocalViewChanges(targetID: id, isFromCache: true, added: [key("rooms/a")], removed: [])
-    #expect(throws: LocalStoreError.self) { try store.notifyLocalViewChanges([shown]) }
+    #expect(throws: StoreError.self) { try store.notifyLocalViewChanges([shown]) }
 
     _ = try store.acknowledge(batch, commit(at: 1))
 

@@ -40,7 +40,7 @@ struct FaultTests {
     let batch = try store.write([patch("rooms/a", ["x": .integer(1)])], at: now).batchID
     let before = try Visible(store, target)
 
-    func perform(_ store: inout LocalStore) throws(LocalStoreError) {
+    func perform(_ store: inout LocalStore) throws(StoreError) {
       switch action {
       case .writeLocally: _ = try store.write([set("rooms/a", [:])], at: now)
       case .acknowledgeBatch: _ = try store.acknowledge(batch, commit(at: 2))
@@ -73,7 +73,7 @@ struct FaultTests {
     let place = Place(.memory)
     var store = try place.open()
     store.faults = [.getLastRemoteSnapshotVersion, .getTargetData, .notifyLocalViewChanges]
-    var kinds: [LocalStoreError.Kind] = []
+    var kinds: [StoreError.Kind] = []
 
     do { _ = try store.lastRemoteSnapshotVersion() } catch { kinds.append(error.kind) }
     do { _ = try store.targetData(for: collection("rooms").target) } catch { kinds.append(error.kind) }

@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import FirestoreTesting
 import Foundation
 import Testing
@@ -237,7 +238,7 @@ struct IndexTests {
     try store.setIndexes([try index(ascending("state"))])
     _ = try store.apply(cities(0..<100))
     store.faults = [.applyRemoteEvent]
-    #expect(throws: LocalStoreError.self) { _ = try store.apply(cities(100..<200, at: 2)) }
+    #expect(throws: StoreError.self) { _ = try store.apply(cities(100..<200, at: 2)) }
     store.faults = []
     _ = try store.apply(cities(50..<150, at: 3))
     try close(store)

@@ -24,7 +24,7 @@ struct InvariantTests {
     // Targets are stored after the documents, so that here the documents are already written.
     try store.database.connection.execute(
       "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.targets BEGIN SELECT RAISE(ABORT, 'refused'); END")
-    var failure: LocalStoreError?
+    var failure: StoreError?
     do { _ = try store.apply(change) } catch { failure = error }
     try store.database.connection.execute("DROP TRIGGER refuse")
 

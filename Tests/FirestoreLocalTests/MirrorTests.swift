@@ -96,7 +96,7 @@ struct MirrorTests {
     try store.database.connection.execute(
       "CREATE TEMP TRIGGER refuse BEFORE INSERT ON main.targets BEGIN SELECT RAISE(ABORT, 'refused'); END")
     let change = documents.map { doc($0.key.path.text, at: 2, ["f0": .integer(0)]) }
-    var failure: LocalStoreError?
+    var failure: StoreError?
     do { _ = try store.apply(event(at: 2, change, addedTo: target, token: token("two"))) } catch { failure = error }
 
     #expect(failure != nil)

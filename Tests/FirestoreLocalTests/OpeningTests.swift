@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Opening a durable cache")
 struct OpeningTests {
-  private func failure(_ place: Place) -> LocalStoreError? {
+  private func failure(_ place: Place) -> StoreError? {
     do {
       _ = try LocalStore(place.configuration())
       return nil
@@ -230,7 +230,7 @@ struct OpeningTests {
     try bytes.write(to: url)
 
     store = try place.open()
-    var kind: LocalStoreError.Kind?
+    var kind: StoreError.Kind?
     do { _ = try store.document(key("rooms/a")) } catch { kind = error.kind }
     store.close()
     let next = LocalStore(openingOrFallingBack: place.configuration())
@@ -270,7 +270,7 @@ struct OpeningTests {
     store.close()
     let next = LocalStore(openingOrFallingBack: place.configuration())
     // A damaged version number looks like that of a newer program.
-    let allowed: [LocalStoreError.Kind?] = [nil, .corrupt, .newerSchema]
+    let allowed: [StoreError.Kind?] = [nil, .corrupt, .newerSchema]
     #expect(
       allowed.contains(next.fallback?.kind),
       "seed \(seed), \(failures) failures, \(String(describing: next.fallback))")

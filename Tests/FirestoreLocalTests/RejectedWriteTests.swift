@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreTesting
 import Testing
 
@@ -97,7 +98,7 @@ struct RejectedWriteTests {
     _ = try store.reject(batch, denied)
 
     store.faults = [.writeLocally]
-    #expect(throws: LocalStoreError.self) { try store.write([set("rooms/a", [:])], at: now, insteadOf: batch) }
+    #expect(throws: StoreError.self) { try store.write([set("rooms/a", [:])], at: now, insteadOf: batch) }
     #expect(try store.rejectedWrites().map(\.id) == [batch])
 
     store.faults = []
@@ -113,7 +114,7 @@ struct RejectedWriteTests {
     let batch = try store.write([delete("rooms/a")], at: now).batchID
     store.faults = [.rejectBatch]
 
-    #expect(throws: LocalStoreError.self) { try store.reject(batch, denied) }
+    #expect(throws: StoreError.self) { try store.reject(batch, denied) }
 
     #expect(try store.rejectedWrites().isEmpty)
     #expect(try store.pendingBatches().map(\.id) == [batch])

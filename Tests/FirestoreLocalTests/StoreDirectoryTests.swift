@@ -23,8 +23,8 @@ import Testing
     return copy
   }
 
-  private func failure(_ place: Place) -> LocalStoreError? {
-    do { try place.open().close() } catch { return error as? LocalStoreError }
+  private func failure(_ place: Place) -> StoreError? {
+    do { try place.open().close() } catch { return error as? StoreError }
     return nil
   }
 

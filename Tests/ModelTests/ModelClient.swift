@@ -255,7 +255,7 @@ final class ModelClient {
       if let last = before.last { try require(last < id, "S4: batch \(id) follows \(last)") }
       pending.append(id)
       batches[id] = batch
-    } catch let error as LocalStoreError {
+    } catch let error as StoreError {
       try require(error.kind == .injected, "writing failed: \(error)")
       let effects = core!.effects
       try require(effects.isEmpty, "a write that was not kept had effects")

@@ -63,7 +63,7 @@ struct AppliedRequests {
     self.database = database
   }
 
-  func answer(to request: Name) throws(BackendError) -> CommitResponse? {
+  func answer(to request: Name) throws(StoreError) -> CommitResponse? {
     try connection.first(
       """
       SELECT version, results FROM applied_requests
@@ -77,7 +77,7 @@ struct AppliedRequests {
     }
   }
 
-  func record(_ response: CommitResponse, for request: Name, _ limits: Limits) throws(BackendError) {
+  func record(_ response: CommitResponse, for request: Name, _ limits: Limits) throws(StoreError) {
     let (client, batch) = (request.id.clientID, request.id.batchID.rawValue)
     try connection.run(
       """
@@ -99,7 +99,7 @@ struct AppliedRequests {
 
   /// Forgets the answers of clients that have gone, of all databases. O(rows).
   /// - Parameter now: in microseconds.
-  func prune(at now: Int64, _ limits: Limits) throws(BackendError) {
+  func prune(at now: Int64, _ limits: Limits) throws(StoreError) {
     guard let kept = try version(atRank: limits.rows) else { return }
     let surplus = try version(atRank: limits.streamRows) ?? .min
     try connection.run(
@@ -110,7 +110,7 @@ struct AppliedRequests {
   }
 
   /// When the newest request was applied that comes after so many newer ones.
-  private func version(atRank rank: Int64) throws(BackendError) -> Int64? {
+  private func version(atRank rank: Int64) throws(StoreError) -> Int64? {
     try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }
 

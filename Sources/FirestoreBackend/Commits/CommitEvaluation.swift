@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// Applies the mutations of one commit in order, each seeing the ones before it, without storing anything
 /// (PROTOCOL §3.2). Per mutation: precondition, operation, transforms.
@@ -64,8 +65,8 @@ struct CommitEvaluation {
 
   /// - Parameter read: the document before the commit; asked once per key.
   mutating func apply(
-    _ mutation: Mutation, read: (DocumentKey) throws(BackendError) -> StoredDocument?
-  ) throws(BackendError) {
+    _ mutation: Mutation, read: (DocumentKey) throws(StoreError) -> StoredDocument?
+  ) throws(StoreError) {
     try WriteValidation.check(mutation)
     let key = mutation.key
     if documents[key] == nil {
@@ -94,7 +95,7 @@ struct CommitEvaluation {
 
   private mutating func finish(
     _ mutation: Mutation, with fields: Fields, _ transformResults: inout [Value]
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     var fields = fields
     for transform in mutation.transforms {
       if transform.operation == .serverTimestamp { givesServerTime = true }
@@ -105,7 +106,7 @@ struct CommitEvaluation {
     if mutation.precondition == .exists(false) { inserted.insert(mutation.key) }
   }
 
-  private func check(_ precondition: Precondition, of mutation: Mutation) throws(BackendError) {
+  private func check(_ precondition: Precondition, of mutation: Mutation) throws(StoreError) {
     let name = database.name(of: mutation.key)
     let working = documents[mutation.key]
     let exists = working?.exists ?? false
@@ -138,7 +139,7 @@ struct CommitEvaluation {
 
   /// Encodes the results, checks their sizes and drops documents that end as they began.
   /// - Returns: one result per mutation, and the documents to store.
-  mutating func finish() throws(BackendError) -> (results: [MutationResult], changed: [WorkingDocument.Change]) {
+  mutating func finish() throws(StoreError) -> (results: [MutationResult], changed: [WorkingDocument.Change]) {
     var changed: [WorkingDocument.Change] = []
     var versions: [DocumentKey: Int64] = [:]
     for key in order {
@@ -187,7 +188,7 @@ extension FieldTransform {
   /// Applies the transform with the backend's semantics (PROTOCOL §3.2); maps on the way to the field are made.
   /// - Parameter serverTime: what a server timestamp becomes.
   /// - Returns: the field's new value, or `null` for array transforms.
-  fileprivate func apply(to fields: inout Fields, at serverTime: Timestamp) throws(BackendError) -> Value {
+  fileprivate func apply(to fields: inout Fields, at serverTime: Timestamp) throws(StoreError) -> Value {
     switch operation {
     case .increment(let operand), .minimum(let operand), .maximum(let operand):
       if !operand.isNumber { throw .refused(.invalidArgument, "Input must be int64 or double.") }

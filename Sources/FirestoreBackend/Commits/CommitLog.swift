@@ -32,9 +32,9 @@ struct CommitLog: ~Copyable {
   init(
     _ configuration: BackendConfiguration, keptChanges: Int = CommitLog.keptChanges,
     requests: AppliedRequests.Limits = AppliedRequests.Limits()
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     let file = try BackendFile(configuration)
-    instance = try file.access { connection throws(BackendError) in
+    instance = try file.access { connection throws(StoreError) in
       try connection.first("SELECT instance FROM backend") { $0.blob(0) } ?? []
     }
     self.file = file
@@ -46,10 +46,10 @@ struct CommitLog: ~Copyable {
   }
 
   /// The state of a database, which comes into being when it is first asked for.
-  mutating func state(of database: DatabaseID) throws(BackendError) -> DatabaseState {
+  mutating func state(of database: DatabaseID) throws(StoreError) -> DatabaseState {
     if let state = databases[database] { return state }
     let time = clock.microseconds
-    let state = try file.transaction { connection throws(BackendError) in
+    let state = try file.transaction { connection throws(StoreError) in
       try DatabaseState.load(database, creatingAt: time, connection)
     }
     databases[database] = state
@@ -62,7 +62,7 @@ struct CommitLog: ~Copyable {
   ///   after the commit never makes it fail.
   mutating func commit(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
-  ) throws(BackendError) -> CommitOutcome {
+  ) throws(StoreError) -> CommitOutcome {
     var state = try state(of: database)
     compareClock(state)
     let version = try nextVersion(state)
@@ -72,7 +72,7 @@ struct CommitLog: ~Copyable {
     var writer = CommitWriter(database: database, state: state, version: version, collections: kept)
     let (name, limits) = (request.map { AppliedRequests.Name($0, mutations) }, requestLimits)
     let prunesRequests = name != nil && unprunedRequests >= limits.slice
-    let outcome = try file.transaction { connection throws(BackendError) in
+    let outcome = try file.transaction { connection throws(StoreError) in
       let requests = AppliedRequests(connection, state.id)
       if let name, let answer = try requests.answer(to: name) {
         return CommitOutcome(response: answer, transitions: [])
@@ -97,10 +97,10 @@ struct CommitLog: ~Copyable {
   var clock: Timestamp { configuration.now() }
 
   /// The version of the next commit: now, or a microsecond after the last.
-  private func nextVersion(_ state: DatabaseState) throws(BackendError) -> Int64 {
+  private func nextVersion(_ state: DatabaseState) throws(StoreError) -> Int64 {
     let version = max(state.version + 1, min(clock, .latest).microseconds)
     if version <= Timestamp.latest.microseconds { return version }
-    throw BackendError(
+    throw StoreError(
       .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(Self.wayOut)")
   }
 
@@ -120,17 +120,17 @@ struct CommitLog: ~Copyable {
   private static let toldLag: Int64 = 60_000_000
 
   /// Makes sure that no later commit gets a version up to this one, at which something was read.
-  mutating func advance(_ database: DatabaseID, to version: Int64) throws(BackendError) {
+  mutating func advance(_ database: DatabaseID, to version: Int64) throws(StoreError) {
     var state = try state(of: database)
     state.version = max(state.version, version)
     databases[database] = state
   }
 
   /// Drops one slice of versions that ended longer ago than reads may reach back, or are more than is kept.
-  mutating func pruneHistory() throws(BackendError) {
+  mutating func pruneHistory() throws(StoreError) {
     let cutoff = clock.microseconds - DocumentHistory.kept
     let account = history
-    let pruned = try file.transaction { connection throws(BackendError) in
+    let pruned = try file.transaction { connection throws(StoreError) in
       let history = DocumentHistory(connection)
       let bytes: Int64
       if let known = account.bytes { bytes = known } else { bytes = try history.byteCount() }
@@ -144,15 +144,15 @@ struct CommitLog: ~Copyable {
 
   /// Reads at the version of the database's last commit, or at an earlier one.
   mutating func read<Result>(
-    _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(BackendError) -> Result
-  ) throws(BackendError) -> Result {
+    _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(StoreError) -> Result
+  ) throws(StoreError) -> Result {
     let state = try state(of: database)
     let past = version.flatMap { $0 < state.version ? $0 : nil }
     // A read in slices may be overtaken by what is dropped.
     if let past, past < state.historyStart {
       throw .refused(.failedPrecondition, "The requested 'read_time' is too old.")
     }
-    return try file.access { connection throws(BackendError) in
+    return try file.access { connection throws(StoreError) in
       try body(DocumentReader(connection: connection, database: database, state: state, past: past))
     }
   }
@@ -163,10 +163,10 @@ extension CommitLog {
   /// change by change: every position handed out before is too old afterwards.
   mutating func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)>, in database: DatabaseID
-  ) throws(BackendError) -> DatabaseState {
+  ) throws(StoreError) -> DatabaseState {
     var state = try state(of: database)
     collections = [:]
-    try file.access { connection throws(BackendError) in
+    try file.access { connection throws(StoreError) in
       // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
       try connection.execute("PRAGMA cache_size = -65536")
       defer {
@@ -179,7 +179,7 @@ extension CommitLog {
       while next != nil {
         let version = try nextVersion(state)
         var writer = CommitWriter(database: database, state: state, version: version, collections: [:])
-        try connection.transaction { () throws(BackendError) in
+        try connection.transaction { () throws(StoreError) in
           var count = 0
           while let document = next, count < 50_000 {
             try writer.seed(document.key, document.fields, connection)
@@ -198,10 +198,10 @@ extension CommitLog {
 
   /// Removes every document of a database as one commit.
   /// - Returns: the version of that commit.
-  mutating func deleteAllDocuments(in database: DatabaseID) throws(BackendError) -> Int64 {
+  mutating func deleteAllDocuments(in database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try state(of: database)
     let version = try nextVersion(state)
-    let cleared = try file.transaction { connection throws(BackendError) in
+    let cleared = try file.transaction { connection throws(StoreError) in
       try connection.run(
         "DELETE FROM documents WHERE collection IN (SELECT id FROM collections WHERE database = ?)",
         state.id)

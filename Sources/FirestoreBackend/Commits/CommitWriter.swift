@@ -24,13 +24,13 @@ struct CommitWriter {
     self.collections = collections.count > Self.rememberedCollections ? [:] : collections
   }
 
-  mutating func apply(_ mutations: [Mutation], _ connection: Connection) throws(BackendError) -> CommitOutcome {
+  mutating func apply(_ mutations: [Mutation], _ connection: Connection) throws(StoreError) -> CommitOutcome {
     let commitTime = SnapshotVersion(microseconds: version)
     var evaluation = CommitEvaluation(
       database: database, commitTime: commitTime,
       serverTime: ServerTimestamp.of(version, after: state.lastServerTime))
     for mutation in mutations {
-      try evaluation.apply(mutation) { key throws(BackendError) in
+      try evaluation.apply(mutation) { key throws(StoreError) in
         guard let collection = try collection(of: key, making: false, connection) else { return nil }
         return try DocumentReader.read(key, in: collection, connection)
       }
@@ -45,7 +45,7 @@ struct CommitWriter {
   }
 
   /// Writes the counters and the database's new version.
-  mutating func finish(keeping keptChanges: Int, _ connection: Connection) throws(BackendError) {
+  mutating func finish(keeping keptChanges: Int, _ connection: Connection) throws(StoreError) {
     try writeCounts(connection)
     state.version = version
     try state.prune(keeping: keptChanges, connection)
@@ -54,9 +54,9 @@ struct CommitWriter {
 
   private mutating func store(
     _ change: CommitEvaluation.WorkingDocument.Change, _ connection: Connection
-  ) throws(BackendError) -> DocumentTransition {
+  ) throws(StoreError) -> DocumentTransition {
     guard let collection = try collection(of: change.key, making: true, connection) else {
-      throw BackendError(.sqlite, "A collection could not be made.")
+      throw StoreError(.sqlite, "A collection could not be made.")
     }
     let name = DocumentName(change.key.documentID)
     if let before = change.before {
@@ -95,7 +95,7 @@ struct CommitWriter {
 
   private mutating func collection(
     of key: DocumentKey, making: Bool, _ connection: Connection
-  ) throws(BackendError) -> Int64? {
+  ) throws(StoreError) -> Int64? {
     let name = CollectionName(database: state.id, path: key.collection)
     if let id = collections[name] { return id }
     var id = try DocumentReader.collection(name, connection)
@@ -108,7 +108,7 @@ struct CommitWriter {
     return id
   }
 
-  private mutating func writeCounts(_ connection: Connection) throws(BackendError) {
+  private mutating func writeCounts(_ connection: Connection) throws(StoreError) {
     for (collection, count) in counts where count != 0 {
       try connection.run(
         "UPDATE collections SET count = count + ? WHERE id = ?", count, collection)
@@ -119,7 +119,7 @@ struct CommitWriter {
 
 extension CommitWriter {
   /// Stores a document without evaluation, record or validation of limits beyond its name and values.
-  mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(BackendError) {
+  mutating func seed(_ key: DocumentKey, _ fields: Fields, _ connection: Connection) throws(StoreError) {
     try WriteValidation.check(Mutation(key: key, operation: .set(fields), precondition: .none))
     guard let collection = try collection(of: key, making: true, connection) else { return }
     let name = DocumentName(key.documentID).bytes
@@ -138,7 +138,7 @@ extension CommitWriter {
     }
   }
 
-  mutating func finishSeeding(_ connection: Connection) throws(BackendError) {
+  mutating func finishSeeding(_ connection: Connection) throws(StoreError) {
     try writeCounts(connection)
     state = try state.withoutHistory(at: version, connection)
   }

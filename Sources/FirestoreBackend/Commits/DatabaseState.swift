@@ -18,7 +18,7 @@ struct DatabaseState: Sendable {
 
   static func load(
     _ database: DatabaseID, creatingAt time: Int64, _ connection: Connection
-  ) throws(BackendError) -> DatabaseState {
+  ) throws(StoreError) -> DatabaseState {
     let name = Array(database.name.utf8)
     try connection.run(
       "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, ?2) ON CONFLICT DO NOTHING",
@@ -31,19 +31,19 @@ struct DatabaseState: Sendable {
         id: row.integer(0), version: row.integer(1), pruned: row.integer(2), historyStart: row.integer(3), changes: 0,
         lastServerTime: isNew ? .min : row.integer(1))
     }
-    guard var state else { throw BackendError(.sqlite, "A database that was just made is gone.") }
+    guard var state else { throw StoreError(.sqlite, "A database that was just made is gone.") }
     state.changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", state.id) ?? 0)
     return state
   }
 
-  func store(_ connection: Connection) throws(BackendError) {
+  func store(_ connection: Connection) throws(StoreError) {
     try connection.run(
       "UPDATE databases SET version = ?, pruned = ?, history_start = ? WHERE id = ?",
       version, pruned, historyStart, id)
   }
 
   /// Forgets the oldest changes when there are more than `kept` and some; whole versions only.
-  mutating func prune(keeping kept: Int, _ connection: Connection) throws(BackendError) {
+  mutating func prune(keeping kept: Int, _ connection: Connection) throws(StoreError) {
     let excess = changes - kept
     guard excess > min(CommitLog.pruningSlack, kept) else { return }
     let cutoff = try connection.integer(
@@ -55,7 +55,7 @@ struct DatabaseState: Sendable {
   }
 
   /// The state after a change that is not recorded document by document; stored as well.
-  func withoutHistory(at version: Int64, _ connection: Connection) throws(BackendError) -> DatabaseState {
+  func withoutHistory(at version: Int64, _ connection: Connection) throws(StoreError) -> DatabaseState {
     try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(
       "DELETE FROM history WHERE collection IN (SELECT id FROM collections WHERE database = ?)", id)

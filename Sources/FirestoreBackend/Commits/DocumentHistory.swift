@@ -20,7 +20,7 @@ struct DocumentHistory {
 
   func record(
     _ document: StoredDocument, in collection: Int64, _ name: DocumentName, until version: Int64
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     try connection.run(
       "INSERT INTO history (collection, name, until, version, created, fields) VALUES (?, ?, ?, ?, ?, ?)",
       collection, name.bytes, version, document.version,
@@ -28,7 +28,7 @@ struct DocumentHistory {
   }
 
   /// The document as it was at a version; `nil` where it did not exist.
-  func read(_ key: DocumentKey, in collection: Int64, at version: Int64) throws(BackendError) -> StoredDocument? {
+  func read(_ key: DocumentKey, in collection: Int64, at version: Int64) throws(StoreError) -> StoredDocument? {
     try connection.first(
       """
       SELECT version, created, fields FROM documents WHERE collection = ?1 AND name = ?2 AND version <= ?3
@@ -44,7 +44,7 @@ struct DocumentHistory {
   }
 
   /// Whether a collection held any document at a version.
-  func isOccupied(_ collection: Int64, at version: Int64) throws(BackendError) -> Bool {
+  func isOccupied(_ collection: Int64, at version: Int64) throws(StoreError) -> Bool {
     try connection.exists(
       """
       SELECT 1 WHERE EXISTS (SELECT 1 FROM documents WHERE collection = ?1 AND version <= ?2)
@@ -58,7 +58,7 @@ struct DocumentHistory {
   }
 
   /// The cost of all versions. O(versions); reads none of them.
-  func byteCount() throws(BackendError) -> Int64 {
+  func byteCount() throws(StoreError) -> Int64 {
     try connection.integer("SELECT sum(2 * length(name) + length(fields) + 64) FROM history") ?? 0
   }
 
@@ -72,7 +72,7 @@ struct DocumentHistory {
   /// - Parameters:
   ///   - rows: how many go at most.
   ///   - bytes: the cost of all versions.
-  func prune(before cutoff: Int64, excess: Int64, rows: Int, of bytes: Int64) throws(BackendError) -> Pruned {
+  func prune(before cutoff: Int64, excess: Int64, rows: Int, of bytes: Int64) throws(StoreError) -> Pruned {
     var (freed, last): (Int64, Int64?) = (0, nil)
     var endings: [Int64: Int64] = [:]
     // Rows are numbered as they were written, which is the order in which they ended.
@@ -104,8 +104,8 @@ struct DocumentHistory {
   /// merging them sorts nothing.
   func scan(
     _ collection: Int64, from first: DocumentName, through last: DocumentName, at version: Int64, isDescending: Bool,
-    visit: (Row) throws(BackendError) -> Bool
-  ) throws(BackendError) {
+    visit: (Row) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     if isDescending {
       try connection.scan(
         """

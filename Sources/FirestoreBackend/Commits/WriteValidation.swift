@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// The limits of names, values and documents, with the real backend's texts (PROTOCOL §3.2, §3.10). Everything refused
 /// here is `invalid-argument`.
 enum WriteValidation {
-  static func check(_ mutation: Mutation) throws(BackendError) {
+  static func check(_ mutation: Mutation) throws(StoreError) {
     try checkName(mutation.key)
     switch mutation.operation {
     case .set(let fields): try checkFields(fields)
@@ -27,7 +28,7 @@ enum WriteValidation {
     }
   }
 
-  private static func checkName(_ key: DocumentKey) throws(BackendError) {
+  private static func checkName(_ key: DocumentKey) throws(StoreError) {
     let segments = key.path.segments
     if segments.count > 2 * ResourcePath.collectionDepthLimit {
       throw refused("Document name \"\(key)\" is deeper than \(ResourcePath.collectionDepthLimit) collections.")
@@ -52,7 +53,7 @@ enum WriteValidation {
     }
   }
 
-  private static func checkPath(_ path: FieldPath) throws(BackendError) {
+  private static func checkPath(_ path: FieldPath) throws(StoreError) {
     if path.isDocumentID { return }
     for segment in path.segments {
       if segment.isEmpty { throw refused("Invalid empty property path string.") }
@@ -61,7 +62,7 @@ enum WriteValidation {
     }
   }
 
-  private static func checkFields(_ fields: Fields) throws(BackendError) {
+  private static func checkFields(_ fields: Fields) throws(StoreError) {
     for entry in fields.entries {
       if entry.name.isEmpty { throw refused("The property.name is the empty string.") }
       if entry.name.isReservedName { throw refused("field name \(entry.name) is reserved") }
@@ -70,20 +71,20 @@ enum WriteValidation {
     }
   }
 
-  static func checkLength(ofName name: String) throws(BackendError) {
+  static func checkLength(ofName name: String) throws(StoreError) {
     if name.utf8.count > FieldPath.byteLimit {
       throw refused("The property.name is longer than \(FieldPath.byteLimit) bytes.")
     }
   }
 
-  static func refused(_ message: String) -> BackendError { .refused(.invalidArgument, message) }
+  static func refused(_ message: String) -> StoreError { .refused(.invalidArgument, message) }
 }
 
 extension WriteValidation {
   /// - Parameter fields: the decoded form of `encoded`, walked only when the encoding is large enough to matter.
   static func checkSize(
     of key: DocumentKey, _ encoded: EncodedFields, _ fields: Fields, in database: DatabaseID
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     // The accounting counts at most 8 bytes where the encoding needs at least 2.
     guard encoded.bytes.count > WriteLimit.documentBytes / 8 else { return }
     let size = key.byteSize + fields.byteSize + 32
@@ -135,7 +136,7 @@ struct ValueCheck {
   /// - Parameters:
   ///   - depth: 1 for the property itself; a map or array at depth 21 is too deep.
   ///   - inArray: the value is an element, which must be neither an array nor a vector.
-  func check(_ value: Value, depth: Int, inArray: Bool) throws(BackendError) {
+  func check(_ value: Value, depth: Int, inArray: Bool) throws(StoreError) {
     switch value {
     case .array, .map, .vector: if depth > WriteLimit.depth { throw nested }
     default: break
@@ -174,7 +175,7 @@ struct ValueCheck {
   }
 
   /// A map that calls itself a vector but is none.
-  private func checkVector(_ fields: Fields) throws(BackendError) {
+  private func checkVector(_ fields: Fields) throws(StoreError) {
     guard case .string(let type)? = fields["__type__"] else { return }
     if type != "__vector__" { throw nested }
     if fields.count > 2 { throw WriteValidation.refused("Vector Value map has extraneous entries.") }
@@ -187,7 +188,7 @@ struct ValueCheck {
   ]
 
   /// The map that stands for a BSON regular expression, which newer clients write.
-  private func checkRegularExpression(_ fields: Fields) throws(BackendError) {
+  private func checkRegularExpression(_ fields: Fields) throws(StoreError) {
     guard fields.count == 1, case .map(let expression)? = fields["__regex__"],
       case .string(let options)? = expression["options"]
     else { return }
@@ -196,18 +197,18 @@ struct ValueCheck {
     }
   }
 
-  private var nested: BackendError {
+  private var nested: StoreError {
     WriteValidation.refused("Property \(property) contains an invalid nested entity.")
   }
 
-  private func checkSize(_ count: Int) throws(BackendError) {
+  private func checkSize(_ count: Int) throws(StoreError) {
     if count > WriteLimit.valueBytes {
       throw WriteValidation.refused(
         "The value of property \"\(property)\" is longer than \(WriteLimit.valueBytes) bytes.")
     }
   }
 
-  private func checkDegrees(_ name: String, _ value: Double, limit: Double) throws(BackendError) {
+  private func checkDegrees(_ name: String, _ value: Double, limit: Double) throws(StoreError) {
     if value >= -limit, value <= limit { return }
     throw WriteValidation.refused(
       "Geo point \(name) '\(value)' outside permitted range -\(limit) to \(limit).")

@@ -25,7 +25,7 @@ extension DocumentReader {
   var leastCount: Int64 { past == nil ? 1 : 0 }
 
   /// The collections of a query target, by id; empty ones are left out.
-  func collections(of target: Target) throws(BackendError) -> [CollectionEntry] {
+  func collections(of target: Target) throws(StoreError) -> [CollectionEntry] {
     var entries: [CollectionEntry] = []
     func add(_ row: Row) {
       let entry = CollectionEntry(id: row.integer(0), path: ResourcePath(row.text(1)), count: Int(row.integer(2)))
@@ -47,10 +47,10 @@ extension DocumentReader {
   func scan(
     _ collection: CollectionEntry, from first: DocumentName, through last: DocumentName,
     _ direction: OrderBy.Direction = .ascending,
-    _ visit: (DocumentName, Document) throws(BackendError) -> Bool
-  ) throws(BackendError) {
+    _ visit: (DocumentName, Document) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     let prefix = collection.path.text + "/"
-    func take(_ row: Row) throws(BackendError) -> Bool {
+    func take(_ row: Row) throws(StoreError) -> Bool {
       let name = DocumentName(stored: row.blob(0))
       let stored = StoredDocument(
         key: DocumentKey(unchecked: ResourcePath(prefix + name.id)), version: row.integer(1), created: row.integer(2),
@@ -81,7 +81,7 @@ extension DocumentReader {
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
     _ visit: (Document) -> Bool
-  ) throws(BackendError) -> DocumentPosition? {
+  ) throws(StoreError) -> DocumentPosition? {
     var remaining = rows
     var reached = position
     var isEnough = false
@@ -91,7 +91,7 @@ extension DocumentReader {
       let resumes = position.map { $0.collection == collection.id } ?? false
       let first = resumes ? max(names.first, position?.name.successor ?? names.first) : names.first
       if first > names.last { continue }
-      try scan(collection, from: first, through: names.last) { name, document throws(BackendError) in
+      try scan(collection, from: first, through: names.last) { name, document throws(StoreError) in
         reached = DocumentPosition(collection: collection.id, name: name)
         remaining -= 1
         isEnough = !visit(document)
@@ -105,7 +105,7 @@ extension DocumentReader {
 
 extension DocumentReader {
   /// How many documents match, limit aside.
-  func countMatches(of query: ServedQuery) throws(BackendError) -> Int {
+  func countMatches(of query: ServedQuery) throws(StoreError) -> Int {
     if let count = try recordedCount(of: query) { return count }
     var count = 0
     _ = try scanMatches(of: query, after: nil, rows: .max) { _ in
@@ -116,7 +116,7 @@ extension DocumentReader {
   }
 
   /// How many documents match, limit aside, where that is on record: in whole collections, as they are now.
-  func recordedCount(of query: ServedQuery) throws(BackendError) -> Int? {
+  func recordedCount(of query: ServedQuery) throws(StoreError) -> Int? {
     let target = query.target
     guard query.scope == .target, query.offset == 0, past == nil, !target.isDocumentTarget,
       target.matchesWholeCollection

@@ -14,7 +14,7 @@ struct DocumentReader {
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
 
   /// The document, or `missing` at the read time.
-  func document(_ key: DocumentKey) throws(BackendError) -> Document {
+  func document(_ key: DocumentKey) throws(StoreError) -> Document {
     let name = CollectionName(database: state.id, path: key.collection)
     if let collection = try Self.collection(name, connection), let stored = try read(key, in: collection) {
       return stored.document
@@ -22,19 +22,19 @@ struct DocumentReader {
     return Document(key: key, version: readTime, state: .missing)
   }
 
-  private func read(_ key: DocumentKey, in collection: Int64) throws(BackendError) -> StoredDocument? {
+  private func read(_ key: DocumentKey, in collection: Int64) throws(StoreError) -> StoredDocument? {
     if let past { return try DocumentHistory(connection).read(key, in: collection, at: past) }
     return try Self.read(key, in: collection, connection)
   }
 
-  static func collection(_ name: CollectionName, _ connection: Connection) throws(BackendError) -> Int64? {
+  static func collection(_ name: CollectionName, _ connection: Connection) throws(StoreError) -> Int64? {
     try connection.integer(
       "SELECT id FROM collections WHERE database = ? AND path = ?", name.database, Array(name.path.text.utf8))
   }
 
   static func read(
     _ key: DocumentKey, in collection: Int64, _ connection: Connection
-  ) throws(BackendError) -> StoredDocument? {
+  ) throws(StoreError) -> StoredDocument? {
     try connection.first(
       "SELECT version, created, fields FROM documents WHERE collection = ? AND name = ?",
       collection, DocumentName(key.documentID).bytes
@@ -46,7 +46,7 @@ struct DocumentReader {
 
   /// Ids of the collections directly below a document, or of the root, that hold documents at any depth; sorted by
   /// UTF-8. Skips from id to id: the cost does not depend on how many collections lie below each.
-  func collectionIDs(below parent: ResourcePath) throws(BackendError) -> [String] {
+  func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     let prefix = parent.isRoot ? [] : Array(parent.text.utf8) + [UInt8(ascii: "/")]
     var found: Set<[UInt8]> = []
     var lower = prefix
@@ -76,7 +76,7 @@ extension DocumentReader {
   /// Ordered by `__name__` it reads in key order and stops at the limit; any other ordering scans the collection and
   /// keeps `limit` documents.
   /// - Parameter limit: instead of the target's own, to read beyond a window.
-  func run(_ target: Target, limit: Int?) throws(BackendError) -> [Document] {
+  func run(_ target: Target, limit: Int?) throws(StoreError) -> [Document] {
     if limit == 0 { return [] }
     let range = KeyRange(target)
     if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID, range.keys == nil, !target.isDocumentTarget {
@@ -90,7 +90,7 @@ extension DocumentReader {
     return top.finish().documents
   }
 
-  private func runInKeyOrder(_ target: Target, _ range: KeyRange, _ limit: Int?) throws(BackendError) -> [Document] {
+  private func runInKeyOrder(_ target: Target, _ range: KeyRange, _ limit: Int?) throws(StoreError) -> [Document] {
     let direction = target.orderBy[0].direction
     var found: [Document] = []
     func isFull() -> Bool { limit.map { found.count >= $0 } ?? false }
@@ -99,7 +99,7 @@ extension DocumentReader {
       let start = found.count
       for collection in cluster {
         guard let (first, last) = range.names(in: collection.path) else { continue }
-        try scan(collection, from: first, through: last, direction) { _, document throws(BackendError) in
+        try scan(collection, from: first, through: last, direction) { _, document throws(StoreError) in
           if target.holds(document) { found.append(document) }
           return isNested || !isFull()
         }

@@ -57,7 +57,7 @@ package struct ServedQuery: Sendable {
 }
 
 extension DocumentReader {
-  func collections(of query: ServedQuery) throws(BackendError) -> [CollectionEntry] {
+  func collections(of query: ServedQuery) throws(StoreError) -> [CollectionEntry] {
     if query.scope == .target { return try collections(of: query.target) }
     let prefix = query.target.path.isRoot ? [] : Array(query.target.path.text.utf8) + [UInt8(ascii: "/")]
     var entries: [CollectionEntry] = []
@@ -77,7 +77,7 @@ extension DocumentReader {
   /// One slice of a query's matches in storage order; as `scan`.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Bool
-  ) throws(BackendError) -> DocumentPosition? {
+  ) throws(StoreError) -> DocumentPosition? {
     let range = KeyRange(query.target)
     if query.scope == .target, query.target.isDocumentTarget {
       let document = try document(DocumentKey(unchecked: query.target.path))

@@ -21,7 +21,7 @@ struct Salvage {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  mutating func take(_ record: StoredRecord) throws(BackendError) {
+  mutating func take(_ record: StoredRecord) throws(StoreError) {
     let values = record.values
     switch (record.number, values.count) {
     case (_?, 6): try takeDocument(values)
@@ -52,7 +52,7 @@ struct Salvage {
     }
   }
 
-  private func takeDocument(_ values: [StoredValue]) throws(BackendError) {
+  private func takeDocument(_ values: [StoredValue]) throws(StoreError) {
     guard let collection = values[1].integer, let name = values[2].bytes, let version = values[3].integer,
       let created = values[4].integer, let fields = values[5].bytes, values[0] == .null, (name.first ?? 2) < 2
     else { return }
@@ -83,7 +83,7 @@ struct Salvage {
   }
 
   /// A batch that was answered must not be applied again.
-  private func takeRequest(_ values: [StoredValue]) throws(BackendError) {
+  private func takeRequest(_ values: [StoredValue]) throws(StoreError) {
     guard values[0].integer != nil, values[1].bytes != nil, values[2].integer != nil else { return }
     try connection.run(
       "INSERT OR IGNORE INTO applied_requests VALUES (?, ?, ?, ?, ?, ?, ?)", values[0], values[1], values[2], values[3],
@@ -94,7 +94,7 @@ struct Salvage {
 extension Salvage {
   /// Drops what was deleted, and completes the tables. Positions that clients have are too old afterwards, so that they
   /// learn what has changed.
-  mutating func finish() throws(BackendError) -> DataRepair.Report {
+  mutating func finish() throws(StoreError) -> DataRepair.Report {
     var report = DataRepair.Report(kept: "")
     for (position, version) in deletions {
       try connection.run(
@@ -123,7 +123,7 @@ extension Salvage {
 
   private func add(
     _ collection: Collection, _ number: Int64, _ report: inout DataRepair.Report
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     let found = try connection.integer("SELECT count(*) FROM documents WHERE collection = ?", number) ?? 0
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
     // Without its row the number of its documents is lost; a collection that has none now lost nothing that is known.

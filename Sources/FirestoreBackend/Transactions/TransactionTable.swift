@@ -60,7 +60,7 @@ struct TransactionTable {
     self.maximumOpen = maximumOpen
   }
 
-  mutating func begin(_ transaction: OpenTransaction, at time: Int64) throws(BackendError) -> TransactionID {
+  mutating func begin(_ transaction: OpenTransaction, at time: Int64) throws(StoreError) -> TransactionID {
     expire(at: time)
     if open.count >= maximumOpen { try makeRoom(for: transaction.client) }
     lastNumber += 1
@@ -76,7 +76,7 @@ struct TransactionTable {
   }
 
   /// The open transaction, marked as used.
-  mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(BackendError) -> TransactionID {
+  mutating func use(_ bytes: [UInt8], in database: DatabaseID, at time: Int64) throws(StoreError) -> TransactionID {
     expire(at: time)
     guard isKnown(bytes), let id = TransactionID(bytes) else {
       throw .refused(.invalidArgument, "Invalid transaction.")
@@ -106,7 +106,7 @@ struct TransactionTable {
   }
 
   /// Ends the least used transaction of the client that has most of them, if that is another one.
-  private mutating func makeRoom(for client: ClientID?) throws(BackendError) {
+  private mutating func makeRoom(for client: ClientID?) throws(StoreError) {
     var counts: [ClientID?: Int] = [:]
     for transaction in open.values { counts[transaction.client, default: 0] += 1 }
     guard let most = counts.max(by: { $0.value < $1.value }), counts[client, default: 0] < most.value else {
@@ -130,7 +130,7 @@ extension DocumentReader {
   /// Whether something that a transaction read has changed since: a document it looked up, or one that one of its
   /// queries matched or now matches, limits aside.
   /// - Parameter earlier: reads at the transaction's version.
-  func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(BackendError) -> Bool {
+  func hasConflict(_ transaction: OpenTransaction, earlier: DocumentReader) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.version else { return false }
     // What changed is no longer on record: it might be anything.
     if version < state.pruned || version < state.historyStart { return true }
@@ -145,7 +145,7 @@ extension DocumentReader {
   }
 
   /// Every document that changed after a version, once.
-  private func changedKeys(after version: Int64) throws(BackendError) -> Set<DocumentKey> {
+  private func changedKeys(after version: Int64) throws(StoreError) -> Set<DocumentKey> {
     var keys: Set<DocumentKey> = []
     try connection.forEachRow(
       """

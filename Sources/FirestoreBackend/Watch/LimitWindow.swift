@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 
 /// The documents that a target with a limit shows, and some that come after them, so that a document which leaves the
 /// window is mostly replaced without asking the store.
@@ -30,7 +31,7 @@ struct LimitWindow {
 
   /// Starts over with what the store holds.
   /// - Parameter read: the first documents in target order, up to a number.
-  mutating func fill(_ read: (Int) throws(BackendError) -> [Document]) throws(BackendError) {
+  mutating func fill(_ read: (Int) throws(StoreError) -> [Document]) throws(StoreError) {
     held = try read(capacity)
     isComplete = held.count < capacity
     shown = Set(shownDocuments.lazy.map(\.key))
@@ -40,8 +41,8 @@ struct LimitWindow {
   /// - Parameter read: as for `fill`, after the commit; asked only when the reserve is used up.
   /// - Returns: what the client must be told.
   mutating func apply(
-    _ transitions: [DocumentTransition], read: (Int) throws(BackendError) -> [Document]
-  ) throws(BackendError) -> [MembershipChange] {
+    _ transitions: [DocumentTransition], read: (Int) throws(StoreError) -> [Document]
+  ) throws(StoreError) -> [MembershipChange] {
     var touched: [DocumentKey: Document] = [:]
     let edge = isComplete ? nil : held.last
     for transition in transitions {

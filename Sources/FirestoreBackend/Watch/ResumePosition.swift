@@ -42,7 +42,7 @@ extension DocumentReader {
   }
 
   /// The documents of a target's collections that changed after a version, each once.
-  func changedKeys(of target: Target, after version: Int64) throws(BackendError) -> [DocumentKey] {
+  func changedKeys(of target: Target, after version: Int64) throws(StoreError) -> [DocumentKey] {
     var paths: [Int64: ResourcePath] = [:]
     var others: Set<Int64> = []
     var seen: Set<DocumentPosition> = []

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// One target of a watch stream and how much of it the client has been told.
 ///
@@ -50,7 +51,7 @@ struct SessionTarget {
   /// What one commit means to the target's client.
   mutating func apply(
     _ transitions: [DocumentTransition], _ reader: DocumentReader
-  ) throws(BackendError) -> [MembershipChange] {
+  ) throws(StoreError) -> [MembershipChange] {
     var reached: DocumentPosition?
     switch phase {
     case .starting, .reading(after: nil): return []
@@ -59,7 +60,7 @@ struct SessionTarget {
     }
     if window != nil {
       let target = target
-      return try window?.apply(transitions) { limit throws(BackendError) in try reader.run(target, limit: limit) } ?? []
+      return try window?.apply(transitions) { limit throws(StoreError) in try reader.run(target, limit: limit) } ?? []
     }
     return transitions.compactMap { transition in
       if let reached, reached < transition.position { return nil }
@@ -75,7 +76,7 @@ struct SessionTarget {
   }
 
   /// Does a slice of the work until the target is live.
-  mutating func step(_ reader: DocumentReader, instance: [UInt8]) throws(BackendError) -> [WatchChange] {
+  mutating func step(_ reader: DocumentReader, instance: [UInt8]) throws(StoreError) -> [WatchChange] {
     var changes: [WatchChange] = []
     switch phase {
     case .starting(let resume, let resets):
@@ -104,7 +105,7 @@ struct SessionTarget {
 
   private mutating func start(
     _ resume: WatchTarget.Resume?, _ reader: DocumentReader, _ instance: [UInt8], _ changes: inout [WatchChange]
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     let since = resume.flatMap { reader.version(of: $0, instance: instance) }
     if target.isDocumentTarget {
       for key in documents {
@@ -132,11 +133,11 @@ struct SessionTarget {
   /// A resumed window is told whole if anything changed that could have moved it: what was in it before is not known.
   private mutating func startWindow(
     _ since: Int64?, _ reader: DocumentReader, _ changes: inout [WatchChange]
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     let target = target
-    try window?.fill { limit throws(BackendError) in try reader.run(target, limit: limit) }
+    try window?.fill { limit throws(StoreError) in try reader.run(target, limit: limit) }
     guard let window else { return }
-    let changedKeys = try since.map { since throws(BackendError) in try reader.changedKeys(of: target, after: since) }
+    let changedKeys = try since.map { since throws(StoreError) in try reader.changedKeys(of: target, after: since) }
     if changedKeys?.isEmpty != true {
       for document in window.shownDocuments { changes.append(.document(document, updated: [id], removed: [])) }
     }
@@ -158,11 +159,11 @@ struct SessionTarget {
 
   /// The number of matches, if it differs from what the client had: a change of number that the messages explain does
   /// no harm, since the client counts before it compares.
-  private func filter(_ reader: DocumentReader) throws(BackendError) -> ExistenceFilter? {
+  private func filter(_ reader: DocumentReader) throws(StoreError) -> ExistenceFilter? {
     guard let expectedCount else { return nil }
     let count = try reader.countMatches(of: ServedQuery(target))
     if count == expectedCount { return nil }
-    return try existenceFilter(of: count) { insert throws(BackendError) in
+    return try existenceFilter(of: count) { insert throws(StoreError) in
       _ = try reader.scanMatches(of: ServedQuery(target), after: nil, rows: .max) { document in
         insert(reader.database.name(of: document.key))
         return true
@@ -175,8 +176,8 @@ struct SessionTarget {
 
   /// - Parameter names: gives the names of the documents; called only for a client that wants them.
   private func existenceFilter(
-    of count: Int, names: ((String) -> Void) throws(BackendError) -> Void
-  ) throws(BackendError) -> ExistenceFilter {
+    of count: Int, names: ((String) -> Void) throws(StoreError) -> Void
+  ) throws(StoreError) -> ExistenceFilter {
     guard let expectedCount, expectedCount > 0 else { return ExistenceFilter(count: count) }
     var builder = BloomFilterBuilder(count: count, falsePositiveRate: Self.falsePositiveRate)
     try names { builder.insert($0) }

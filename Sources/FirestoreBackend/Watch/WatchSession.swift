@@ -2,6 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// Names a watch stream of this backend.
 package struct WatchSessionID: Hashable, Sendable {
@@ -90,7 +91,7 @@ struct WatchSession {
 
   mutating func apply(
     _ transitions: [DocumentTransition], to id: TargetID, _ reader: DocumentReader
-  ) throws(BackendError) {
+  ) throws(StoreError) {
     guard let changes = try targets[id]?.apply(transitions, reader) else { return }
     for change in changes { pending.record(change, for: id) }
     if pending.isOverfull {
@@ -115,7 +116,7 @@ struct WatchSession {
   var needsReading: Bool { !unfinished.isEmpty }
 
   /// Everything there is to say, or as much as one step of reading gives.
-  mutating func take(_ reader: DocumentReader, instance: [UInt8]) throws(BackendError) -> WatchDelivery {
+  mutating func take(_ reader: DocumentReader, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let token = ResumePosition(version: reader.state.version).token(instance: instance)
     var changes = takeKnown()
     if let id = unfinished.first, var target = targets.removeValue(forKey: id) {

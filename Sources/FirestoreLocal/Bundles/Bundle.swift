@@ -65,11 +65,11 @@ struct BundleTable {
 
   let connection: Connection
 
-  func createTime(of id: String) throws(LocalStoreError) -> SnapshotVersion? {
+  func createTime(of id: String) throws(StoreError) -> SnapshotVersion? {
     try connection.integer("SELECT create_time FROM bundles WHERE id = ?", id).map { SnapshotVersion(microseconds: $0) }
   }
 
-  func set(_ id: String, _ createTime: SnapshotVersion) throws(LocalStoreError) {
+  func set(_ id: String, _ createTime: SnapshotVersion) throws(StoreError) {
     try connection.run(
       """
       INSERT INTO bundles (id, create_time) VALUES (?, ?)
@@ -77,7 +77,7 @@ struct BundleTable {
       """, id, createTime.microseconds)
   }
 
-  func query(named name: String) throws(LocalStoreError) -> Bundle.NamedQuery? {
+  func query(named name: String) throws(StoreError) -> Bundle.NamedQuery? {
     try connection.first("SELECT query, read_time FROM named_queries WHERE name = ?", name) {
       row throws(StoreError) in
       do throws(ModelError) {
@@ -89,7 +89,7 @@ struct BundleTable {
     }
   }
 
-  func set(_ query: Bundle.NamedQuery) throws(LocalStoreError) {
+  func set(_ query: Bundle.NamedQuery) throws(StoreError) {
     try connection.run(
       """
       INSERT INTO named_queries (name, query, read_time) VALUES (?, ?, ?)

@@ -2,14 +2,15 @@
 package import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+package import FirestoreSQLite
 
 extension LocalStore {
   // A bundle is stored in slices, each in a transaction of its own. Only the end records it as loaded: a bundle whose
   // loading was cut short is loaded again.
 
   /// Whether this bundle, or a newer one of its id, was loaded before.
-  package func hasLoaded(_ bundle: Bundle) throws(LocalStoreError) -> Bool {
-    try database.read { () throws(LocalStoreError) in
+  package func hasLoaded(_ bundle: Bundle) throws(StoreError) -> Bool {
+    try database.read { () throws(StoreError) in
       try database.bundles.createTime(of: bundle.id).map { $0 >= bundle.createTime } ?? false
     }
   }
@@ -20,13 +21,13 @@ extension LocalStore {
   /// - Returns: the local views of the documents that changed.
   package mutating func store(
     _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle, isFirst: Bool
-  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+  ) throws(StoreError) -> [DocumentKey: Document] {
     let database = database
     var documents: [DocumentKey: Document] = [:]
     for entry in slice { documents[entry.document.key] = entry.document }
     let event = RemoteEvent(version: nil, documents: documents)
     var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
-    return try database.transaction { () throws(LocalStoreError) in
+    return try database.transaction { () throws(StoreError) in
       let own = try database.targets.allocate(Self.target(ofBundle: bundle.id), database)
       let changes = try application.perform()
       if isFirst { try database.targets.removeMembers(of: own.id) }
@@ -37,10 +38,10 @@ extension LocalStore {
 
   /// Stores a bundle's named queries, when all its documents are stored, and records it as loaded. A named query's
   /// target resumes from the bundle's read time if it has not seen anything newer.
-  package mutating func finish(_ bundle: Bundle) throws(LocalStoreError) {
+  package mutating func finish(_ bundle: Bundle) throws(StoreError) {
     let database = database
     let active = activeTargets
-    try database.transaction { () throws(LocalStoreError) in
+    try database.transaction { () throws(StoreError) in
       var members: [String: [DocumentKey]] = [:]
       for entry in bundle.entries where entry.document.exists {
         for query in entry.queries { members[query, default: []].append(entry.document.key) }
@@ -51,8 +52,8 @@ extension LocalStore {
   }
 
   /// A query that some loaded bundle named.
-  package func namedQuery(_ name: String) throws(LocalStoreError) -> Bundle.NamedQuery? {
-    try database.read { () throws(LocalStoreError) in try database.bundles.query(named: name) }
+  package func namedQuery(_ name: String) throws(StoreError) -> Bundle.NamedQuery? {
+    try database.read { () throws(StoreError) in try database.bundles.query(named: name) }
   }
 
   /// No collection is called like this: names of this form are reserved. The id becomes one segment, whatever is in it.
@@ -63,7 +64,7 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  fileprivate func add(_ keys: some Sequence<DocumentKey>, to target: TargetID) throws(LocalStoreError) {
+  fileprivate func add(_ keys: some Sequence<DocumentKey>, to target: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     for key in keys {
       guard let collection = try collections.number(of: key.collection),
@@ -77,7 +78,7 @@ extension CacheDatabase {
   /// - Parameter active: targets that are listened to; those know better than the bundle.
   fileprivate func store(
     _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: [TargetID: LocalStore.ActiveTarget]
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     try bundles.set(query)
     var data = try targets.allocate(query.query.target, self)
     if active[data.id] != nil { return }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// Forgets documents as soon as nothing refers to them: no target, no view, no limbo resolution and no pending write.
 struct EagerGarbageCollector {
@@ -15,7 +16,7 @@ struct EagerGarbageCollector {
   /// - Precondition: inside a transaction.
   /// - Returns: what was removed.
   @discardableResult
-  func collect(_ candidates: Set<DocumentKey>) throws(LocalStoreError) -> [DocumentKey] {
+  func collect(_ candidates: Set<DocumentKey>) throws(StoreError) -> [DocumentKey] {
     var removed: [DocumentKey] = []
     for key in candidates.union(unreferenced) {
       guard let collection = try database.collections.number(of: key.collection),
@@ -27,7 +28,7 @@ struct EagerGarbageCollector {
   }
 
   @discardableResult
-  func collect(_ candidates: [DocumentNumber]) throws(LocalStoreError) -> [DocumentKey] {
+  func collect(_ candidates: [DocumentNumber]) throws(StoreError) -> [DocumentKey] {
     var removed: [DocumentKey] = []
     for number in candidates {
       let collection = number.collection
@@ -40,7 +41,7 @@ struct EagerGarbageCollector {
 
   private func removeUnlessReferenced(
     _ key: DocumentKey, _ collection: CollectionNumber, _ number: DocumentNumber
-  ) throws(LocalStoreError) -> Bool {
+  ) throws(StoreError) -> Bool {
     if isPinned(key) { return false }
     if try database.targets.anyContains(number) { return false }
     if try database.mutations.affects(collection, key.documentID) { return false }

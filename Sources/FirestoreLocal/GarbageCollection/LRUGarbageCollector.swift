@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// Performs the pieces of a `GarbageCollectionRun` on the tables.
 struct LRUGarbageCollector {
@@ -12,7 +13,7 @@ struct LRUGarbageCollector {
 
   /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
   /// - Precondition: inside a transaction, except for a dry run.
-  func performSlice(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
+  func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
     let isWriting = run.isWriting
     var isLast = false
     repeat {
@@ -21,7 +22,7 @@ struct LRUGarbageCollector {
     } while !isLast && !run.isFinished && run.isWriting == isWriting && !run.pacer.isOver()
   }
 
-  private func performPiece(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
+  private func performPiece(_ run: inout GarbageCollectionRun) throws(StoreError) {
     switch run.phase {
     case .members(let position): try readMembers(&run, after: position)
     case .ages(let position): try readAges(&run, after: position)
@@ -41,7 +42,7 @@ struct LRUGarbageCollector {
 
   private func readMembers(
     _ run: inout GarbageCollectionRun, after position: TargetCache.Membership?
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let leaving = Set(run.leaving)
     var last: TargetCache.Membership?
     var count = 0
@@ -58,7 +59,7 @@ struct LRUGarbageCollector {
     }
   }
 
-  private func readAges(_ run: inout GarbageCollectionRun, after position: DocumentTable.Age?) throws(LocalStoreError) {
+  private func readAges(_ run: inout GarbageCollectionRun, after position: DocumentTable.Age?) throws(StoreError) {
     let limit = GarbageCollectionRun.Piece.rowsRead
     let last = try database.documents.scanAges(after: position, upTo: .max, limit: limit) { age in
       if !run.members.contains(age.number) { run.ages.add(age.sequenceNumber) }
@@ -66,7 +67,7 @@ struct LRUGarbageCollector {
     run.phase = last.map { .ages(after: $0) } ?? .choose
   }
 
-  private func choose(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
+  private func choose(_ run: inout GarbageCollectionRun) throws(StoreError) {
     run.setBound(targets: try database.targets.sequenceNumbers())
     if run.plan.bound == nil {
       run.phase = run.isDryRun ? .done : .compact
@@ -76,7 +77,7 @@ struct LRUGarbageCollector {
   }
 
   /// Makes targets that go unknown: from here on they only hold their documents until these have been forgotten.
-  private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(LocalStoreError) {
+  private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
       return
@@ -104,7 +105,7 @@ struct LRUGarbageCollector {
     }
   }
 
-  private func forgetMembers(_ run: inout GarbageCollectionRun, _ index: Int) throws(LocalStoreError) {
+  private func forgetMembers(_ run: inout GarbageCollectionRun, _ index: Int) throws(StoreError) {
     var index = index
     var budget = GarbageCollectionRun.Piece.membersForgotten
     while index < run.leaving.count, budget > 0 {
@@ -124,7 +125,7 @@ struct LRUGarbageCollector {
   }
 
   private func findCandidates(_ run: inout GarbageCollectionRun, after position: DocumentTable.Age?)
-    throws(LocalStoreError)
+    throws(StoreError)
   {
     guard let bound = run.plan.bound else {
       run.phase = .done
@@ -146,7 +147,7 @@ struct LRUGarbageCollector {
   /// Ascending: neighbours share pages.
   private func removeCandidates(
     _ run: inout GarbageCollectionRun, after last: DocumentNumber?
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsRemoved)
     let references = try references()
     for number in numbers {
@@ -158,7 +159,7 @@ struct LRUGarbageCollector {
     run.phase = numbers.count == GarbageCollectionRun.Piece.documentsRemoved ? .remove(after: numbers.last) : .compact
   }
 
-  private func measure(_ run: inout GarbageCollectionRun, after last: DocumentNumber?) throws(LocalStoreError) {
+  private func measure(_ run: inout GarbageCollectionRun, after last: DocumentNumber?) throws(StoreError) {
     let numbers = run.candidates.numbers(above: last, limit: GarbageCollectionRun.Piece.documentsMeasured)
     let references = try references()
     for number in numbers where try !references.contains(number) {
@@ -168,12 +169,12 @@ struct LRUGarbageCollector {
     run.phase = numbers.count == GarbageCollectionRun.Piece.documentsMeasured ? .remove(after: numbers.last) : .done
   }
 
-  private func isStillOrphan(_ number: DocumentNumber, upTo bound: Int64?) throws(LocalStoreError) -> Bool {
+  private func isStillOrphan(_ number: DocumentNumber, upTo bound: Int64?) throws(StoreError) -> Bool {
     guard let bound, let age = try database.documents.sequenceNumber(number), age <= bound else { return false }
     return try !database.targets.anyContains(number)
   }
 
-  private func references() throws(LocalStoreError) -> References {
+  private func references() throws(StoreError) -> References {
     let shown = (pins.values.map(\.keys) + limboReferences.values).filter { !$0.isEmpty }
     return References(database: database, shown: shown, hasBatches: try database.mutations.hasAny())
   }
@@ -184,7 +185,7 @@ struct LRUGarbageCollector {
     let shown: [Set<DocumentKey>]
     let hasBatches: Bool
 
-    func contains(_ number: DocumentNumber) throws(LocalStoreError) -> Bool {
+    func contains(_ number: DocumentNumber) throws(StoreError) -> Bool {
       if shown.isEmpty && !hasBatches { return false }
       let collection = number.collection
       guard let name = try database.documents.name(number) else { return true }

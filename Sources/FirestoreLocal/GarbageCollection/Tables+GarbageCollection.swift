@@ -14,7 +14,7 @@ extension TargetCache {
   /// Calls `body` for at most `limit` memberships, by document.
   func scanMembership(
     after position: Membership?, limit: Int, _ body: (Membership) -> Void
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     try connection.forEachRow(
       """
       SELECT document, target FROM target_documents INDEXED BY target_documents_by_document
@@ -28,7 +28,7 @@ extension TargetCache {
   /// The next targets by id that were last used then or before.
   func all(
     upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
-  ) throws(LocalStoreError) -> [TargetData] {
+  ) throws(StoreError) -> [TargetData] {
     try connection.all(
       "SELECT id, target, sequence_number FROM targets WHERE sequence_number <= ? AND id > ? ORDER BY id LIMIT ?",
       bound,
@@ -41,7 +41,7 @@ extension TargetCache {
 
   /// Makes a target one that no query finds any more: its query would be a new target. It is the first to be collected
   /// if its documents cannot be forgotten now.
-  func makeUnknown(_ id: TargetID) throws(LocalStoreError) {
+  func makeUnknown(_ id: TargetID) throws(StoreError) {
     try connection.run(
       """
       UPDATE targets SET canonical_id = 'collected:' || id, sequence_number = 0, snapshot_version = NULL,
@@ -50,12 +50,12 @@ extension TargetCache {
       """, id)
   }
 
-  func memberCount(of id: TargetID) throws(LocalStoreError) -> Int {
+  func memberCount(of id: TargetID) throws(StoreError) -> Int {
     Int(try connection.integer("SELECT count(*) FROM target_documents WHERE target = ?", id) ?? 0)
   }
 
   /// - Returns: how many memberships were removed; at most `limit`.
-  func removeMembers(of id: TargetID, limit: Int) throws(LocalStoreError) -> Int {
+  func removeMembers(of id: TargetID, limit: Int) throws(StoreError) -> Int {
     try connection.run(
       """
       DELETE FROM target_documents WHERE target = ?1 AND document IN
@@ -64,7 +64,7 @@ extension TargetCache {
     return connection.rowsChangedLast
   }
 
-  func count() throws(LocalStoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM targets") ?? 0) }
+  func count() throws(StoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM targets") ?? 0) }
 }
 
 extension DocumentTable {
@@ -80,7 +80,7 @@ extension DocumentTable {
   /// - Returns: where to go on; `nil` after the last row.
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void
-  ) throws(LocalStoreError) -> Age? {
+  ) throws(StoreError) -> Age? {
     var last: Age?
     var count = 0
     try connection.forEachRow(
@@ -101,14 +101,14 @@ extension DocumentTable {
   }
 
   /// - Returns: `nil` for a document that is not there.
-  func sequenceNumber(_ number: DocumentNumber) throws(LocalStoreError) -> Int64? {
+  func sequenceNumber(_ number: DocumentNumber) throws(StoreError) -> Int64? {
     try connection.integer("SELECT sequence_number FROM documents WHERE id = ?", number)
   }
 
   /// Of a document's fields and id.
-  func byteCount(_ number: DocumentNumber) throws(LocalStoreError) -> Int64 {
+  func byteCount(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?", number) ?? 0
   }
 
-  func count() throws(LocalStoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM documents") ?? 0) }
+  func count() throws(StoreError) -> Int { Int(try connection.integer("SELECT count(*) FROM documents") ?? 0) }
 }

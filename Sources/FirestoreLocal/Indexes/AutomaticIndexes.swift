@@ -2,6 +2,7 @@
 package import FirestoreClientState
 import FirestoreModel
 package import FirestoreQuery
+import FirestoreSQLite
 
 /// Decides from the cost of a scan whether indexes should answer the query from now on (SDK: index auto-creation).
 struct AutomaticIndexes {
@@ -17,7 +18,7 @@ struct AutomaticIndexes {
   let minimumScan: Int
 
   /// Makes the indexes that the query lacks, if its scan cost more than they would have.
-  func consider(_ query: Query, _ result: QueryResult) throws(LocalStoreError) {
+  func consider(_ query: Query, _ result: QueryResult) throws(StoreError) {
     guard result.plan == .scan, result.documentsScanned >= minimumScan else { return }
     let returned = min(result.matches.count, query.limit ?? .max)
     guard result.documentsScanned > Self.relativeCost * returned else { return }
@@ -28,7 +29,7 @@ struct AutomaticIndexes {
     let automatic = known.filter { $0.origin == .automatic }.count
     guard !wanted.isEmpty, automatic + wanted.count <= Self.maximumCount else { return }
     let database = database
-    try database.transaction { () throws(LocalStoreError) in
+    try database.transaction { () throws(StoreError) in
       for definition in wanted { try database.indexes.add(definition, .automatic) }
     }
   }

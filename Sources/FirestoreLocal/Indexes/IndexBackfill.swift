@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreSQLite
 
 /// The work that changed definitions leave behind: entries of dropped indexes go, and documents that were cached before
 /// an index get their entries. It is done in pieces, bounded in documents, entries and bytes, so that each takes about
@@ -16,7 +17,7 @@ struct IndexBackfill {
   private var indexes: IndexTable { database.indexes }
 
   var isNeeded: Bool {
-    get throws(LocalStoreError) {
+    get throws(StoreError) {
       if try !indexes.dropped.isEmpty { return true }
       return try indexes.indexes.contains { !$0.isReady }
     }
@@ -24,7 +25,7 @@ struct IndexBackfill {
 
   /// Works until the pacer says that it is enough.
   /// - Precondition: inside a transaction.
-  func performSlice(_ pacer: inout SlicePacer) throws(LocalStoreError) {
+  func performSlice(_ pacer: inout SlicePacer) throws(StoreError) {
     repeat {
       try performPiece()
       if pacer.isOver() { break }
@@ -32,7 +33,7 @@ struct IndexBackfill {
     pacer.endWork()
   }
 
-  private func performPiece() throws(LocalStoreError) {
+  private func performPiece() throws(StoreError) {
     if let number = try indexes.dropped.first {
       try indexes.removeEntries(of: number, atMost: Self.maximumRemovals)
     } else if let index = try indexes.indexes.first(where: { !$0.isReady }), let position = index.position {
@@ -43,13 +44,13 @@ struct IndexBackfill {
   /// - Returns: where to go on; `nil` at the end.
   private func advance(
     _ index: IndexTable.Index, from position: DocumentNumber
-  ) throws(LocalStoreError) -> DocumentNumber? {
+  ) throws(StoreError) -> DocumentNumber? {
     var documents = 0
     var entries = 0
     var bytes = 0
     for collection in try collections(of: index) where collection >= position.collection {
       var next: DocumentNumber?
-      try database.documents.scan(collection, from: position) { row throws(LocalStoreError) in
+      try database.documents.scan(collection, from: position) { row throws(StoreError) in
         documents += 1
         if row.isFound, try !indexes.tails.contains(row.number) {
           let fields = row.fieldBytes
@@ -67,7 +68,7 @@ struct IndexBackfill {
   }
 
   /// How much of an index is done.
-  func progress(of index: IndexTable.Index) throws(LocalStoreError) -> IndexProgress {
+  func progress(of index: IndexTable.Index) throws(StoreError) -> IndexProgress {
     var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
     for collection in try collections(of: index) {
       let extent = try database.documents.extent(of: collection)
@@ -82,7 +83,7 @@ struct IndexBackfill {
     return progress
   }
 
-  private func collections(of index: IndexTable.Index) throws(LocalStoreError) -> [CollectionNumber] {
+  private func collections(of index: IndexTable.Index) throws(StoreError) -> [CollectionNumber] {
     try database.collections.group(index.definition.collectionGroup, below: .root)
   }
 }

@@ -56,7 +56,7 @@ final class IndexTable {
 
   private let connection: Connection
 
-  init(_ connection: Connection, _ collections: CollectionTable) throws(LocalStoreError) {
+  init(_ connection: Connection, _ collections: CollectionTable) throws(StoreError) {
     self.connection = connection
     self.collections = collections
     tails = IndexTails(connection)
@@ -65,7 +65,7 @@ final class IndexTable {
 
   // MARK: Definitions
 
-  private func load() throws(LocalStoreError) {
+  private func load() throws(StoreError) {
     var indexes: [Index] = []
     var dropped: [IndexNumber] = []
     try connection.forEachRow("SELECT id, definition, checksum, origin, position FROM index_configuration ORDER BY id")
@@ -95,13 +95,13 @@ final class IndexTable {
     tails.forget()
   }
 
-  private func ensureLoaded() throws(LocalStoreError) {
+  private func ensureLoaded() throws(StoreError) {
     if !isLoaded { try load() }
   }
 
   /// All indexes, in the order in which they were made.
   var indexes: [Index] {
-    get throws(LocalStoreError) {
+    get throws(StoreError) {
       try ensureLoaded()
       return loaded
     }
@@ -109,14 +109,14 @@ final class IndexTable {
 
   /// Indexes whose entries are to be removed: dropped ones, and those whose definition cannot be read any more.
   var dropped: [IndexNumber] {
-    get throws(LocalStoreError) {
+    get throws(StoreError) {
       try ensureLoaded()
       return loadedDropped
     }
   }
 
   /// The indexes that a collection's documents have entries in.
-  func indexes(of collection: CollectionNumber) throws(LocalStoreError) -> [Index] {
+  func indexes(of collection: CollectionNumber) throws(StoreError) -> [Index] {
     try ensureLoaded()
     if loaded.isEmpty { return [] }
     if let known = ofCollection[collection] { return known }
@@ -127,7 +127,7 @@ final class IndexTable {
   }
 
   /// - Precondition: inside a transaction, as for everything that changes the table.
-  func add(_ definition: FieldIndex, _ origin: Origin) throws(LocalStoreError) {
+  func add(_ definition: FieldIndex, _ origin: Origin) throws(StoreError) {
     let bytes = definition.encoded
     // Without documents there is nothing to catch up with.
     let group = try collections.group(definition.collectionGroup, below: .root)
@@ -142,18 +142,18 @@ final class IndexTable {
     try load()
   }
 
-  func set(_ origin: Origin, of index: Index) throws(LocalStoreError) {
+  func set(_ origin: Origin, of index: Index) throws(StoreError) {
     try connection.run("UPDATE index_configuration SET origin = ? WHERE id = ?", origin.rawValue, index.number)
     try load()
   }
 
-  func set(position: DocumentNumber?, of index: Index) throws(LocalStoreError) {
+  func set(position: DocumentNumber?, of index: Index) throws(StoreError) {
     try connection.run("UPDATE index_configuration SET position = ? WHERE id = ?", position, index.number)
     try load()
   }
 
   /// Removes at most `count` entries of a dropped index, and the index with the last of them.
-  func removeEntries(of number: IndexNumber, atMost count: Int) throws(LocalStoreError) {
+  func removeEntries(of number: IndexNumber, atMost count: Int) throws(StoreError) {
     let last = try connection.first(
       """
       SELECT collection, value, document FROM index_entries WHERE index_id = ?
@@ -172,7 +172,7 @@ final class IndexTable {
   }
 
   /// Empties all indexes; the backfill fills them again.
-  func removeAllEntries() throws(LocalStoreError) {
+  func removeAllEntries() throws(StoreError) {
     try connection.run("DELETE FROM index_entries")
     for index in try indexes { try set(position: DocumentNumber(rawValue: 0), of: index) }
   }
@@ -185,7 +185,7 @@ final class IndexTable {
   ///   - new: `nil` if it has none now.
   func update(
     _ document: DocumentNumber, from old: EncodedFields?, to new: EncodedFields?
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let collection = document.collection
     if try tails.contains(document) { return tails.note(document, new, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
@@ -204,7 +204,7 @@ final class IndexTable {
 
   /// Takes up a document that has just been stored under the highest number of its collection.
   /// - Parameter fields: `nil` if it has none.
-  func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(LocalStoreError) {
+  func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(StoreError) {
     let collection = document.collection
     if try indexes(of: collection).isEmpty { return }
     if try tails.start(of: collection) == nil { try tails.begin(at: document) }
@@ -213,7 +213,7 @@ final class IndexTable {
   }
 
   /// Writes the entries of all documents of a tail.
-  private func writeTail(endingWith last: DocumentNumber) throws(LocalStoreError) {
+  private func writeTail(endingWith last: DocumentNumber) throws(StoreError) {
     let collection = last.collection
     let all = try indexes(of: collection)
     for index in all {
@@ -225,7 +225,7 @@ final class IndexTable {
   }
 
   /// Removes a document's entries without knowing its fields. Reads all entries of the collection.
-  func removeAll(of document: DocumentNumber) throws(LocalStoreError) {
+  func removeAll(of document: DocumentNumber) throws(StoreError) {
     let collection = document.collection
     if try tails.contains(document) { return tails.note(document, nil, try indexes(of: collection)) }
     for index in try indexes(of: collection) {
@@ -238,7 +238,7 @@ final class IndexTable {
   /// - Returns: how many entries the document has.
   func add(
     _ document: DocumentNumber, _ fields: EncodedFieldsView, to index: Index
-  ) throws(LocalStoreError) -> Int {
+  ) throws(StoreError) -> Int {
     let keys = index.definition.keys(of: fields, &code)
     for key in keys { try insert(key, document, index) }
     return keys.count
@@ -246,7 +246,7 @@ final class IndexTable {
 
   private func insert(
     _ key: [UInt8], _ document: DocumentNumber, _ index: Index
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     try connection.run(
       "INSERT OR IGNORE INTO index_entries (index_id, collection, value, document) VALUES (?, ?, ?, ?)", index.number,
       document.collection, key, document.ordinal)
@@ -261,12 +261,12 @@ final class IndexTable {
   /// Calls `body` with the key and document of each entry of a range, until it returns false.
   func read(
     _ range: IndexRange, in collection: CollectionNumber, isReversed: Bool,
-    _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(LocalStoreError) -> Bool
-  ) throws(LocalStoreError) {
+    _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     if range.isEmpty { return }
     var tail = TailReader(try tailEntries(of: range, in: collection), isReversed: isReversed)
     var isEnough = false
-    func visit(_ row: Row) throws(LocalStoreError) -> Bool {
+    func visit(_ row: Row) throws(StoreError) -> Bool {
       let number = DocumentNumber(collection, row.integer(1))
       while let next = tail.next, tail.comes(before: row.blobBytes(0), number) {
         tail.removeNext()
@@ -299,7 +299,7 @@ final class IndexTable {
   func collect(
     _ range: IndexRange, in collection: CollectionNumber, atMost count: Int,
     into numbers: inout [DocumentNumber]
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     if range.isEmpty { return }
     let tail = try tailEntries(of: range, in: collection).prefix(count)
     numbers += tail.map(\.document)
@@ -313,7 +313,7 @@ final class IndexTable {
 
   private func tailEntries(
     of range: IndexRange, in collection: CollectionNumber
-  ) throws(LocalStoreError) -> ArraySlice<IndexTails.Entry> {
+  ) throws(StoreError) -> ArraySlice<IndexTails.Entry> {
     let entries = try tails.entries(of: range.index, in: collection, try indexes(of: collection))
     let lower = entries.indices.partitioningIndex { Self.compare(entries[$0].key, range.lower) != .ascending }
     let upper = entries.indices.partitioningIndex { Self.compare(entries[$0].key, range.upper) != .ascending }
@@ -321,8 +321,8 @@ final class IndexTable {
   }
 
   private static func call(
-    _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(LocalStoreError) -> Bool, _ entry: IndexTails.Entry
-  ) throws(LocalStoreError) -> Bool {
+    _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(StoreError) -> Bool, _ entry: IndexTails.Entry
+  ) throws(StoreError) -> Bool {
     let key = UnsafeMutableRawBufferPointer.allocate(byteCount: entry.key.count, alignment: 1)
     defer { key.deallocate() }
     key.copyBytes(from: entry.key)

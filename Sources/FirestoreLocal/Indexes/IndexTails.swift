@@ -47,7 +47,7 @@ final class IndexTails {
   // MARK: Where tails start
 
   /// - Returns: `nil` for a collection without a tail, all of whose documents have their entries.
-  func start(of collection: CollectionNumber) throws(LocalStoreError) -> DocumentNumber? {
+  func start(of collection: CollectionNumber) throws(StoreError) -> DocumentNumber? {
     if let known = starts[collection] { return known }
     let start = try connection.integer("SELECT start FROM index_tails WHERE collection = ?", collection)
       .map(DocumentNumber.init)
@@ -55,19 +55,19 @@ final class IndexTails {
     return start
   }
 
-  func contains(_ document: DocumentNumber) throws(LocalStoreError) -> Bool {
+  func contains(_ document: DocumentNumber) throws(StoreError) -> Bool {
     guard let start = try start(of: document.collection) else { return false }
     return document >= start
   }
 
   /// Whether the tail that ends with this document should get its entries.
-  func isFull(with document: DocumentNumber) throws(LocalStoreError) -> Bool {
+  func isFull(with document: DocumentNumber) throws(StoreError) -> Bool {
     guard let start = try start(of: document.collection) else { return false }
     return document.ordinal - start.ordinal + 1 >= maximumCount
   }
 
   /// - Precondition: all documents before have their entries.
-  func begin(at document: DocumentNumber) throws(LocalStoreError) {
+  func begin(at document: DocumentNumber) throws(StoreError) {
     try connection.run(
       "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start",
       document.collection, document)
@@ -75,7 +75,7 @@ final class IndexTails {
     keys[document.collection] = nil
   }
 
-  func remove(of collection: CollectionNumber) throws(LocalStoreError) {
+  func remove(of collection: CollectionNumber) throws(StoreError) {
     try connection.run("DELETE FROM index_tails WHERE collection = ?", collection)
     starts[collection] = .some(nil)
     keys[collection] = nil
@@ -97,7 +97,7 @@ final class IndexTails {
   /// - Parameter indexes: all of the collection.
   func entries(
     of index: IndexNumber, in collection: CollectionNumber, _ indexes: [IndexTable.Index]
-  ) throws(LocalStoreError) -> [Entry] {
+  ) throws(StoreError) -> [Entry] {
     guard let start = try start(of: collection) else { return [] }
     if keys[collection] == nil { keys[collection] = try readKeys(collection, from: start, indexes) }
     if let sorted = keys[collection]?[index]?.sorted { return sorted }
@@ -109,12 +109,12 @@ final class IndexTails {
 
   private func readKeys(
     _ collection: CollectionNumber, from start: DocumentNumber, _ indexes: [IndexTable.Index]
-  ) throws(LocalStoreError) -> [IndexNumber: Keys] {
+  ) throws(StoreError) -> [IndexNumber: Keys] {
     var keys: [IndexNumber: Keys] = [:]
     try connection.forEachRow(
       "SELECT id, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?", start,
       collection.documents.upperBound
-    ) { row throws(LocalStoreError) in
+    ) { row throws(StoreError) in
       let bytes = row.blobBytes(2)
       // Reading a damaged document is an error; an index has nothing to say about it.
       guard try DocumentTable.State(stored: row.integer(1)).isFound, StoredFields.holds(row.integer(3), for: bytes)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Replaces the configured indexes. Those that stay keep their entries, automatic ones are not touched; a new one is
   /// maintained from now on and used when the documents of before have been caught up with (`backfillIndexes`).
-  package mutating func setIndexes(_ definitions: [FieldIndex]) throws(LocalStoreError) {
+  package mutating func setIndexes(_ definitions: [FieldIndex]) throws(StoreError) {
     let database = database
-    try database.transaction { () throws(LocalStoreError) in
+    try database.transaction { () throws(StoreError) in
       let indexes = database.indexes
       for index in try indexes.indexes where index.origin == .configured {
         if !definitions.contains(where: index.definition.isEquivalent(to:)) { try indexes.set(.dropped, of: index) }
@@ -22,16 +23,16 @@ extension LocalStore {
   }
 
   /// Drops all indexes, configured or automatic (SDK: deleteAllFieldIndexes).
-  package mutating func deleteAllIndexes() throws(LocalStoreError) {
+  package mutating func deleteAllIndexes() throws(StoreError) {
     let database = database
-    try database.transaction { () throws(LocalStoreError) in
+    try database.transaction { () throws(StoreError) in
       for index in try database.indexes.indexes { try database.indexes.set(.dropped, of: index) }
     }
   }
 
   /// The indexes in the order in which they were made.
-  package func indexes() throws(LocalStoreError) -> [IndexState] {
-    try database.read { () throws(LocalStoreError) in
+  package func indexes() throws(StoreError) -> [IndexState] {
+    try database.read { () throws(StoreError) in
       var states: [IndexState] = []
       let backfill = IndexBackfill(database: database)
       for index in try database.indexes.indexes {
@@ -45,8 +46,8 @@ extension LocalStore {
 
   /// How many cached documents each index knows, and how many there are for it, in the order of `indexes`. Looks at
   /// each collection of their groups.
-  package func indexProgress() throws(LocalStoreError) -> [IndexProgress] {
-    try database.read { () throws(LocalStoreError) in
+  package func indexProgress() throws(StoreError) -> [IndexProgress] {
+    try database.read { () throws(StoreError) in
       var progress: [IndexProgress] = []
       let backfill = IndexBackfill(database: database)
       for index in try database.indexes.indexes { progress.append(try backfill.progress(of: index)) }
@@ -56,13 +57,13 @@ extension LocalStore {
 
   /// Whether `backfillIndexes` has anything to do.
   package var needsIndexBackfill: Bool {
-    get throws(LocalStoreError) { try IndexBackfill(database: database).isNeeded }
+    get throws(StoreError) { try IndexBackfill(database: database).isNeeded }
   }
 
   /// Does one slice of what changed definitions left to do: some milliseconds of work, in one transaction. Writing a
   /// long log back is a slice by itself, so that no commit has to.
   /// - Returns: whether there is more to do.
-  package mutating func backfillIndexes() throws(LocalStoreError) -> Bool {
+  package mutating func backfillIndexes() throws(StoreError) -> Bool {
     let backfill = IndexBackfill(database: database)
     guard try backfill.isNeeded else { return false }
     let database = database
@@ -70,13 +71,13 @@ extension LocalStore {
     pacer.begin(isWriting: true)
     let logBytes = database.logByteSize
     if logBytes >= backfillLog.dueBytes, !backfillLog.wasLast {
-      try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
+      try database.read { () throws(StoreError) in try database.writeLogBack() }
       backfillLog.took(pacer.elapsed, for: logBytes)
       backfillLog.wasLast = true
       return true
     }
     backfillLog.wasLast = false
-    try database.transaction { () throws(LocalStoreError) in try backfill.performSlice(&pacer) }
+    try database.transaction { () throws(StoreError) in try backfill.performSlice(&pacer) }
     pacer.end()
     backfillPacer = pacer
     return try backfill.isNeeded

@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreSQLite
 
 /// Answering from indexes. Entries say where documents may be that match; each of these is read and checked, and
 /// documents with pending writes are joined as in a scan, so that the answer is that of the scan.
@@ -12,7 +13,7 @@ extension QueryEngine {
   private static let entriesPerLookup = 8
 
   /// - Returns: `nil` if the indexes do not serve the query, or would cost more than scanning.
-  func indexed(_ query: Query, _ data: TargetData?) throws(LocalStoreError) -> QueryResult? {
+  func indexed(_ query: Query, _ data: TargetData?) throws(StoreError) -> QueryResult? {
     let collections = try collections(of: query)
     guard let first = collections.first else { return nil }
     let indexes = try database.indexes.indexes(of: first)
@@ -42,7 +43,7 @@ extension QueryEngine {
   private func streaming(
     _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber],
     _ limit: Int, atMost budget: Int
-  ) throws(LocalStoreError) -> QueryResult? {
+  ) throws(StoreError) -> QueryResult? {
     let hits = Hits(query)
     let matcher = StoredMatcher(query.target)
     /// The documents that were read, and whether they match.
@@ -56,7 +57,7 @@ extension QueryEngine {
         var matched = 0
         var lastKey: [UInt8] = []
         try database.indexes.read(candidate.range, in: collection, isReversed: candidate.isReversed) {
-          key, number throws(LocalStoreError) in
+          key, number throws(StoreError) in
           // What has the same key as the last one may come before it.
           if matched >= limit, !key.elementsEqual(lastKey) { return false }
           entries += 1
@@ -68,7 +69,7 @@ extension QueryEngine {
               return false
             }
             isMatch = false
-            try database.documents.read(number) { row throws(LocalStoreError) in
+            try database.documents.read(number) { row throws(StoreError) in
               guard row.isFound, matcher.matches(row, in: path) else { return }
               isMatch = true
               keys[number] = row.key(in: path)
@@ -109,7 +110,7 @@ extension QueryEngine {
 
   private func reading(
     _ found: Found, _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber]
-  ) throws(LocalStoreError) -> QueryResult {
+  ) throws(StoreError) -> QueryResult {
     let hits = Hits(query, try members(of: data))
     var rest = found.numbers[...]
     var scanned = 0
@@ -120,7 +121,7 @@ extension QueryEngine {
         rest.removeFirst()
         if overlaid.contains(number) { continue }
         scanned += 1
-        try database.documents.read(number) { row throws(LocalStoreError) in
+        try database.documents.read(number) { row throws(StoreError) in
           if row.isFound { try hits.consider(row, in: path, isAdmitted: false) }
         }
       }
@@ -135,7 +136,7 @@ extension QueryEngine {
   /// - Returns: `nil` if these are more documents than allowed.
   private func documents(
     of plan: IndexPlan, in collections: [CollectionNumber], atMost budget: Int
-  ) throws(LocalStoreError) -> Found? {
+  ) throws(StoreError) -> Found? {
     var union = Found()
     var isKnown: Set<[IndexRange]> = []
     for candidates in plan.alternatives where isKnown.insert(candidates.map(\.range)).inserted {
@@ -155,7 +156,7 @@ extension QueryEngine {
   /// Starts with the candidate that finds the fewest documents, and takes others in that answer further conditions.
   private func intersection(
     of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int
-  ) throws(LocalStoreError) -> Found? {
+  ) throws(StoreError) -> Found? {
     var found = Found()
     var cap = min(256, budget)
     var chosen: Int?
@@ -189,7 +190,7 @@ extension QueryEngine {
   /// - Returns: ascending, each once; `nil` if there are more entries than allowed.
   private func numbers(
     in range: IndexRange, _ collections: [CollectionNumber], atMost cap: Int, _ entries: inout Int
-  ) throws(LocalStoreError) -> [DocumentNumber]? {
+  ) throws(StoreError) -> [DocumentNumber]? {
     var numbers: [DocumentNumber] = []
     for collection in collections {
       try database.indexes.collect(range, in: collection, atMost: cap + 1 - numbers.count, into: &numbers)

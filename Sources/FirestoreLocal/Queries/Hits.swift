@@ -65,7 +65,7 @@ final class Hits {
   /// - Parameter isAdmitted: whether `filter` has already let it through.
   func consider(
     _ row: DocumentRow, in collection: ResourcePath, isAdmitted: Bool
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     if !isAdmitted { scanned += 1 }
     guard isAdmitted || matcher.matches(row, in: collection) else { return }
     let key = row.key(in: collection)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// Documents as the user sees them: the remote document with the overlay of the user's pending writes applied (S9).
 struct LocalDocuments {
@@ -13,7 +14,7 @@ struct LocalDocuments {
   // MARK: Reading
 
   /// - Returns: `nil` when the cache knows nothing about the document.
-  func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+  func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     guard let collection = try database.collections.number(of: key.collection) else { return nil }
     let remote = try database.documents.document(key, in: collection)
     guard hasBatches else { return remote }
@@ -22,11 +23,11 @@ struct LocalDocuments {
   }
 
   /// The view of a document, `missing` without a version when the cache knows nothing about it.
-  func view(of key: DocumentKey) throws(LocalStoreError) -> Document {
+  func view(of key: DocumentKey) throws(StoreError) -> Document {
     try document(key) ?? Self.nothing(key)
   }
 
-  func overlay(of key: DocumentKey) throws(LocalStoreError) -> Mutation? {
+  func overlay(of key: DocumentKey) throws(StoreError) -> Mutation? {
     guard hasBatches, let collection = try database.collections.number(of: key.collection) else { return nil }
     return try database.overlays.overlay(collection, key.documentID, of: user)
   }
@@ -71,7 +72,7 @@ struct LocalDocuments {
   }
 
   /// A document with all pending writes so far applied.
-  func progress(_ key: DocumentKey) throws(LocalStoreError) -> Progress {
+  func progress(_ key: DocumentKey) throws(StoreError) -> Progress {
     guard let collection = try database.collections.number(of: key.collection) else { return Progress(key, over: nil) }
     let remote = try database.documents.document(key, in: collection)
     var progress = Progress(key, over: remote)
@@ -94,7 +95,7 @@ struct LocalDocuments {
   /// - Returns: the views with the batch.
   func add(
     _ batch: MutationBatch, to documents: [DocumentKey: Progress]
-  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+  ) throws(StoreError) -> [DocumentKey: Document] {
     var views: [DocumentKey: Document] = [:]
     for (key, before) in documents {
       var progress = before
@@ -108,7 +109,7 @@ struct LocalDocuments {
   /// Computes the overlay of a document anew from all batches that wait, and stores it.
   /// - Returns: the local view.
   @discardableResult
-  func recompute(_ key: DocumentKey, over remote: Document?) throws(LocalStoreError) -> Document {
+  func recompute(_ key: DocumentKey, over remote: Document?) throws(StoreError) -> Document {
     let collection = try database.collections.numberAdding(key.collection)
     let batches = try database.mutations.batches(affecting: collection, key.documentID, of: user)
     let progress = fold(batches, key, over: remote)
@@ -129,7 +130,7 @@ struct LocalDocuments {
 
   private func save(
     _ progress: Progress, _ batch: BatchID, _ collection: CollectionNumber
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let view = progress.view
     guard view.hasLocalMutations else {
       return try database.overlays.remove(collection, view.key.documentID, of: user)
@@ -148,7 +149,7 @@ struct LocalDocuments {
   /// The remote document before it changes, where what becomes of its overlay may depend on that.
   func remoteToCompare(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
-  ) throws(LocalStoreError) -> Document? {
+  ) throws(StoreError) -> Document? {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: nil
     case .overlay(let entry) where entry.origin?.dependent.isEmpty == true: nil
@@ -162,7 +163,7 @@ struct LocalDocuments {
   func view(
     of key: DocumentKey, overChanged remote: Document?, from before: Document?,
     _ collection: CollectionNumber, _ name: String
-  ) throws(LocalStoreError) -> Document? {
+  ) throws(StoreError) -> Document? {
     switch try database.overlays.pending(collection, name, of: user) {
     case .nothing: return nil
     case .overlay(var entry) where entry.origin?.holds(over: remote) == true:
@@ -193,7 +194,7 @@ struct LocalDocuments {
   func view(
     of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,
     _ collection: CollectionNumber, _ name: String
-  ) throws(LocalStoreError) -> Document? {
+  ) throws(StoreError) -> Document? {
     let pending = try database.overlays.pending(collection, name, of: user)
     if case .withoutEffect = pending, Self.staysWithoutEffect(before, remote) {
       return Self.view(of: key, over: remote, nil)

@@ -3,6 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// Answers queries from the tables: previous results where they can be trusted, else indexes, else
 /// the whole collection.
@@ -13,14 +14,14 @@ struct QueryEngine {
 
   func execute(
     _ query: Query, _ target: TargetData?, usingPreviousResults: Bool
-  ) throws(LocalStoreError) -> QueryResult {
+  ) throws(StoreError) -> QueryResult {
     if query.isDocumentQuery { return try documentQuery(query, target) }
     if usingPreviousResults, let target, let result = try fromSyncedResult(query, target) { return result }
     if let result = try indexed(query, target) { return result }
     return try scanning(query, target)
   }
 
-  private func documentQuery(_ query: Query, _ target: TargetData?) throws(LocalStoreError) -> QueryResult {
+  private func documentQuery(_ query: Query, _ target: TargetData?) throws(StoreError) -> QueryResult {
     let key = DocumentKey(unchecked: query.path)
     let document = try local.document(key)
     return QueryResult(
@@ -28,7 +29,7 @@ struct QueryEngine {
       plan: .document)
   }
 
-  private func scanning(_ query: Query, _ target: TargetData?) throws(LocalStoreError) -> QueryResult {
+  private func scanning(_ query: Query, _ target: TargetData?) throws(StoreError) -> QueryResult {
     let hits = Hits(query, try members(of: target))
     for collection in try collections(of: query) {
       let overlaid = try considerOverlaid(collection, hits)
@@ -43,7 +44,7 @@ struct QueryEngine {
       let path = try database.collections.path(of: collection)
       let filter = hits.filter
       if filter == nil { hits.expect(try database.documents.extent(of: collection)) }
-      try database.documents.scan(collection, where: filter) { row throws(LocalStoreError) in
+      try database.documents.scan(collection, where: filter) { row throws(StoreError) in
         // One that is said to be missing may be one of which a bit has changed.
         guard row.isFound else { return try row.check() }
         if overlaid.contains(row.number) { return }
@@ -55,13 +56,13 @@ struct QueryEngine {
       matches: documents, remoteKeys: try resolve(remote), plan: .scan, documentsScanned: hits.scanned)
   }
 
-  func members(of target: TargetData?) throws(LocalStoreError) -> RemoteKeys {
-    RemoteKeys(try target.map { data throws(LocalStoreError) in try database.targets.members(of: data.id) } ?? [])
+  func members(of target: TargetData?) throws(StoreError) -> RemoteKeys {
+    RemoteKeys(try target.map { data throws(StoreError) in try database.targets.members(of: data.id) } ?? [])
   }
 
-  func resolve(_ remote: consuming RemoteKeys) throws(LocalStoreError) -> Set<DocumentKey> {
-    try remote.resolved { number throws(LocalStoreError) in
-      try database.documents.name(number).map { name throws(LocalStoreError) in
+  func resolve(_ remote: consuming RemoteKeys) throws(StoreError) -> Set<DocumentKey> {
+    try remote.resolved { number throws(StoreError) in
+      try database.documents.name(number).map { name throws(StoreError) in
         try database.collections.key(number.collection, name)
       }
     }
@@ -71,13 +72,13 @@ struct QueryEngine {
 
   /// The target's documents that still match, and what changed since no document was in limbo.
   /// - Returns: `nil` when an older document might have come into the result, so that all must be read.
-  private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(LocalStoreError) -> QueryResult? {
+  private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(StoreError) -> QueryResult? {
     guard !query.matchesAllDocuments, let limboFree = target.lastLimboFreeSnapshotVersion else { return nil }
     let matcher = query.target
     var documents: [Document] = []
     var remoteKeys: Set<DocumentKey> = []
     var scanned = 0
-    try database.scanMembers(of: target.id) { row throws(LocalStoreError) in
+    try database.scanMembers(of: target.id) { row throws(StoreError) in
       let key = row.key(in: try database.collections.path(of: row.collection))
       remoteKeys.insert(key)
       scanned += 1
@@ -94,7 +95,7 @@ struct QueryEngine {
       let hits = Hits(query)
       let overlaid = try considerOverlaid(collection, hits)
       let path = try database.collections.path(of: collection)
-      try database.documents.scan(collection, changedSince: limboFree) { row throws(LocalStoreError) in
+      try database.documents.scan(collection, changedSince: limboFree) { row throws(StoreError) in
         guard row.isFound else { return try row.check() }
         if overlaid.contains(row.number) { return }
         try hits.consider(row, in: path, isAdmitted: false)
@@ -127,7 +128,7 @@ struct QueryEngine {
 
   // MARK: Scanning
 
-  func collections(of query: Query) throws(LocalStoreError) -> [CollectionNumber] {
+  func collections(of query: Query) throws(StoreError) -> [CollectionNumber] {
     if let id = query.collectionGroup { return try database.collections.group(id, below: query.path) }
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
@@ -136,7 +137,7 @@ struct QueryEngine {
   /// - Returns: where their remote documents are, which a scan then passes over.
   func considerOverlaid(
     _ collection: CollectionNumber, _ hits: Hits
-  ) throws(LocalStoreError) -> Set<DocumentNumber> {
+  ) throws(StoreError) -> Set<DocumentNumber> {
     guard local.hasBatches else { return [] }
     var overlaid: Set<DocumentNumber> = []
     for overlay in try database.overlays.overlays(in: collection, of: local.user) {
@@ -176,8 +177,8 @@ struct RemoteKeys {
   }
 
   /// All keys; those that no scan met are looked up.
-  consuming func resolved(_ key: (DocumentNumber) throws(LocalStoreError) -> DocumentKey?)
-    throws(LocalStoreError) -> Set<DocumentKey>
+  consuming func resolved(_ key: (DocumentNumber) throws(StoreError) -> DocumentKey?)
+    throws(StoreError) -> Set<DocumentKey>
   {
     for number in skipped + numbers[next...] {
       if let key = try key(number) { keys.insert(key) }

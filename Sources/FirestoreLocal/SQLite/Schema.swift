@@ -9,9 +9,9 @@ import FirestoreSQLite
 enum Schema {
   static let version: Int64 = 7
 
-  private static func check(_ found: Int64) throws(LocalStoreError) {
+  private static func check(_ found: Int64) throws(StoreError) {
     if found <= version { return }
-    throw LocalStoreError(
+    throw StoreError(
       .newerSchema,
       "The cache has schema version \(found), this program knows versions up to \(version): "
         + "use the newer program, or another cache directory.")
@@ -20,12 +20,12 @@ enum Schema {
   /// Creates the tables in an empty database, and brings those of an earlier version up to date.
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote, which is not changed; `corrupt`
   ///   for one that lacks what it should have.
-  static func prepare(_ connection: Connection, isFile: Bool) throws(LocalStoreError) {
+  static func prepare(_ connection: Connection, isFile: Bool) throws(StoreError) {
     let found = try connection.integer("PRAGMA user_version") ?? 0
     try check(found)
     try connection.configure(settings(isFile: isFile))
     if found == version { return try compare(connection) }
-    try connection.transaction { () throws(LocalStoreError) in
+    try connection.transaction { () throws(StoreError) in
       if found == 5 { try connection.execute(checksums) }
       if found == 5 || found == 6 {
         try connection.execute(memberDigests)
@@ -37,20 +37,20 @@ enum Schema {
     }
   }
 
-  private static func create(in connection: Connection) throws(LocalStoreError) {
+  private static func create(in connection: Connection) throws(StoreError) {
     let parts = [tables, BundleTable.schema, RejectedWriteTable.schema, IndexTable.schema, IndexTails.schema]
     for part in parts { try connection.execute(part) }
   }
 
   /// Statements are compiled when they are first run: whether they can be is found out here, as every start must.
-  private static func compare(_ connection: Connection) throws(LocalStoreError) {
+  private static func compare(_ connection: Connection) throws(StoreError) {
     let new = try Connection(path: nil, called: "cache")
     try create(in: new)
     if let lost = try names(new).subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
   }
 
   /// Tables, their columns, and indexes.
-  private static func names(_ connection: Connection) throws(LocalStoreError) -> Set<String> {
+  private static func names(_ connection: Connection) throws(StoreError) -> Set<String> {
     Set(
       try connection.all(
         """

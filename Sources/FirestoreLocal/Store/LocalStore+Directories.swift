@@ -9,7 +9,7 @@ extension LocalStore {
   /// How many writes, waiting and refused ones, of all users are kept in a cache that has no owner: one that a version
   /// made which did not note for which database. 0 for a cache that has one.
   /// - Throws: `locked` if a store has it open, or why it cannot be read.
-  package static func ownerlessWriteCount(in path: String) throws(LocalStoreError) -> Int {
+  package static func ownerlessWriteCount(in path: String) throws(StoreError) -> Int {
     let database = try CacheDatabase.open(in: path, claim: nil)
     defer { database.close() }
     return try database.owner == nil ? Int(database.keptWriteCount) : 0
@@ -19,14 +19,14 @@ extension LocalStore {
 extension LocalStore {
   /// Deletes a durable cache: the database with its log, and what was moved aside. Nothing happens where there is none.
   /// - Throws: `locked` if a store has it open; `notWritable`.
-  package static func erase(_ path: String) throws(LocalStoreError) {
+  package static func erase(_ path: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return }
     // Held until all is gone, so that no store opens what is being deleted.
     let directory = try CacheDatabase.hold(path)
     do {
       try FileManager.default.removeItem(atPath: directory.path)
     } catch {
-      throw LocalStoreError(
+      throw StoreError(
         .notWritable,
         "The cache in \(path) cannot be deleted: \(error.localizedDescription). Check its permissions.")
     }

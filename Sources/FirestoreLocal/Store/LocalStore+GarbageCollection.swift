@@ -16,7 +16,7 @@ extension LocalStore {
   package func beginGarbageCollection(
     thresholdBytes: Int64, percentile: Int = 10, maximumSequenceNumbers: Int = 1000, isDryRun: Bool = false,
     pacer: SlicePacer = .continuous
-  ) throws(LocalStoreError) -> GarbageCollectionRun? {
+  ) throws(StoreError) -> GarbageCollectionRun? {
     let run = GarbageCollectionRun(
       thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun,
       pacer: pacer)
@@ -26,7 +26,7 @@ extension LocalStore {
   }
 
   /// Does the next slice of a run: some milliseconds of work, in one transaction.
-  package mutating func continueGarbageCollection(_ run: inout GarbageCollectionRun) throws(LocalStoreError) {
+  package mutating func continueGarbageCollection(_ run: inout GarbageCollectionRun) throws(StoreError) {
     let database = database
     var next = run
     next.pacer.begin(isWriting: run.isWriting)
@@ -39,9 +39,9 @@ extension LocalStore {
       database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
     if let count = run.changeCount, count != database.connection.changeCount { next.isUndisturbed = false }
     if run.isDryRun {
-      try database.read { () throws(LocalStoreError) in try collector.performSlice(&next) }
+      try database.read { () throws(StoreError) in try collector.performSlice(&next) }
     } else {
-      try database.transaction { () throws(LocalStoreError) in
+      try database.transaction { () throws(StoreError) in
         try collector.performSlice(&next)
         next.pacer.endWork()
       }
@@ -52,12 +52,12 @@ extension LocalStore {
   }
 
   /// - Returns: whether that was the slice.
-  private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(LocalStoreError) -> Bool {
+  private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(StoreError) -> Bool {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
     if case .writeBack = run.phase {
       // Only now does the file itself become shorter.
-      if bytes > 0 { try database.read { () throws(LocalStoreError) in try database.writeLogBack() } }
+      if bytes > 0 { try database.read { () throws(StoreError) in try database.writeLogBack() } }
       run.phase = .done
       return true
     }
@@ -65,7 +65,7 @@ extension LocalStore {
       run.log.wasLast = false
       return false
     }
-    try database.read { () throws(LocalStoreError) in try database.writeLogBack() }
+    try database.read { () throws(StoreError) in try database.writeLogBack() }
     run.log.took(run.pacer.elapsed, for: bytes)
     run.log.wasLast = true
     return true
@@ -74,7 +74,7 @@ extension LocalStore {
   /// All slices of a run at once.
   package mutating func collectGarbage(
     thresholdBytes: Int64, percentile: Int, maximumSequenceNumbers: Int
-  ) throws(LocalStoreError) -> GarbageCollectionResult {
+  ) throws(StoreError) -> GarbageCollectionResult {
     let begun = try beginGarbageCollection(
       thresholdBytes: thresholdBytes, percentile: percentile, maximumSequenceNumbers: maximumSequenceNumbers)
     guard var run = begun else { return .skipped }
@@ -83,13 +83,13 @@ extension LocalStore {
   }
 
   /// How many bytes the cache occupies: on disk, the log included; for one in memory that of its pages.
-  package func byteSize() throws(LocalStoreError) -> Int64 {
-    try database.read { () throws(LocalStoreError) in try database.byteSize() }
+  package func byteSize() throws(StoreError) -> Int64 {
+    try database.read { () throws(StoreError) in try database.byteSize() }
   }
 
   /// O(documents): counts them.
-  package func occupancy() throws(LocalStoreError) -> CacheOccupancy {
-    try database.read { () throws(LocalStoreError) in
+  package func occupancy() throws(StoreError) -> CacheOccupancy {
+    try database.read { () throws(StoreError) in
       CacheOccupancy(
         bytes: try database.byteSize(), freeBytes: try database.freeByteSize(),
         documents: try database.documents.count(), targets: try database.targets.count(), pendingWrites: batchCount,

@@ -6,7 +6,7 @@ import FirestoreSQLite
 extension LocalStore {
   /// Recomputes what the tables hold twice. O(pending writes + membership); for tests and debug builds.
   /// - Returns: what does not agree; empty when all is well.
-  package func checkInvariants() throws(LocalStoreError) -> [String] {
+  package func checkInvariants() throws(StoreError) -> [String] {
     var violations: [String] = []
     let documents = LocalDocuments(database: database, user: user, hasBatches: true)
     for key in try database.mutations.keys(of: user) {
@@ -25,7 +25,7 @@ extension LocalStore {
     }
     let stored = try database.mutations.count(of: user)
     if stored != batchCount { violations.append("\(batchCount) batches are counted, \(stored) stored") }
-    do throws(LocalStoreError) { try database.targets.checkMembers() } catch { violations.append(error.message) }
+    do throws(StoreError) { try database.targets.checkMembers() } catch { violations.append(error.message) }
     violations += try IndexVerification(database: database).violations()
     return violations
   }
@@ -42,7 +42,7 @@ struct IndexVerification {
   }
 
   /// - Returns: what does not agree; empty when all is well.
-  func violations() throws(LocalStoreError) -> [String] {
+  func violations() throws(StoreError) -> [String] {
     var violations: [String] = []
     var stored: Set<Entry> = []
     let dropped = Set(try database.indexes.dropped)
@@ -54,7 +54,7 @@ struct IndexVerification {
     var code = OrderedCode()
     for index in try database.indexes.indexes {
       for collection in try database.collections.group(index.definition.collectionGroup, below: .root) {
-        try database.documents.scan(collection, from: collection.documents.lowerBound) { row throws(LocalStoreError) in
+        try database.documents.scan(collection, from: collection.documents.lowerBound) { row throws(StoreError) in
           guard row.isFound, try !database.indexes.tails.contains(row.number) else { return true }
           let keys = index.definition.keys(of: EncodedFieldsView(row.fieldBytes), &code)
           let isCovered = index.position.map { row.number < $0 } ?? true

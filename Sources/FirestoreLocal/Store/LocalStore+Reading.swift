@@ -7,11 +7,11 @@ extension LocalStore {
   /// Runs a query over the local views of the cached documents.
   /// - Parameter usingPreviousResults: allows starting from the documents the query's target had when it was last in
   ///   sync, instead of reading the whole collection.
-  package func execute(_ query: Query, usingPreviousResults: Bool) throws(LocalStoreError) -> QueryResult {
+  package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
-    return try database.read { () throws(LocalStoreError) in
+    return try database.read { () throws(StoreError) in
       let engine = QueryEngine(local: localDocuments)
-      let result = try database.connection.readingTransaction { () throws(LocalStoreError) in
+      let result = try database.connection.readingTransaction { () throws(StoreError) in
         try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
       }
       if createsIndexesAutomatically {
@@ -23,22 +23,22 @@ extension LocalStore {
   }
 
   /// The local view of one document; `nil` when the cache knows nothing about it.
-  package func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
-    try database.read { () throws(LocalStoreError) in try localDocuments.document(key) }
+  package func document(_ key: DocumentKey) throws(StoreError) -> Document? {
+    try database.read { () throws(StoreError) in try localDocuments.document(key) }
   }
 
   /// The remote version, without overlays.
-  package func remoteDocument(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
-    try database.read { () throws(LocalStoreError) in try database.documents.document(key) }
+  package func remoteDocument(_ key: DocumentKey) throws(StoreError) -> Document? {
+    try database.read { () throws(StoreError) in try database.documents.document(key) }
   }
 
   /// The mutation that makes the local view out of the remote document.
-  package func overlay(of key: DocumentKey) throws(LocalStoreError) -> Mutation? {
-    try database.read { () throws(LocalStoreError) in try localDocuments.overlay(of: key) }
+  package func overlay(of key: DocumentKey) throws(StoreError) -> Mutation? {
+    try database.read { () throws(StoreError) in try localDocuments.overlay(of: key) }
   }
 
   /// Ids of the collections directly below a document or the root that the cache has seen; sorted by UTF-8.
-  package func collectionIDs(below parent: ResourcePath) throws(LocalStoreError) -> [String] {
-    try database.read { () throws(LocalStoreError) in try database.collections.ids(below: parent) }
+  package func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
+    try database.read { () throws(StoreError) in try database.collections.ids(below: parent) }
   }
 }

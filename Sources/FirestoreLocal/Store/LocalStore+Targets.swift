@@ -6,11 +6,11 @@ import FirestoreSQLite
 
 extension LocalStore {
   /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).
-  package mutating func allocateTarget(_ target: Target) throws(LocalStoreError) -> TargetData {
+  package mutating func allocateTarget(_ target: Target) throws(StoreError) -> TargetData {
     try check(.allocateTarget)
     if let id = activeIDs[target], let active = activeTargets[id] { return active.data }
     let database = database
-    let data = try database.transaction { () throws(LocalStoreError) in
+    let data = try database.transaction { () throws(StoreError) in
       try database.targets.allocate(target, database)
     }
     activeTargets[data.id] = ActiveTarget(stored: data)
@@ -22,7 +22,7 @@ extension LocalStore {
   /// forgotten together with the documents that only it held.
   ///
   /// The target is inactive afterwards even if this throws; then the stored token stays the older one.
-  package mutating func releaseTarget(_ id: TargetID) throws(LocalStoreError) {
+  package mutating func releaseTarget(_ id: TargetID) throws(StoreError) {
     guard let active = activeTargets.removeValue(forKey: id) else { return }
     activeIDs[active.data.target] = nil
     var shown = pins.removeValue(forKey: id) ?? PinnedKeys()
@@ -32,7 +32,7 @@ extension LocalStore {
     let shownKeys = policy == .eager || isFew ? shown.settled() : []
     let database = database
     let collector = eagerGarbageCollector
-    try database.transaction { () throws(LocalStoreError) in
+    try database.transaction { () throws(StoreError) in
       let sequenceNumber = try database.sequenceNumbers.next()
       if let collector {
         let members = try database.targets.members(of: id)
@@ -50,24 +50,24 @@ extension LocalStore {
   }
 
   /// What the cache knows about a target, active or not.
-  package func targetData(for target: Target) throws(LocalStoreError) -> TargetData? {
+  package func targetData(for target: Target) throws(StoreError) -> TargetData? {
     try check(.getTargetData)
     return try knownTarget(target)
   }
 
-  func knownTarget(_ target: Target) throws(LocalStoreError) -> TargetData? {
+  func knownTarget(_ target: Target) throws(StoreError) -> TargetData? {
     if let id = activeIDs[target], let active = activeTargets[id] { return active.data }
-    return try database.read { () throws(LocalStoreError) in try database.targets.data(for: target) }
+    return try database.read { () throws(StoreError) in try database.targets.data(for: target) }
   }
 
   /// An active target's data with the newest token, whether or not that is stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
   /// The documents that belong to a target as far as the backend has said.
-  package func remoteKeys(of target: TargetID) throws(LocalStoreError) -> Set<DocumentKey> {
-    try database.read { () throws(LocalStoreError) in
+  package func remoteKeys(of target: TargetID) throws(StoreError) -> Set<DocumentKey> {
+    try database.read { () throws(StoreError) in
       var keys: Set<DocumentKey> = []
-      try database.scanMembers(of: target) { row throws(LocalStoreError) in
+      try database.scanMembers(of: target) { row throws(StoreError) in
         keys.insert(try database.collections.key(row.collection, row.name))
       }
       return keys
@@ -76,7 +76,7 @@ extension LocalStore {
 
   /// Records what views show: pinned documents are not collected, and a view without documents in limbo lets its
   /// query start from the target's documents next time. What is shown is known even if storing fails.
-  package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(LocalStoreError) {
+  package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
     let database = database
@@ -94,7 +94,7 @@ extension LocalStore {
     }
     let collector = eagerGarbageCollector
     if !removed.isEmpty || !stale.isEmpty {
-      try database.transaction { () throws(LocalStoreError) in
+      try database.transaction { () throws(StoreError) in
         let sequenceNumber = try database.sequenceNumbers.next()
         for id in stale { targets[id] = try targets[id]?.storing(in: database) }
         if let collector {
@@ -120,7 +120,7 @@ extension LocalStore {
   /// Gives a document that belongs to no target a new place in the order of collection.
   private static func touchIfOrphaned(
     _ key: DocumentKey, _ sequenceNumber: Int64, _ database: CacheDatabase
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     guard let collection = try database.collections.number(of: key.collection),
       let header = try database.documents.header(collection, key.documentID),
       try !database.targets.anyContains(header.number)
@@ -155,7 +155,7 @@ extension LocalStore.ActiveTarget {
     (current?.microseconds ?? 0) - (stored?.microseconds ?? 0) >= maximumAgeMicroseconds
   }
 
-  func storing(in database: CacheDatabase) throws(LocalStoreError) -> LocalStore.ActiveTarget {
+  func storing(in database: CacheDatabase) throws(StoreError) -> LocalStore.ActiveTarget {
     try database.targets.set(data)
     return LocalStore.ActiveTarget(stored: data)
   }
@@ -164,11 +164,11 @@ extension LocalStore.ActiveTarget {
 extension TargetCache {
   /// The known target, or a new one under the next even id (SPEC-FORMAT §10).
   /// - Precondition: inside a transaction.
-  func allocate(_ target: Target, _ database: CacheDatabase) throws(LocalStoreError) -> TargetData {
+  func allocate(_ target: Target, _ database: CacheDatabase) throws(StoreError) -> TargetData {
     if let known = try data(for: target) { return known }
     let highest = try database.globals.value(.highestTargetID) ?? 0
     guard let id = Int32(exactly: highest + 2) else {
-      throw LocalStoreError(.sqlite, "The cache has run out of target ids; use a new cache directory.")
+      throw StoreError(.sqlite, "The cache has run out of target ids; use a new cache directory.")
     }
     try database.globals.set(.highestTargetID, highest + 2)
     let data = TargetData(id: TargetID(id), target: target, sequenceNumber: try database.sequenceNumbers.next())

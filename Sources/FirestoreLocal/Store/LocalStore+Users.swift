@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Takes up the queue of a user; `nil` is the signed-out one. There are no listeners yet.
-  package mutating func start(user name: String?) throws(LocalStoreError) {
+  package mutating func start(user name: String?) throws(StoreError) {
     try check(.start)
     let database = database
-    let user = try database.transaction { () throws(LocalStoreError) in try Self.activate(name, database) }
-    batchCount = try database.read { () throws(LocalStoreError) in try database.mutations.count(of: user) }
+    let user = try database.transaction { () throws(StoreError) in try Self.activate(name, database) }
+    batchCount = try database.read { () throws(StoreError) in try database.mutations.count(of: user) }
     self.user = user
   }
 
   /// Swaps the queue of pending writes. Batches of the old user stay stored and wait.
-  package mutating func changeUser(to name: String?) throws(LocalStoreError) -> UserChangeResult {
+  package mutating func changeUser(to name: String?) throws(StoreError) -> UserChangeResult {
     try check(.handleUserChange)
     let database = database
     let old = user
-    let (user, count, result) = try database.transaction { () throws(LocalStoreError) in
+    let (user, count, result) = try database.transaction { () throws(StoreError) in
       let removed = try database.mutations.batches(of: old)
       let user = try Self.activate(name, database)
       let added = try database.mutations.batches(of: user)
@@ -36,7 +37,7 @@ extension LocalStore {
   }
 
   /// What the batches hid comes back.
-  private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(LocalStoreError) {
+  private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(StoreError) {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()
     for key in Set(batches.flatMap(\.keys)) {
@@ -48,7 +49,7 @@ extension LocalStore {
   }
 
   /// Brings the overlays of a user up to date with documents that changed while another user was active.
-  private static func activate(_ name: String?, _ database: CacheDatabase) throws(LocalStoreError) -> UserNumber {
+  private static func activate(_ name: String?, _ database: CacheDatabase) throws(StoreError) -> UserNumber {
     let user = try database.mutations.number(ofUser: name)
     if try database.globals.value(.currentUser) == user.rawValue { return user }
     try database.globals.set(.currentUser, user.rawValue)

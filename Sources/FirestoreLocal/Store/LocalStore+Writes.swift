@@ -2,6 +2,7 @@
 package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreProtocol
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Queues mutations as one batch.
@@ -9,12 +10,12 @@ extension LocalStore {
   /// - Returns: the batch's number and the local views of all documents it names.
   package mutating func write(
     _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil
-  ) throws(LocalStoreError) -> LocalWriteResult {
+  ) throws(StoreError) -> LocalWriteResult {
     try check(.writeLocally)
     let database = database
     let user = user
     let documents = localDocuments
-    let result = try database.transaction { () throws(LocalStoreError) in
+    let result = try database.transaction { () throws(StoreError) in
       if let rejected { _ = try database.rejectedWrites.remove(rejected, of: user) }
       var before: [DocumentKey: LocalDocuments.Progress] = [:]
       for mutation in mutations where before[mutation.key] == nil {
@@ -37,7 +38,7 @@ extension LocalStore {
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func acknowledge(
     _ id: BatchID, _ response: CommitResponse
-  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+  ) throws(StoreError) -> [DocumentKey: Document] {
     try check(.acknowledgeBatch)
     return try settle(id, .committed(response))
   }
@@ -48,7 +49,7 @@ extension LocalStore {
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func reject(
     _ id: BatchID, _ rejection: Rejection? = nil
-  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+  ) throws(StoreError) -> [DocumentKey: Document] {
     try check(.rejectBatch)
     return try settle(id, .refused(rejection))
   }
@@ -60,12 +61,12 @@ extension LocalStore {
 
   private mutating func settle(
     _ id: BatchID, _ answer: Answer
-  ) throws(LocalStoreError) -> [DocumentKey: Document] {
+  ) throws(StoreError) -> [DocumentKey: Document] {
     let database = database
     let user = user
     let documents = localDocuments
     let collector = eagerGarbageCollector
-    let views = try database.transaction { () throws(LocalStoreError) -> [DocumentKey: Document]? in
+    let views = try database.transaction { () throws(StoreError) -> [DocumentKey: Document]? in
       guard let batch = try database.mutations.batch(id, of: user) else { return nil }
       try database.mutations.remove(batch, of: user)
       var response: CommitResponse?
@@ -90,30 +91,30 @@ extension LocalStore {
   }
 
   /// All batches of the current user that wait, in order.
-  package func pendingBatches() throws(LocalStoreError) -> [MutationBatch] {
-    try database.read { () throws(LocalStoreError) in try database.mutations.batches(of: user) }
+  package func pendingBatches() throws(StoreError) -> [MutationBatch] {
+    try database.read { () throws(StoreError) in try database.mutations.batches(of: user) }
   }
 }
 
 extension LocalStore {
   /// The current user's writes that the backend refused, in the order in which they were made. Bounded: of more than
   /// 1 000 writes or 10 MiB the oldest are forgotten, but never the one that was refused last.
-  package func rejectedWrites() throws(LocalStoreError) -> [RejectedWrite] {
-    try database.read { () throws(LocalStoreError) in try database.rejectedWrites.writes(of: user) }
+  package func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
+    try database.read { () throws(StoreError) in try database.rejectedWrites.writes(of: user) }
   }
 
   /// - Returns: whether the current user had it.
-  package mutating func dropRejectedWrite(_ id: BatchID) throws(LocalStoreError) -> Bool {
+  package mutating func dropRejectedWrite(_ id: BatchID) throws(StoreError) -> Bool {
     let (database, user) = (database, user)
-    return try database.transaction { () throws(LocalStoreError) in
+    return try database.transaction { () throws(StoreError) in
       try database.rejectedWrites.remove(id, of: user)
     }
   }
 
   /// - Returns: how many the current user had.
-  package mutating func dropAllRejectedWrites() throws(LocalStoreError) -> Int {
+  package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let (database, user) = (database, user)
-    return try database.transaction { () throws(LocalStoreError) in
+    return try database.transaction { () throws(StoreError) in
       try database.rejectedWrites.removeAll(of: user)
     }
   }

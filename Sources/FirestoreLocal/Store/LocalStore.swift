@@ -37,7 +37,7 @@ package struct LocalStore: ~Copyable {
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
   /// Why the store is not the one that was asked for.
-  package let fallback: LocalStoreError?
+  package let fallback: StoreError?
   /// Where a damaged database was moved.
   package let movedAside: String?
 
@@ -52,7 +52,7 @@ package struct LocalStore: ~Copyable {
   /// Documents that lost a reference outside of a transaction; the eager collector looks at them in the next one.
   var unreferenced: Set<DocumentKey> = []
 
-  package init(_ configuration: LocalStoreConfiguration) throws(LocalStoreError) {
+  package init(_ configuration: LocalStoreConfiguration) throws(StoreError) {
     let database =
       switch configuration.location {
       case .memory: try CacheDatabase()
@@ -67,10 +67,10 @@ package struct LocalStore: ~Copyable {
   /// `fallback` says so.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       opening = try Opening(orMovingAside: configuration)
     } catch let reason {
-      do throws(LocalStoreError) {
+      do throws(StoreError) {
         opening = try Opening(CacheDatabase(), fallback: reason)
       } catch {
         preconditionFailure("SQLite cannot even open a database in memory: \(error.message)")
@@ -93,14 +93,14 @@ package struct LocalStore: ~Copyable {
   /// What opening a database yields.
   private struct Opening {
     let database: CacheDatabase
-    let fallback: LocalStoreError?
+    let fallback: StoreError?
     let movedAside: String?
     let user: UserNumber
     let batchCount: Int
 
     init(
-      _ database: CacheDatabase, fallback: LocalStoreError? = nil, movedAside: String? = nil
-    ) throws(LocalStoreError) {
+      _ database: CacheDatabase, fallback: StoreError? = nil, movedAside: String? = nil
+    ) throws(StoreError) {
       self.database = database
       self.fallback = fallback
       self.movedAside = movedAside
@@ -108,7 +108,7 @@ package struct LocalStore: ~Copyable {
       batchCount = try database.mutations.count(of: user)
     }
 
-    init(orMovingAside configuration: LocalStoreConfiguration) throws(LocalStoreError) {
+    init(orMovingAside configuration: LocalStoreConfiguration) throws(StoreError) {
       switch configuration.location {
       case .memory: try self.init(CacheDatabase())
       case .directory(let path):
@@ -137,7 +137,7 @@ package struct LocalStore: ~Copyable {
     LocalDocuments(database: database, user: user, hasBatches: batchCount > 0)
   }
 
-  func check(_ action: StoreAction) throws(LocalStoreError) {
-    if faults.contains(action) { throw LocalStoreError(.injected, "Injected failure: \(action.rawValue)") }
+  func check(_ action: StoreAction) throws(StoreError) {
+    if faults.contains(action) { throw StoreError(.injected, "Injected failure: \(action.rawValue)") }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
+package import FirestoreSQLite
 
 /// Everything that changed between two consistent snapshots of the watch stream, for all targets.
 package struct RemoteEvent: Sendable {
@@ -52,9 +53,9 @@ package struct TargetChange: Sendable {
 
 extension LocalStore {
   /// The version of the last remote event; never goes back.
-  package func lastRemoteSnapshotVersion() throws(LocalStoreError) -> SnapshotVersion? {
+  package func lastRemoteSnapshotVersion() throws(StoreError) -> SnapshotVersion? {
     try check(.getLastRemoteSnapshotVersion)
-    return try database.read { () throws(LocalStoreError) in
+    return try database.read { () throws(StoreError) in
       try database.globals.value(.lastRemoteSnapshotVersion).map(SnapshotVersion.init(microseconds:))
     }
   }
@@ -64,11 +65,11 @@ extension LocalStore {
   /// A document never goes back in version. A token is stored when documents changed, when there is none yet, or when
   /// the stored one is five minutes older (SPEC-FORMAT §14.22); `activeTarget` has the newest in any case.
   /// - Returns: the local views of the documents that changed.
-  package mutating func apply(_ event: RemoteEvent) throws(LocalStoreError) -> [DocumentKey: Document] {
+  package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
     let database = database
     var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
-    let changes = try database.transaction { () throws(LocalStoreError) in try application.perform() }
+    let changes = try database.transaction { () throws(StoreError) in try application.perform() }
     activeTargets = application.targets
     unreferenced = []
     return changes

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 
 /// One remote event on its way into the tables (SDK: applyRemoteEvent).
 struct RemoteEventApplication {
@@ -35,7 +36,7 @@ struct RemoteEventApplication {
   }
 
   /// - Precondition: inside a transaction.
-  mutating func perform() throws(LocalStoreError) -> [DocumentKey: Document] {
+  mutating func perform() throws(StoreError) -> [DocumentKey: Document] {
     sequenceNumber = try database.sequenceNumbers.next()
     let readTime = try database.globals.readTime(in: event.version)
     self.readTime = readTime
@@ -58,7 +59,7 @@ struct RemoteEventApplication {
   // MARK: Documents
 
   /// - Returns: the document's local view if it changed.
-  private mutating func store(_ document: Document, _ key: DocumentKey) throws(LocalStoreError) -> Document? {
+  private mutating func store(_ document: Document, _ key: DocumentKey) throws(StoreError) -> Document? {
     let collection = try number(of: key)
     let name = key.documentID
     if expectsNewDocuments, document.version != nil {
@@ -95,7 +96,7 @@ struct RemoteEventApplication {
     of document: Document, over remote: Document?, from before: Document?, _ key: DocumentKey,
     _ collection: CollectionNumber,
     _ name: String
-  ) throws(LocalStoreError) -> Document {
+  ) throws(StoreError) -> Document {
     guard local.hasBatches else { return document }
     return try local.view(of: key, overChanged: remote, from: before, collection, name) ?? document
   }
@@ -106,7 +107,7 @@ struct RemoteEventApplication {
     return version > stored || (version == stored && header.state.isCommitted)
   }
 
-  private func forgetLost() throws(LocalStoreError) {
+  private func forgetLost() throws(StoreError) {
     for number in lost {
       if try database.targets.anyContains(number) {
         try database.documents.clear(number, sequenceNumber: sequenceNumber)
@@ -118,7 +119,7 @@ struct RemoteEventApplication {
 
   // MARK: Targets
 
-  private mutating func update(_ id: TargetID) throws(LocalStoreError) {
+  private mutating func update(_ id: TargetID) throws(StoreError) {
     guard var target = targets[id] else { return }
     let change = event.targetChanges[id] ?? TargetChange()
     let isMismatch = event.targetMismatches[id] != nil
@@ -151,7 +152,7 @@ struct RemoteEventApplication {
   }
 
   /// Ascending: neighbours share pages.
-  private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(LocalStoreError) {
+  private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     members.reserveCapacity(keys.count)
     for key in keys { members.append(try memberNumber(key)) }
@@ -159,7 +160,7 @@ struct RemoteEventApplication {
     try database.targets.add(members, to: id)
   }
 
-  private mutating func memberNumber(_ key: DocumentKey) throws(LocalStoreError) -> DocumentNumber {
+  private mutating func memberNumber(_ key: DocumentKey) throws(StoreError) -> DocumentNumber {
     if let number = numbers[key] { return number }
     let collection = try number(of: key)
     let name = key.documentID
@@ -173,7 +174,7 @@ struct RemoteEventApplication {
     return number
   }
 
-  private mutating func remove(_ keys: Set<DocumentKey>, from id: TargetID) throws(LocalStoreError) {
+  private mutating func remove(_ keys: Set<DocumentKey>, from id: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     for key in keys {
       var number = numbers[key]
@@ -189,14 +190,14 @@ struct RemoteEventApplication {
     if collector != nil { unreferenced += members }
   }
 
-  private func advanceVersion() throws(LocalStoreError) {
+  private func advanceVersion() throws(StoreError) {
     guard let version = event.version?.microseconds else { return }
     let last = try database.globals.value(.lastRemoteSnapshotVersion)
     if version > last ?? .min { try database.globals.set(.lastRemoteSnapshotVersion, version) }
   }
 
   /// Most events are about one collection.
-  private mutating func number(of key: DocumentKey) throws(LocalStoreError) -> CollectionNumber {
+  private mutating func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber {
     let path = key.collection
     if let lastCollection, lastCollection.path == path { return lastCollection.number }
     let number = try database.collections.numberAdding(path)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreSQLite
 
 /// What the answer to a batch does to one of its documents, after the batch has left the queue.
 struct Settlement {
@@ -15,7 +16,7 @@ struct Settlement {
   }
 
   /// - Returns: the document's local view.
-  func perform(_ documents: LocalDocuments) throws(LocalStoreError) -> Document {
+  func perform(_ documents: LocalDocuments) throws(StoreError) -> Document {
     let database = documents.database
     let collection = try database.collections.numberAdding(key.collection)
     let name = key.documentID

@@ -4,7 +4,7 @@ import Foundation
 
 extension CacheDatabase {
   /// On disk, the log included; of all pages for a database in memory.
-  func byteSize() throws(LocalStoreError) -> Int64 {
+  func byteSize() throws(StoreError) -> Int64 {
     guard let path else { return try pageCount() * pageSize() }
     return Self.fileSize(path) + logByteSize
   }
@@ -18,7 +18,7 @@ extension CacheDatabase {
   }
 
   /// Keeps the log small where the cache is to be: by default it grows to as much as pays for writing speed.
-  func boundLog(_ policy: GarbageCollectionPolicy) throws(LocalStoreError) {
+  func boundLog(_ policy: GarbageCollectionPolicy) throws(StoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Schema.defaultLogPages)
     try connection.execute("PRAGMA wal_autocheckpoint = \(pages)")
@@ -26,19 +26,19 @@ extension CacheDatabase {
   }
 
   /// Of pages that hold nothing any more.
-  func freeByteSize() throws(LocalStoreError) -> Int64 {
+  func freeByteSize() throws(StoreError) -> Int64 {
     try freePageCount() * pageSize()
   }
 
-  private func pageSize() throws(LocalStoreError) -> Int64 { try connection.integer("PRAGMA page_size") ?? 0 }
-  private func pageCount() throws(LocalStoreError) -> Int64 { try connection.integer("PRAGMA page_count") ?? 0 }
-  private func freePageCount() throws(LocalStoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }
+  private func pageSize() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_size") ?? 0 }
+  private func pageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_count") ?? 0 }
+  private func freePageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }
 
   /// Gives some free pages back, if the database is at least this large or an eighth of it is free: moving a page costs
   /// as much as removing several documents, and a few free pages will be used again soon.
   /// - Precondition: inside a transaction.
   /// - Returns: whether there is more to do.
-  func compact(unlessBelow threshold: Int64, pages moved: Int) throws(LocalStoreError) -> Bool {
+  func compact(unlessBelow threshold: Int64, pages moved: Int) throws(StoreError) -> Bool {
     let (free, pages) = (try freePageCount(), try pageCount())
     let size = try byteSize()
     guard free > 0, free > pages / 8 || size >= threshold else { return false }
@@ -47,7 +47,7 @@ extension CacheDatabase {
   }
 
   /// Brings everything from the log into the database file, which ends with its last page then, and empties the log.
-  func writeLogBack() throws(LocalStoreError) {
+  func writeLogBack() throws(StoreError) {
     try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }

@@ -7,7 +7,7 @@ extension CacheDatabase {
   /// Checks the whole file: SQLite's structures, what the tables say about each other, and everything that is stored
   /// encoded. O(size).
   /// - Throws: `corrupt` for the first thing that is wrong.
-  func verify() throws(LocalStoreError) {
+  func verify() throws(StoreError) {
     if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }
     for (problem, rows) in Self.forbidden
     where try connection.integer(composed: "SELECT count(*) FROM \(rows)") ?? 0 > 0 {

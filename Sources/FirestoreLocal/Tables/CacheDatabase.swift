@@ -26,9 +26,9 @@ final class CacheDatabase {
   private var directory: StoreDirectory?
 
   /// A database in memory.
-  convenience init() throws(LocalStoreError) { try self.init(path: nil) }
+  convenience init() throws(StoreError) { try self.init(path: nil) }
 
-  private init(path: String?) throws(LocalStoreError) {
+  private init(path: String?) throws(StoreError) {
     self.path = path
     connection = try Connection(path: path, called: "cache")
     try Schema.prepare(connection, isFile: path != nil)
@@ -45,7 +45,7 @@ final class CacheDatabase {
     sequenceNumbers = try SequenceNumbers(globals)
     generation = try connection.integer("SELECT random()") ?? 0
     let (mutations, globals) = (mutations, globals)
-    (signedOutUser, identity) = try connection.transaction { () throws(LocalStoreError) in
+    (signedOutUser, identity) = try connection.transaction { () throws(StoreError) in
       try globals.establishIdentity()
       return (try mutations.number(ofUser: nil), try globals.value(.clientIdentity) ?? 0)
     }
@@ -56,7 +56,7 @@ final class CacheDatabase {
   /// Opens the database of a directory, which is locked until `close`.
   static func open(
     in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void = { _ in }
-  ) throws(LocalStoreError) -> CacheDatabase {
+  ) throws(StoreError) -> CacheDatabase {
     let directory = try hold(path, report)
     let database = try open(directory, claim)
     database.directory = consume directory
@@ -66,7 +66,7 @@ final class CacheDatabase {
   /// Makes the directory of a cache if necessary, makes sure that it is private, and locks it.
   static func hold(
     _ path: String, _ report: @escaping @Sendable (String) -> Void = { _ in }
-  ) throws(LocalStoreError) -> StoreDirectory {
+  ) throws(StoreError) -> StoreDirectory {
     try StoreDirectory(path, called: "cache directory", database: name, report: report)
   }
 
@@ -78,19 +78,19 @@ final class CacheDatabase {
   /// - Returns: also what was wrong and where the damaged database is now.
   static func openRecovering(
     in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void
-  ) throws(LocalStoreError) -> (database: CacheDatabase, damage: LocalStoreError?, movedAside: String?) {
+  ) throws(StoreError) -> (database: CacheDatabase, damage: StoreError?, movedAside: String?) {
     let directory = try hold(path, report)
-    var damage: LocalStoreError?
+    var damage: StoreError?
     var movedAside: String?
     let database: CacheDatabase
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       database = try open(directory, claim)
     } catch {
       guard error.kind == .corrupt else { throw error }
       let aside = try directory.files.moveAside()
       database = try open(directory, claim)
       movedAside = aside
-      damage = LocalStoreError(
+      damage = StoreError(
         .corrupt,
         "The cache was damaged and has been moved to \(aside); a new one was begun. "
           + "Writes that still waited in it have not been sent. (\(error.message))")
@@ -101,7 +101,7 @@ final class CacheDatabase {
 
   private static func open(
     _ directory: borrowing StoreDirectory, _ claim: CacheClaim?
-  ) throws(LocalStoreError) -> CacheDatabase {
+  ) throws(StoreError) -> CacheDatabase {
     let database = try open(directory)
     guard let claim, try !database.accept(claim, in: directory.path) else { return database }
     database.close()
@@ -111,24 +111,24 @@ final class CacheDatabase {
     return new
   }
 
-  private static func open(_ directory: borrowing StoreDirectory) throws(LocalStoreError) -> CacheDatabase {
-    do throws(LocalStoreError) { try directory.prepare() } catch {
+  private static func open(_ directory: borrowing StoreDirectory) throws(StoreError) -> CacheDatabase {
+    do throws(StoreError) { try directory.prepare() } catch {
       guard error.kind == .corrupt, directory.files.hasContents else { throw error }
-      throw LocalStoreError(
+      throw StoreError(
         .corrupt,
         "\(error.message) Alone in a directory of its own, as \(name), the database is the cache as it was before what "
           + "the log holds.")
     }
     let database: CacheDatabase
-    do throws(LocalStoreError) { database = try CacheDatabase(path: directory.files.path) } catch {
-      throw LocalStoreError(error.kind, "\(error.message) (\(directory.files.path))")
+    do throws(StoreError) { database = try CacheDatabase(path: directory.files.path) } catch {
+      throw StoreError(error.kind, "\(error.message) (\(directory.files.path))")
     }
     // What every start reads must be readable, or the database is not the one to go on with.
     _ = try database.mutations.count(of: database.signedOutUser)
     if directory.files.isMarkedDamaged {
       try database.verify()
       // Entries have no checksums of their own.
-      try database.transaction { () throws(LocalStoreError) in try database.indexes.removeAllEntries() }
+      try database.transaction { () throws(StoreError) in try database.indexes.removeAllEntries() }
       directory.files.clearDamage()
     }
     return database
@@ -140,8 +140,8 @@ final class CacheDatabase {
   }
 
   /// Runs `body` in one transaction; what tables remember is dropped when it fails.
-  func transaction<R>(_ body: () throws(LocalStoreError) -> R) throws(LocalStoreError) -> R {
-    do throws(LocalStoreError) {
+  func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    do throws(StoreError) {
       return try connection.transaction(body)
     } catch {
       collections.forget()
@@ -154,15 +154,15 @@ final class CacheDatabase {
   }
 
   /// Runs `body` without a transaction of its own: one statement, or several that need not agree.
-  func read<R>(_ body: () throws(LocalStoreError) -> R) throws(LocalStoreError) -> R {
-    do throws(LocalStoreError) {
+  func read<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    do throws(StoreError) {
       return try body()
     } catch {
       throw noting(error)
     }
   }
 
-  private func noting(_ error: LocalStoreError) -> LocalStoreError {
+  private func noting(_ error: StoreError) -> StoreError {
     if error.kind == .corrupt { directory?.files.markDamaged() }
     return error
   }

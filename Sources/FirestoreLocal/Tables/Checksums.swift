@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreSQLite
 
 /// The checksum beside a document. Its lower half is that of the fields, its upper half is of what says whose they are,
 /// and of when: a changed bit there would show another document, another version, or none.
@@ -63,12 +64,12 @@ enum RowChecksum {
 /// when bytes inside a value change on disk.
 enum StoredFields {
   /// - Throws: `corrupt` if the bytes are not those that were stored.
-  static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(LocalStoreError) -> EncodedFields {
+  static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(StoreError) -> EncodedFields {
     guard holds(checksum, for: bytes) else { throw changedOnDisk }
     return EncodedFields(trusted: [UInt8](bytes))
   }
 
-  static let changedOnDisk = LocalStoreError.damaged("a document has changed on disk")
+  static let changedOnDisk = StoreError.damaged("a document has changed on disk")
 
   /// - Parameter checksum: of the document (`DocumentChecksum`).
   static func holds(_ checksum: Int64, for bytes: UnsafeRawBufferPointer) -> Bool {

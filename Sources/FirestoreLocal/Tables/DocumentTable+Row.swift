@@ -56,7 +56,7 @@ extension DocumentTable {
 
 extension DocumentTable.State {
   /// - Throws: `corrupt` for a state that no document has.
-  init(stored raw: Int64) throws(LocalStoreError) {
+  init(stored raw: Int64) throws(StoreError) {
     guard let state = Self(rawValue: raw) else { throw .damaged("a document has state \(raw)") }
     self = state
   }
@@ -112,7 +112,7 @@ struct DocumentRow {
   }
 
   /// - Throws: `corrupt` if the row, besides its fields, is not the one that was stored.
-  func check() throws(LocalStoreError) {
+  func check() throws(StoreError) {
     let header = DocumentChecksum.Header(
       number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
       state: row.integer(5))
@@ -123,7 +123,7 @@ struct DocumentRow {
 
   /// - Returns: `nil` for a placeholder.
   /// - Throws: `corrupt` if it is not the document that was stored.
-  func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+  func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     try check()
     let state = try DocumentTable.State(stored: row.integer(5))
     let content: Document.State

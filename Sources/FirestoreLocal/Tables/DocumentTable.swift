@@ -23,7 +23,7 @@ final class DocumentTable {
   private var mirrors: [CollectionNumber: CollectionMirror] = [:]
   private let rowFilter: RowFilter
 
-  init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(LocalStoreError) {
+  init(_ connection: Connection, _ collections: CollectionTable, _ indexes: IndexTable) throws(StoreError) {
     self.connection = connection
     self.collections = collections
     self.indexes = indexes
@@ -32,7 +32,7 @@ final class DocumentTable {
 
   // MARK: Reading
 
-  func header(_ collection: CollectionNumber, _ name: String) throws(LocalStoreError) -> Header? {
+  func header(_ collection: CollectionNumber, _ name: String) throws(StoreError) -> Header? {
     try connection.first("SELECT id, version, state FROM documents WHERE collection = ? AND name = ?", collection, name)
     {
       row throws(StoreError) in
@@ -41,12 +41,12 @@ final class DocumentTable {
   }
 
   /// - Returns: `nil` when the cache holds nothing about the document.
-  func document(_ key: DocumentKey) throws(LocalStoreError) -> Document? {
+  func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     guard let collection = try collections.number(of: key.collection) else { return nil }
     return try document(key, in: collection)
   }
 
-  func document(_ key: DocumentKey, in collection: CollectionNumber) throws(LocalStoreError) -> Document? {
+  func document(_ key: DocumentKey, in collection: CollectionNumber) throws(StoreError) -> Document? {
     try connection.first(
       """
       SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
@@ -56,13 +56,13 @@ final class DocumentTable {
   }
 
   /// Calls `body` with one row, if it is there.
-  func read(_ number: DocumentNumber, _ body: (DocumentRow) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+  func read(_ number: DocumentNumber, _ body: (DocumentRow) throws(StoreError) -> Void) throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id = ?", number
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  func name(_ number: DocumentNumber) throws(LocalStoreError) -> String? {
+  func name(_ number: DocumentNumber) throws(StoreError) -> String? {
     try connection.first("SELECT name FROM documents WHERE id = ?", number) { $0.text(0) }
   }
 
@@ -70,15 +70,15 @@ final class DocumentTable {
   /// - Parameter admits: from their fields, whether rows may be wanted; `nil` for all rows.
   func scan(
     _ collection: CollectionNumber, where admits: RowFilter.Admits?,
-    _ body: (DocumentRow) throws(LocalStoreError) -> Void
-  ) throws(LocalStoreError) {
+    _ body: (DocumentRow) throws(StoreError) -> Void
+  ) throws(StoreError) {
     guard let admits else {
       return try scan(collection, from: collection.documents.lowerBound) { row throws(StoreError) in
         try body(row)
         return true
       }
     }
-    try rowFilter.with(admits) { () throws(LocalStoreError) in
+    try rowFilter.with(admits) { () throws(StoreError) in
       try connection.forEachRow(
         """
         SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
@@ -90,8 +90,8 @@ final class DocumentTable {
 
   /// Calls `body` for the rows of a collection from a number on, ascending, until it returns false.
   func scan(
-    _ collection: CollectionNumber, from number: DocumentNumber, _ body: (DocumentRow) throws(LocalStoreError) -> Bool
-  ) throws(LocalStoreError) {
+    _ collection: CollectionNumber, from number: DocumentNumber, _ body: (DocumentRow) throws(StoreError) -> Bool
+  ) throws(StoreError) {
     try connection.scan(
       """
       SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents WHERE id BETWEEN ? AND ?
@@ -102,8 +102,8 @@ final class DocumentTable {
   /// Calls `body` for the rows of a collection that were stored with a later read time.
   func scan(
     _ collection: CollectionNumber, changedSince time: SnapshotVersion,
-    _ body: (DocumentRow) throws(LocalStoreError) -> Void
-  ) throws(LocalStoreError) {
+    _ body: (DocumentRow) throws(StoreError) -> Void
+  ) throws(StoreError) {
     try connection.forEachRow(
       """
       SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents
@@ -113,7 +113,7 @@ final class DocumentTable {
   }
 
   /// Calls `body` for the documents that belong to a target, ascending.
-  func scan(target: TargetID, _ body: (DocumentRow) throws(LocalStoreError) -> Void) throws(LocalStoreError) {
+  func scan(target: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void) throws(StoreError) {
     try connection.forEachRow(
       """
       SELECT id, collection, name, version, create_time, state, fields, checksum
@@ -124,7 +124,7 @@ final class DocumentTable {
 
   /// Reads every row. O(size).
   /// - Throws: `corrupt` for one that is not as it was stored.
-  func verify() throws(LocalStoreError) {
+  func verify() throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents"
     ) { row throws(StoreError) in
@@ -135,18 +135,18 @@ final class DocumentTable {
   }
 
   /// How many numbers a collection has given out and may still use: the number of its documents or somewhat more.
-  func extent(of collection: CollectionNumber) throws(LocalStoreError) -> Int {
+  func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1
   }
 
   /// What a scan reads instead of the rows; `nil` for a database on disk.
-  func mirror(of collection: CollectionNumber) throws(LocalStoreError) -> CollectionMirror? {
+  func mirror(of collection: CollectionNumber) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
     if let known = mirrors[collection] { return known }
     let mirror = CollectionMirror()
     let path = try collections.path(of: collection)
-    try scan(collection, where: nil) { row throws(LocalStoreError) in
+    try scan(collection, where: nil) { row throws(StoreError) in
       if row.isFound { mirror.set(Int(row.number.ordinal), try row.document(row.key(in: path))) }
     }
     mirrors[collection] = mirror
@@ -174,7 +174,7 @@ final class DocumentTable {
   func store(
     _ document: Document, over header: Header?, in collection: CollectionNumber, readTime: SnapshotVersion?,
     sequenceNumber: Int64
-  ) throws(LocalStoreError) -> DocumentNumber {
+  ) throws(StoreError) -> DocumentNumber {
     let isIndexed = try !indexes.indexes(of: collection).isEmpty
     if isIndexed, let header, header.state.isFound {
       try updateEntries(of: header.number, to: document.data?.encoded)
@@ -199,7 +199,7 @@ final class DocumentTable {
   func insertIfAbsent(
     _ document: Document, _ name: String, in collection: CollectionNumber, readTime: SnapshotVersion?,
     sequenceNumber: Int64
-  ) throws(LocalStoreError) -> DocumentNumber? {
+  ) throws(StoreError) -> DocumentNumber? {
     let number = try takeNumber(collection)
     let encoded = document.data?.encoded
     let isInserted = try insertIfAbsent(
@@ -217,24 +217,24 @@ final class DocumentTable {
   /// Gives a key a number without knowing anything about its document.
   func storePlaceholder(
     _ collection: CollectionNumber, _ name: String, sequenceNumber: Int64
-  ) throws(LocalStoreError) -> DocumentNumber {
+  ) throws(StoreError) -> DocumentNumber {
     let number = try takeNumber(collection)
     try insert(Columns(placeholder: number, collection, name, sequenceNumber))
     return number
   }
 
   /// Forgets the content of a document that a target still names.
-  func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(LocalStoreError) {
+  func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try update(Columns(placeholder: number, number.collection, "", sequenceNumber))
     note(number, nil, nil)
   }
 
-  private func insert(_ row: Columns) throws(LocalStoreError) {
+  private func insert(_ row: Columns) throws(StoreError) {
     guard try insertIfAbsent(row) else { throw .damaged("document \(row.number.rawValue) is there and is not found") }
   }
 
-  private func insertIfAbsent(_ row: Columns) throws(LocalStoreError) -> Bool {
+  private func insertIfAbsent(_ row: Columns) throws(StoreError) -> Bool {
     try connection.run(
       """
       INSERT INTO documents
@@ -245,7 +245,7 @@ final class DocumentTable {
     return connection.rowsChangedLast == 1
   }
 
-  private func update(_ row: Columns) throws(LocalStoreError) {
+  private func update(_ row: Columns) throws(StoreError) {
     try connection.run(
       """
       UPDATE documents SET
@@ -255,26 +255,26 @@ final class DocumentTable {
       row.number)
   }
 
-  func touch(_ number: DocumentNumber, sequenceNumber: Int64) throws(LocalStoreError) {
+  func touch(_ number: DocumentNumber, sequenceNumber: Int64) throws(StoreError) {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
   /// Lists the document among the changed ones: it left a result that it may belong to all the same.
-  func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(LocalStoreError) {
+  func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(StoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,
       readTime.microseconds, number)
   }
 
   /// - Precondition: no target names the document.
-  func remove(_ number: DocumentNumber) throws(LocalStoreError) {
+  func remove(_ number: DocumentNumber) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try connection.run("DELETE FROM documents WHERE id = ?", number)
     note(number, nil, nil)
   }
 
   /// Brings the index entries of a stored document in line with the fields it is about to have.
-  private func updateEntries(of number: DocumentNumber, to fields: EncodedFields?) throws(LocalStoreError) {
+  private func updateEntries(of number: DocumentNumber, to fields: EncodedFields?) throws(StoreError) {
     if try indexes.indexes(of: number.collection).isEmpty { return }
     var old: EncodedFields?
     var isDamaged = false
@@ -296,18 +296,18 @@ final class DocumentTable {
 
   // MARK: Numbers
 
-  private func lastNumber(in collection: CollectionNumber) throws(LocalStoreError) -> DocumentNumber? {
+  private func lastNumber(in collection: CollectionNumber) throws(StoreError) -> DocumentNumber? {
     try connection.integer(
       "SELECT max(id) FROM documents WHERE id BETWEEN ? AND ?", collection.documents.lowerBound,
       collection.documents.upperBound
     ).map(DocumentNumber.init)
   }
 
-  private func takeNumber(_ collection: CollectionNumber) throws(LocalStoreError) -> DocumentNumber {
+  private func takeNumber(_ collection: CollectionNumber) throws(StoreError) -> DocumentNumber {
     var number = nextNumbers[collection]
     if number == nil { number = try lastNumber(in: collection)?.next ?? collection.documents.lowerBound }
     guard let number, number < collection.documents.upperBound else {
-      throw LocalStoreError(.sqlite, "A collection of the cache has more documents than can be numbered.")
+      throw StoreError(.sqlite, "A collection of the cache has more documents than can be numbered.")
     }
     nextNumbers[collection] = number.next
     return number

@@ -22,12 +22,12 @@ struct Globals {
   let connection: Connection
 
   /// Draws the cache's identity if it has none yet.
-  func establishIdentity() throws(LocalStoreError) {
+  func establishIdentity() throws(StoreError) {
     try connection.run(
       "INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING", Name.clientIdentity.rawValue)
   }
 
-  func value(_ name: Name) throws(LocalStoreError) -> Int64? {
+  func value(_ name: Name) throws(StoreError) -> Int64? {
     let stored = try connection.first("SELECT value FROM globals WHERE name = ?", name.rawValue) { $0.integer(0) }
     guard let value = stored else { return nil }
     let isPossible =
@@ -41,7 +41,7 @@ struct Globals {
     return value
   }
 
-  func set(_ name: Name, _ value: Int64) throws(LocalStoreError) {
+  func set(_ name: Name, _ value: Int64) throws(StoreError) {
     try connection.run(
       "INSERT INTO globals (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", name.rawValue,
       value)
@@ -50,7 +50,7 @@ struct Globals {
   /// The read time of what is learnt now about a document: later than every snapshot in which a result was complete, so
   /// that a query that starts from such a result finds the document among the changed ones.
   /// - Parameter version: of the backend's snapshot that it is learnt from, if it comes from one.
-  func readTime(in version: SnapshotVersion? = nil) throws(LocalStoreError) -> SnapshotVersion {
+  func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
     let last = SnapshotVersion(microseconds: try value(.lastRemoteSnapshotVersion).map { $0 + 1 } ?? 1)
     return version.map { max($0, last) } ?? last
   }
@@ -104,14 +104,14 @@ final class SequenceNumbers {
   private var last: Int64
   private var reserved: Int64
 
-  init(_ globals: Globals) throws(LocalStoreError) {
+  init(_ globals: Globals) throws(StoreError) {
     self.globals = globals
     last = try globals.value(.reservedSequenceNumber) ?? 0
     reserved = last
   }
 
   /// - Precondition: inside a transaction.
-  func next() throws(LocalStoreError) -> Int64 {
+  func next() throws(StoreError) -> Int64 {
     last += 1
     if last > reserved {
       reserved = last + Self.block

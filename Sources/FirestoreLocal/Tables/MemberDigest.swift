@@ -21,13 +21,13 @@ struct MemberDigest: Hashable {
 
 extension TargetCache {
   /// - Throws: `corrupt` for a target whose documents are others than those that were stored.
-  func check(_ digest: MemberDigest, of id: TargetID) throws(LocalStoreError) {
+  func check(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     let stored = try connection.integer("SELECT members FROM targets WHERE id = ?", id)
     if let stored, stored != digest.value { throw Self.exchanged }
   }
 
   /// Notes documents that came or went.
-  func toggle(_ digest: MemberDigest, of id: TargetID) throws(LocalStoreError) {
+  func toggle(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     if digest == MemberDigest() { return }
     // SQLite has no exclusive or.
     try connection.run(
@@ -35,7 +35,7 @@ extension TargetCache {
   }
 
   /// Compares the documents of every target. O(memberships).
-  func checkMembers() throws(LocalStoreError) {
+  func checkMembers() throws(StoreError) {
     let digests = try memberDigests()
     try connection.forEachRow("SELECT id, members FROM targets WHERE members NOT NULL") { row throws(StoreError) in
       guard digests[row.integer(0), default: MemberDigest()].value == row.integer(1) else { throw Self.exchanged }
@@ -43,13 +43,13 @@ extension TargetCache {
   }
 
   /// Takes the members that there are for those that were stored, for what an earlier version stored without digests.
-  func establishDigests() throws(LocalStoreError) {
+  func establishDigests() throws(StoreError) {
     for (id, digest) in try memberDigests() {
       try connection.run("UPDATE targets SET members = ? WHERE id = ?", digest.value, id)
     }
   }
 
-  private func memberDigests() throws(LocalStoreError) -> [Int64: MemberDigest] {
+  private func memberDigests() throws(StoreError) -> [Int64: MemberDigest] {
     var digests: [Int64: MemberDigest] = [:]
     try connection.forEachRow("SELECT target, document FROM target_documents") { row in
       digests[row.integer(0), default: MemberDigest()].toggle(row.number(1))
@@ -57,7 +57,7 @@ extension TargetCache {
     return digests
   }
 
-  private static var exchanged: LocalStoreError {
+  private static var exchanged: StoreError {
     .damaged("a target has other documents than those that were stored")
   }
 }
@@ -66,10 +66,10 @@ extension CacheDatabase {
   /// Calls `body` with the rows of a target's documents, ascending.
   /// - Throws: `corrupt`, at the end, if they are others than those that were stored.
   func scanMembers(
-    of id: TargetID, _ body: (DocumentRow) throws(LocalStoreError) -> Void
-  ) throws(LocalStoreError) {
+    of id: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void
+  ) throws(StoreError) {
     var digest = MemberDigest()
-    try documents.scan(target: id) { row throws(LocalStoreError) in
+    try documents.scan(target: id) { row throws(StoreError) in
       digest.toggle(row.number)
       try body(row)
     }

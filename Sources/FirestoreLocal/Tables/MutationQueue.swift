@@ -10,7 +10,7 @@ struct MutationQueue {
   let numbers: BatchNumbers
 
   /// The number of a user, given on first use; `nil` is the signed-out user.
-  func number(ofUser name: String?) throws(LocalStoreError) -> UserNumber {
+  func number(ofUser name: String?) throws(StoreError) -> UserNumber {
     let known = try connection.integer("SELECT id FROM users WHERE name IS ?", name)
     if let known { return UserNumber(rawValue: known) }
     let given = try connection.integer("INSERT INTO users (name) VALUES (?) RETURNING id", name)
@@ -21,7 +21,7 @@ struct MutationQueue {
   /// - Returns: the batch under its new number.
   func add(
     _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
-  ) throws(LocalStoreError) -> MutationBatch {
+  ) throws(StoreError) -> MutationBatch {
     let number = try numbers.next()
     let batch = MutationBatch(
       id: BatchID(number), generation: generation, localWriteTime: localWriteTime, baseMutations: base,
@@ -38,13 +38,13 @@ struct MutationQueue {
     return batch
   }
 
-  func batch(_ id: BatchID, of user: UserNumber) throws(LocalStoreError) -> MutationBatch? {
+  func batch(_ id: BatchID, of user: UserNumber) throws(StoreError) -> MutationBatch? {
     try connection.first(
       "SELECT batch, id, checksum, user FROM mutation_batches WHERE id = ? AND user = ?", id.rawValue, user,
       as: Self.decode)
   }
 
-  func remove(_ batch: MutationBatch, of user: UserNumber) throws(LocalStoreError) {
+  func remove(_ batch: MutationBatch, of user: UserNumber) throws(StoreError) {
     let number = batch.id.rawValue
     try numbers.settled(number)
     try connection.run("DELETE FROM mutation_batches WHERE id = ?", number)
@@ -55,19 +55,19 @@ struct MutationQueue {
     }
   }
 
-  func batches(of user: UserNumber) throws(LocalStoreError) -> [MutationBatch] {
+  func batches(of user: UserNumber) throws(StoreError) -> [MutationBatch] {
     try connection.all(
       "SELECT batch, id, checksum, user FROM mutation_batches WHERE user = ? ORDER BY id", user, as: Self.decode)
   }
 
-  func count(of user: UserNumber) throws(LocalStoreError) -> Int {
+  func count(of user: UserNumber) throws(StoreError) -> Int {
     Int(try connection.integer("SELECT count(*) FROM mutation_batches WHERE user = ?", user) ?? 0)
   }
 
   /// A user's batches that change one document, in order.
   func batches(
     affecting collection: CollectionNumber, _ name: String, of user: UserNumber
-  ) throws(LocalStoreError) -> [MutationBatch] {
+  ) throws(StoreError) -> [MutationBatch] {
     try connection.all(
       """
       SELECT mutation_batches.batch, mutation_batches.id, checksum, mutation_batches.user FROM batch_documents
@@ -78,14 +78,14 @@ struct MutationQueue {
   }
 
   /// Whether anyone's batch waits that changes the document.
-  func affects(_ collection: CollectionNumber, _ name: String) throws(LocalStoreError) -> Bool {
+  func affects(_ collection: CollectionNumber, _ name: String) throws(StoreError) -> Bool {
     try connection.exists("SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1", collection, name)
   }
 
   /// The id of the first of a user's batches that change one document.
   func firstID(
     affecting collection: CollectionNumber, _ name: String, of user: UserNumber
-  ) throws(LocalStoreError) -> BatchID? {
+  ) throws(StoreError) -> BatchID? {
     try connection.first(
       "SELECT batch FROM batch_documents WHERE collection = ? AND name = ? AND user = ? ORDER BY batch LIMIT 1",
       collection, name, user
@@ -93,24 +93,24 @@ struct MutationQueue {
   }
 
   /// Whether any user's batch waits.
-  func hasAny() throws(LocalStoreError) -> Bool { try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1") }
+  func hasAny() throws(StoreError) -> Bool { try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1") }
 
   /// The documents that a user's batches change.
-  func keys(of user: UserNumber) throws(LocalStoreError) -> [DocumentKey] {
+  func keys(of user: UserNumber) throws(StoreError) -> [DocumentKey] {
     try connection.all("SELECT DISTINCT collection, name FROM batch_documents WHERE user = ?", user) {
       row throws(StoreError) in try collections.key(row.number(0), row.text(1))
     }
   }
 
   /// Reads the batches of all users. O(size).
-  func verify() throws(LocalStoreError) {
+  func verify() throws(StoreError) {
     try connection.forEachRow("SELECT batch, id, checksum, user FROM mutation_batches") { row throws(StoreError) in
       _ = try Self.decode(row)
     }
   }
 
   /// - Parameter row: the encoded batch, the number under which it is stored, the checksum, and whose batch it is.
-  private static func decode(_ row: Row) throws(LocalStoreError) -> MutationBatch {
+  private static func decode(_ row: Row) throws(StoreError) -> MutationBatch {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(2), for: row.blobBytes(0), numbers: (row.integer(1), row.integer(3)))
     guard isIntact else { throw .damaged("a pending write has changed on disk; it was not sent") }

@@ -27,7 +27,7 @@ struct OverlayCache {
 
   func overlay(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
-  ) throws(LocalStoreError) -> Mutation? {
+  ) throws(StoreError) -> Mutation? {
     try connection.first(
       """
       SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND name = ? AND user = ?
@@ -37,7 +37,7 @@ struct OverlayCache {
 
   func pending(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
-  ) throws(LocalStoreError) -> Pending {
+  ) throws(StoreError) -> Pending {
     let found = try connection.first(
       """
       SELECT batch, mutation, origin, largest_batch, checksum, user FROM pending_documents
@@ -51,7 +51,7 @@ struct OverlayCache {
   }
 
   /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these, and whose overlay it is.
-  private static func entry(_ row: Row, from column: Int32) throws(LocalStoreError) -> Entry {
+  private static func entry(_ row: Row, from column: Int32) throws(StoreError) -> Entry {
     let mutation = try mutation(row, from: column)
     let largestBatch = BatchID(row.integer(column + 2))
     do throws(ModelError) {
@@ -64,7 +64,7 @@ struct OverlayCache {
 
   func set(
     _ entry: Entry, _ collection: CollectionNumber, _ name: String, of user: UserNumber
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let mutation = entry.mutation.encoded()
     let origin = entry.origin?.encoded(entry.mutation, largestBatch: entry.largestBatch)
     try connection.run(
@@ -80,7 +80,7 @@ struct OverlayCache {
 
   func remove(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     try connection.run(
       "DELETE FROM pending_documents WHERE collection = ? AND name = ? AND user = ? AND batch = 0", collection, name,
       user)
@@ -88,7 +88,7 @@ struct OverlayCache {
 
   func overlays(
     in collection: CollectionNumber, of user: UserNumber
-  ) throws(LocalStoreError) -> [Mutation] {
+  ) throws(StoreError) -> [Mutation] {
     try connection.all(
       "SELECT mutation, origin, largest_batch, checksum, user FROM overlays WHERE collection = ? AND user = ?",
       collection, user
@@ -96,13 +96,13 @@ struct OverlayCache {
   }
 
   /// Reads the overlays of all users. O(size).
-  func verify() throws(LocalStoreError) {
+  func verify() throws(StoreError) {
     try connection.forEachRow("SELECT mutation, origin, largest_batch, checksum, user FROM overlays") {
       row throws(StoreError) in _ = try Self.entry(row, from: 0)
     }
   }
 
-  private static func mutation(_ row: Row, from column: Int32) throws(LocalStoreError) -> Mutation {
+  private static func mutation(_ row: Row, from column: Int32) throws(StoreError) -> Mutation {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(column + 3), for: row.blobBytes(column), row.blobBytes(column + 1),
       numbers: (row.integer(column + 2), row.integer(column + 4)))

@@ -32,7 +32,7 @@ struct RejectedWriteTable {
 
   func add(
     _ batch: MutationBatch, _ rejection: Rejection, of user: UserNumber
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let bytes = batch.encoded()
     try connection.run(
       """
@@ -52,19 +52,19 @@ struct RejectedWriteTable {
   }
 
   /// - Returns: whether it was there.
-  func remove(_ id: BatchID, of user: UserNumber) throws(LocalStoreError) -> Bool {
+  func remove(_ id: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     try connection.run("DELETE FROM rejected_writes WHERE id = ? AND user = ?", id.rawValue, user)
     return connection.rowsChangedLast > 0
   }
 
   /// - Returns: how many there were.
-  func removeAll(of user: UserNumber) throws(LocalStoreError) -> Int {
+  func removeAll(of user: UserNumber) throws(StoreError) -> Int {
     try connection.run("DELETE FROM rejected_writes WHERE user = ?", user)
     return connection.rowsChangedLast
   }
 
   /// In the order in which they were written.
-  func writes(of user: UserNumber) throws(LocalStoreError) -> [RejectedWrite] {
+  func writes(of user: UserNumber) throws(StoreError) -> [RejectedWrite] {
     try connection.all(
       """
       SELECT id, rejected_at, attempts, code, message, batch, checksum, user FROM rejected_writes
@@ -73,13 +73,13 @@ struct RejectedWriteTable {
   }
 
   /// Reads every write. O(size).
-  func verify() throws(LocalStoreError) {
+  func verify() throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, rejected_at, attempts, code, message, batch, checksum, user FROM rejected_writes"
     ) { row throws(StoreError) in _ = try Self.decode(row) }
   }
 
-  private static func decode(_ row: Row) throws(LocalStoreError) -> RejectedWrite {
+  private static func decode(_ row: Row) throws(StoreError) -> RejectedWrite {
     let bytes = row.blob(5)
     let isIntact = RowChecksum.holds(
       row.optionalInteger(6), for: row.blobBytes(5), numbers: (row.integer(0), row.integer(7)))

@@ -8,7 +8,7 @@ import FirestoreSQLite
 struct TargetCache {
   let connection: Connection
 
-  func data(for target: Target) throws(LocalStoreError) -> TargetData? {
+  func data(for target: Target) throws(StoreError) -> TargetData? {
     try connection.first(
       """
       SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum FROM targets
@@ -26,7 +26,7 @@ struct TargetCache {
   }
 
   /// Reads every target, and compares its documents. O(memberships).
-  func verify() throws(LocalStoreError) {
+  func verify() throws(StoreError) {
     try connection.forEachRow(
       """
       SELECT id, target, sequence_number, snapshot_version, limbo_free_version, resume_token, checksum, canonical_id
@@ -43,21 +43,21 @@ struct TargetCache {
 
   /// - Parameter row: id, target, sequence number, the two versions, token and checksum.
   /// - Throws: `corrupt` if they are not as they were stored.
-  private static func check(_ row: Row) throws(LocalStoreError) {
+  private static func check(_ row: Row) throws(StoreError) {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(6), for: row.blobBytes(1), row.blobBytes(5),
       numbers: (row.optionalInteger(3) ?? .min, row.optionalInteger(4) ?? .min))
     guard isIntact else { throw .damaged("a target has changed on disk") }
   }
 
-  private static var misnamed: LocalStoreError { .damaged("a target is stored under another one's name") }
+  private static var misnamed: StoreError { .damaged("a target is stored under another one's name") }
 
-  static func id(_ number: Int64) throws(LocalStoreError) -> TargetID {
+  static func id(_ number: Int64) throws(StoreError) -> TargetID {
     guard let id = Int32(exactly: number), id > 0 else { throw StoredNumbers.damage("a target's id", number) }
     return TargetID(id)
   }
 
-  static func decode(_ bytes: [UInt8]) throws(LocalStoreError) -> Target {
+  static func decode(_ bytes: [UInt8]) throws(StoreError) -> Target {
     do throws(ModelError) {
       return try Target(decoding: bytes)
     } catch {
@@ -65,7 +65,7 @@ struct TargetCache {
     }
   }
 
-  func set(_ data: TargetData) throws(LocalStoreError) {
+  func set(_ data: TargetData) throws(StoreError) {
     let (target, token) = (data.target.encoded(), data.resumeToken?.bytes)
     let (version, limboFree) = (data.snapshotVersion?.microseconds, data.lastLimboFreeSnapshotVersion?.microseconds)
     let checksum = RowChecksum.of(target, token ?? [], numbers: (version ?? .min, limboFree ?? .min))
@@ -82,19 +82,19 @@ struct TargetCache {
   }
 
   /// Removes a target and its membership.
-  func remove(_ id: TargetID) throws(LocalStoreError) {
+  func remove(_ id: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM targets WHERE id = ?", id)
     try removeMembers(of: id)
   }
 
-  func sequenceNumbers() throws(LocalStoreError) -> [Int64] {
+  func sequenceNumbers() throws(StoreError) -> [Int64] {
     try connection.all("SELECT sequence_number FROM targets") { $0.integer(0) }
   }
 
   // MARK: Membership
 
   /// - Parameter documents: best ascending; neighbours share pages.
-  func add(_ documents: some Sequence<DocumentNumber>, to id: TargetID) throws(LocalStoreError) {
+  func add(_ documents: some Sequence<DocumentNumber>, to id: TargetID) throws(StoreError) {
     var digest = MemberDigest()
     for document in documents {
       try connection.run("INSERT OR IGNORE INTO target_documents (target, document) VALUES (?, ?)", id, document)
@@ -103,7 +103,7 @@ struct TargetCache {
     try toggle(digest, of: id)
   }
 
-  func remove(_ documents: some Sequence<DocumentNumber>, from id: TargetID) throws(LocalStoreError) {
+  func remove(_ documents: some Sequence<DocumentNumber>, from id: TargetID) throws(StoreError) {
     var digest = MemberDigest()
     for document in documents {
       try connection.run("DELETE FROM target_documents WHERE target = ? AND document = ?", id, document)
@@ -112,14 +112,14 @@ struct TargetCache {
     try toggle(digest, of: id)
   }
 
-  func removeMembers(of id: TargetID) throws(LocalStoreError) {
+  func removeMembers(of id: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM target_documents WHERE target = ?", id)
     try connection.run("UPDATE targets SET members = 0 WHERE id = ?", id)
   }
 
   /// Ascending.
   /// - Throws: `corrupt` if they are others than those that were stored.
-  func members(of id: TargetID) throws(LocalStoreError) -> [DocumentNumber] {
+  func members(of id: TargetID) throws(StoreError) -> [DocumentNumber] {
     var digest = MemberDigest()
     let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
       row in
@@ -131,7 +131,7 @@ struct TargetCache {
     return numbers
   }
 
-  func anyContains(_ document: DocumentNumber) throws(LocalStoreError) -> Bool {
+  func anyContains(_ document: DocumentNumber) throws(StoreError) -> Bool {
     try connection.exists("SELECT 1 FROM target_documents WHERE document = ? LIMIT 1", document)
   }
 }

@@ -2,6 +2,7 @@
 import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
+package import FirestoreSQLite
 
 /// How far the loading of a bundle is.
 package struct BundleProgress: Hashable, Sendable {
@@ -54,23 +55,23 @@ extension SyncEngine {
   }
 
   private func isNew(_ bundle: Bundle) async throws(RPCStatus) -> Bool {
-    try change { core throws(LocalStoreError) in !(try core.store.hasLoaded(bundle)) }
+    try change { core throws(StoreError) in !(try core.store.hasLoaded(bundle)) }
   }
 
   private func load(_ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle) async throws(RPCStatus) {
     if Task.isCancelled { throw RPCStatus(.cancelled, "The loading of the bundle was cancelled.") }
-    try change { core throws(LocalStoreError) in try core.load(slice, of: bundle) }
+    try change { core throws(StoreError) in try core.load(slice, of: bundle) }
   }
 
   private func finish(_ bundle: Bundle) async throws(RPCStatus) {
-    try change { core throws(LocalStoreError) in try core.store.finish(bundle) }
+    try change { core throws(StoreError) in try core.store.finish(bundle) }
   }
 }
 
 extension SyncCore {
   /// Stores a bundle at once and shows its documents to the listeners.
   /// - Returns: false for a bundle that was loaded before, or whose newer version was; then nothing happened.
-  package mutating func load(_ bundle: Bundle) throws(LocalStoreError) -> Bool {
+  package mutating func load(_ bundle: Bundle) throws(StoreError) -> Bool {
     if try store.hasLoaded(bundle) { return false }
     try load(bundle.entries[...], of: bundle)
     try store.finish(bundle)
@@ -80,7 +81,7 @@ extension SyncCore {
   /// Stores some of a bundle's documents and shows them to the listeners.
   mutating func load(
     _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle
-  ) throws(LocalStoreError) {
+  ) throws(StoreError) {
     let changes = try store.store(slice, of: bundle, isFirst: slice.startIndex == bundle.entries.startIndex)
     emit(changes, causes: [.bundleLoaded(bundle.id)])
   }

@@ -34,7 +34,7 @@ extension ResolvedBackend {
     case .server(let server): return try Self.connect(to: server, database)
     case .datastore(let custom): return OpenBackend(datastore: custom.datastore, identity: nil)
     case .inMemory(let name):
-      let backend = try Self.opening { () throws(BackendError) in
+      let backend = try Self.opening { () throws(StoreError) in
         if let name { return try OpenBackends.memory(named: name) }
         return try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))
       }
@@ -42,7 +42,7 @@ extension ResolvedBackend {
         datastore: InProcessDatastore(backend: backend, database: database),
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
-      let backend = try Self.opening { () throws(BackendError) in
+      let backend = try Self.opening { () throws(StoreError) in
         try OpenBackends.durable(in: Backend.absolute(directory) + "/backend")
       }
       return OpenBackend(
@@ -52,9 +52,9 @@ extension ResolvedBackend {
   }
 
   private static func opening(
-    _ open: () throws(BackendError) -> LocalBackend
+    _ open: () throws(StoreError) -> LocalBackend
   ) throws(FirestoreError) -> LocalBackend {
-    do throws(BackendError) {
+    do throws(StoreError) {
       return try open()
     } catch {
       let remedy =
@@ -75,10 +75,10 @@ private enum OpenBackends {
   private static let memory = Mutex<[String: LocalBackend]>([:])
 
   /// Open as long as a client holds it. Opened under the lock: a second opening would find the directory locked.
-  static func durable(in directory: String) throws(BackendError) -> LocalBackend {
-    try durable.withLock { open -> Result<LocalBackend, BackendError> in
+  static func durable(in directory: String) throws(StoreError) -> LocalBackend {
+    try durable.withLock { open -> Result<LocalBackend, StoreError> in
       if let backend = open[directory]?.backend { return .success(backend) }
-      return Result { () throws(BackendError) in
+      return Result { () throws(StoreError) in
         let backend = try LocalBackend(
           BackendConfiguration(location: .directory(directory), now: FirestoreModel.Timestamp.now))
         open[directory] = Weak(backend: backend)
@@ -88,10 +88,10 @@ private enum OpenBackends {
   }
 
   /// Open as long as the process: nothing else would keep its data between two clients.
-  static func memory(named name: String) throws(BackendError) -> LocalBackend {
-    try memory.withLock { open -> Result<LocalBackend, BackendError> in
+  static func memory(named name: String) throws(StoreError) -> LocalBackend {
+    try memory.withLock { open -> Result<LocalBackend, StoreError> in
       if let backend = open[name] { return .success(backend) }
-      return Result { () throws(BackendError) in
+      return Result { () throws(StoreError) in
         let backend = try LocalBackend(BackendConfiguration(location: .memory, now: FirestoreModel.Timestamp.now))
         open[name] = backend
         return backend

@@ -28,7 +28,7 @@ extension Firestore {
     }
     let backend = app.backend.resolved(settings)
     guard let directory = cacheDirectory(for: backend) else { return }
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       try LocalStore.erase(directory)
     } catch {
       throw FirestoreError(FirestoreErrorCode(error.code), error.message)

@@ -46,7 +46,7 @@ struct Connection: Sendable {
   static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
     switch choice {
     case .embedded(let folder):
-      do throws(BackendError) {
+      do throws(StoreError) {
         let backend = try openBackend(in: folder) { StandardError.write("hearth: \($0)") }
         return Connection(backend, database, problem: nil)
       } catch {
@@ -61,11 +61,11 @@ struct Connection: Sendable {
   /// - Throws: `corrupt`: beside damaged data an empty backend would take the writes that wait for it.
   static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal
-  ) throws(BackendError) -> Connection {
+  ) throws(StoreError) -> Connection {
     switch choice {
     case .embedded(let folder):
       let problem: StorageNotice
-      do throws(BackendError) {
+      do throws(StoreError) {
         let backend = try openBackend(in: folder, durability) { Logger(label: "backend").warning("\($0)") }
         return Connection(backend, database, problem: nil)
       } catch  where folder != nil && error.kind != .corrupt {
@@ -79,7 +79,7 @@ struct Connection: Sendable {
   private static func openBackend(
     in folder: String?, _ durability: BackendConfiguration.Durability = .normal,
     report: @escaping @Sendable (String) -> Void = { _ in }
-  ) throws(BackendError) -> LocalBackend {
+  ) throws(StoreError) -> LocalBackend {
     try LocalBackend(
       BackendConfiguration(
         location: folder.map { .directory($0) } ?? .memory, durability: durability, now: { .now }, report: report))

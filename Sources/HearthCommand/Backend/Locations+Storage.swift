@@ -60,7 +60,7 @@ extension StorageOptions.Locations {
 
 extension CommandFailure {
   /// The cache that a command needs cannot be used.
-  init(cache error: LocalStoreError) {
+  init(cache error: StoreError) {
     let exit: ExitStatus =
       switch error.kind {
       case .locked: .unavailable
@@ -81,7 +81,7 @@ enum FormerCache {
   static func notice(about path: String) -> String? {
     guard LocalStore.exists(in: path) else { return nil }
     let log = Logger(label: "hearth.cache")
-    do throws(LocalStoreError) {
+    do throws(StoreError) {
       let count = try LocalStore.ownerlessWriteCount(in: path)
       guard count > 0 else {
         log.info("the cache of an earlier version is not used", metadata: ["path": "\(path)"])

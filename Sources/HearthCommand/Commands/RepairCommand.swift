@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreBackend
+import FirestoreSQLite
 import Foundation
 import Glibc
 
@@ -38,7 +39,7 @@ struct RepairCommand: ParsableCommand {
       StandardError.write("hearth: \(damage)")
       try confirm(directory)
       try tell(repair.run())
-    } catch let error as BackendError {
+    } catch let error as StoreError {
       throw CommandFailure(opening: error)
     }
   }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Dispatch
 import FirestoreBackend
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreServer
 import Foundation
 import Glibc
@@ -77,7 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
       }
       let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
       try await serve(with: FirestoreServer(configuration, backend: backend), place: place)
-    } catch let error as BackendError {
+    } catch let error as StoreError {
       throw CommandFailure(opening: error)
     } catch let error as RPCStatus {
       throw CommandFailure(ExitStatus.unavailable, error.message)

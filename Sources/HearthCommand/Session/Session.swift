@@ -7,6 +7,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import Foundation
 import Glibc
 import Logging
@@ -75,7 +76,7 @@ final class Session {
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   func run() async -> Int32 {
     let connection: Connection
-    do throws(BackendError) {
+    do throws(StoreError) {
       connection = try Connection.openOrFallBack(
         options.storage.backend, options.storage.database, options.durability)
     } catch {

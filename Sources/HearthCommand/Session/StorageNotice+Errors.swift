@@ -22,7 +22,7 @@ extension StorageNotice {
   }
 
   /// Data that could not be opened, in whose place an empty backend in memory is.
-  init(backend error: BackendError) {
+  init(backend error: StoreError) {
     let badge =
       switch error.kind {
       case .locked: "IN MEMORY: data locked"

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSQLite
 import FirestoreTesting
 import Foundation
 import Synchronization
@@ -75,7 +76,7 @@ extension LocalBackend {
 
   /// What one step finds, as watch streams read: the simple version of a read in slices.
   func runQuery(_ target: Target, in database: DatabaseID) throws(RPCStatus) -> [Document] {
-    try read(at: try readTime(of: database).microseconds, in: database) { reader throws(BackendError) in
+    try read(at: try readTime(of: database).microseconds, in: database) { reader throws(StoreError) in
       try reader.run(target, limit: target.limit)
     }
   }

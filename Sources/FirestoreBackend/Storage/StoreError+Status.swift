@@ -2,9 +2,6 @@
 package import FirestoreModel
 package import FirestoreSQLite
 
-/// Why the backend could not be opened, or refused or failed a request.
-package typealias BackendError = StoreError
-
 extension StoreError {
   static func refused(_ code: StatusCode, _ message: String) -> StoreError { StoreError(.refused(code), message) }
 

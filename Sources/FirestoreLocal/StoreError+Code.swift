@@ -2,9 +2,6 @@
 package import FirestoreModel
 package import FirestoreSQLite
 
-/// Why the cache could not do what it was asked.
-package typealias LocalStoreError = StoreError
-
 extension StoreError.Kind {
   /// The Firestore code under which a user of the cache sees an error of this kind.
   package var code: StatusCode {
