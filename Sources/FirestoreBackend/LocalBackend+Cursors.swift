@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 import FirestoreQuery
-package import FirestoreSQLite
+import FirestoreSQLite
 
 /// Results in pieces, so that a client that reads slowly holds neither the backend nor its memory.
 extension LocalBackend {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreQuery
-package import FirestoreSQLite
+import FirestoreSQLite
 
 /// At which version a read happens.
 package enum ReadConsistency: Sendable {

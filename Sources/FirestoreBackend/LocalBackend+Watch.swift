@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreSQLite
+import FirestoreSQLite
 
 /// How the transport of a watch stream learns that there is something to send. Called on the backend's executor.
 package struct WatchSignal: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
-import FirestoreSQLite
+package import FirestoreSQLite
 
 /// The embedded server: several databases of authoritative documents, and the watch streams on them.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreLocal
-import FirestoreSQLite
+package import FirestoreSQLite
 
 package struct SyncConfiguration: Sendable {
   package var store: LocalStoreConfiguration

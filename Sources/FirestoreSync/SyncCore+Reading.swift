@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
-package import FirestoreLocal
+import FirestoreLocal
 import FirestoreModel
 package import FirestoreQuery
 package import FirestoreSQLite

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
-package import FirestoreLocal
+import FirestoreLocal
 package import FirestoreModel
-import FirestoreSQLite
+package import FirestoreSQLite
 
 extension SyncCore {
   /// What the backend refused of the current user's writes, in the order in which they were made.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
-package import FirestoreLocal
+import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
-import FirestoreSQLite
+package import FirestoreSQLite
 
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.

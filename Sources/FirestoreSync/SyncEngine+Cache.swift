@@ -3,7 +3,7 @@ package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
 package import FirestoreQuery
-package import FirestoreSQLite
+import FirestoreSQLite
 
 // What the cache has: documents, figures over them, indexes, and its size.
 extension SyncEngine {

@@ -2,7 +2,7 @@
 import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
-package import FirestoreSQLite
+import FirestoreSQLite
 
 /// Both stages of a write.
 package struct WriteHandle: Sendable {

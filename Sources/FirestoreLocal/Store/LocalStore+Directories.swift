@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreSQLite
+package import FirestoreSQLite
 import Foundation
 
 extension LocalStore {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreProtocol
-import FirestoreSQLite
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Begins to remove what was used least recently.

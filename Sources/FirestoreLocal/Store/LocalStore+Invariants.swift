@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
-import FirestoreSQLite
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Recomputes what the tables hold twice. O(pending writes + membership); for tests and debug builds.

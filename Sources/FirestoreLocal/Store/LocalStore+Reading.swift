@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreQuery
-import FirestoreSQLite
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Runs a query over the local views of the cached documents.

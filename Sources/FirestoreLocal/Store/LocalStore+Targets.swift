@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
-import FirestoreSQLite
+package import FirestoreSQLite
 
 extension LocalStore {
   /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).

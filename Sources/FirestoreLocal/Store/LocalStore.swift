@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
-import FirestoreSQLite
+package import FirestoreSQLite
 
 /// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
 ///
