@@ -61,6 +61,8 @@ enum ModeStrings {
   /// Between these two a terminal shows nothing, then everything at once; terminals that do not know it ignore it.
   static let frameBegins = Array("\u{1B}[?2026h".utf8)
   static let frameEnds = Array("\u{1B}[?2026l".utf8)
+  /// Answered with `CSI 0 n` when all before it was drawn.
+  static let asksWhetherDrawn = Array("\u{1B}[5n".utf8)
 
   /// What brings any terminal back without knowing which it is. The frame ends first: a frozen screen shows nothing
   /// else.

@@ -55,8 +55,8 @@ package import TerminalTheme
   /// Where `InputReader` reads.
   package var inputDescriptor: CInt { device.descriptor }
 
-  /// Whether the terminal would take a frame now; while not, leave frames out instead of queueing them.
-  package var isWritable: Bool { state == .active && device.isWritable }
+  /// When the next frame may be sent; `drawn` may make it earlier.
+  package private(set) var gate = FrameGate()
 
   /// Shows a canvas with one `write`; writes nothing if the terminal shows it already.
   package func present(_ canvas: Canvas) {
@@ -64,8 +64,13 @@ package import TerminalTheme
     guard state == .active else { return }
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
-    lastFrameBytes = send(ModeStrings.frameBegins + bytes + ModeStrings.frameEnds)
+    let frame = ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
+    let asks = gate.willSend(frame.count, at: .now)
+    lastFrameBytes = send(asks ? frame + ModeStrings.asksWhetherDrawn : frame)
   }
+
+  /// Notes the terminal's word that it has drawn what was sent.
+  package func drawn() { gate.drawn(at: .now) }
 
   /// Sends a sequence that draws nothing, such as one for the clipboard.
   package func send(sequence: String) {
@@ -126,10 +131,9 @@ package import TerminalTheme
     return try await body()
   }
 
-  /// Restores the terminal for good. A terminal that is gone is not written to.
-  package func close(isTerminalGone: Bool = false) {
+  /// Restores the terminal for good, if it is still there.
+  package func close() {
     guard state != .closed else { return }
-    if isTerminalGone { device.markGone() }
     leave()
     state = .closed
     painter.close()
@@ -148,7 +152,10 @@ package import TerminalTheme
   private func leave() {
     guard state == .active else { return }
     state = .suspended
+    if device.isHungUp { device.markGone() }
     _ = send(Array((ModeStrings.mouseOff + ModeStrings.reportsOff).utf8) + painter.leave())
+    if let time = gate.owedAnswer { device.dropInput(for: time) { $0 == .reply(.drawn) } }
+    gate.restart()
     device.leaveRawMode()
   }
 

@@ -43,10 +43,25 @@ import TerminalCanvas
     return Size(width: Int(columns), height: Int(rows))
   }
 
-  /// Whether a write would be taken now; while not, frames are better left out.
-  var isWritable: Bool {
-    var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLOUT) != 0
+  /// Whether the other end was closed.
+  var isHungUp: Bool {
+    var poll = pollfd(fd: descriptor, events: 0, revents: 0)
+    return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
+  }
+
+  /// Reads and drops what comes, until an event that is waited for or the time is over.
+  func dropInput(for time: Duration, until isAwaited: (InputEvent) -> Bool) {
+    var parser = InputParser()
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    let deadline = ContinuousClock.now + time
+    while !isGone {
+      let left = (deadline - ContinuousClock.now) / .milliseconds(1)
+      var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      guard left > 0, Glibc.poll(&poll, 1, CInt(left.rounded(.up))) == 1 else { return }
+      let count = read(descriptor, &bytes, bytes.count)
+      guard count > 0 else { return }
+      if parser.feed(bytes[..<count]).contains(where: isAwaited) { return }
+    }
   }
 
   /// Bytes arrive one by one, unechoed and unchanged, and leave unchanged; crashes restore the modes.

@@ -2,12 +2,30 @@
 
 import TerminalCanvas
 
-/// A terminal that keeps text only: enough of ECMA-48 to replay what ncurses writes. What it does not know is
-/// recorded, so that a test cannot pass by accident.
+/// A terminal without a window: enough of ECMA-48 to replay what ncurses writes. What it does not know is recorded, so
+/// that a test cannot pass by accident.
 struct TerminalModel {
+  /// How a cell is drawn, in the terminal's own numbers.
+  struct Look: Hashable {
+    var foreground = "39"
+    var background = "49"
+    var attributes: Set<Int> = []
+
+    /// What a blank shows of it.
+    var ofBlank: Look {
+      Look(
+        foreground: attributes.contains(7) ? foreground : "", background: background,
+        attributes: attributes.intersection([4, 7]))
+    }
+  }
+
   private(set) var unknown: [String] = []
   private let size: Size
   private var rows: [[String]]
+  private(set) var looks: [[Look]]
+  private var look = Look()
+  /// The cursor and its look as saved (DECSC).
+  private var saved = (x: 0, y: 0, look: Look())
   private var x = 0
   private var y = 0
   /// The next character goes to the next line (the "eat newline glitch", xenl).
@@ -21,6 +39,7 @@ struct TerminalModel {
   init(size: Size) {
     self.size = size
     rows = Array(repeating: Array(repeating: " ", count: size.width), count: size.height)
+    looks = Array(repeating: Array(repeating: Look(), count: size.width), count: size.height)
     bottom = size.height - 1
   }
 
@@ -59,7 +78,11 @@ struct TerminalModel {
     for column in x..<x + width { split(column) }
     last = String(scalar)
     rows[y][x] = last
-    if width == 2 { rows[y][x + 1] = "" }
+    looks[y][x] = look
+    if width == 2 {
+      rows[y][x + 1] = ""
+      looks[y][x + 1] = look
+    }
     let next = x + width
     x = min(next, size.width - 1)
     wrapsNext = next == size.width
@@ -71,7 +94,11 @@ struct TerminalModel {
     if rows[y][column].isEmpty { rows[y][column - 1] = " " }
     if column + 1 < size.width, rows[y][column + 1].isEmpty { rows[y][column + 1] = " " }
     rows[y][column] = " "
+    looks[y][column] = erased
   }
+
+  /// Erasing leaves the background (bce).
+  private var erased: Look { Look(background: look.background) }
 
   private mutating func moveTo(_ column: Int, _ row: Int) {
     x = min(max(column, 0), size.width - 1)
@@ -86,13 +113,18 @@ struct TerminalModel {
 
   private mutating func scroll(by count: Int) {
     let blank = Array(repeating: " ", count: size.width)
+    let blankLooks = Array(repeating: erased, count: size.width)
     for _ in 0..<min(abs(count), bottom - top + 1) {
       if count > 0 {
         rows.remove(at: top)
         rows.insert(blank, at: bottom)
+        looks.remove(at: top)
+        looks.insert(blankLooks, at: bottom)
       } else {
         rows.remove(at: bottom)
         rows.insert(blank, at: top)
+        looks.remove(at: bottom)
+        looks.insert(blankLooks, at: top)
       }
     }
   }
@@ -103,7 +135,11 @@ struct TerminalModel {
     case "(", ")": _ = scalars.popFirst()
     case "M": if y == top { scroll(by: -1) } else { moveTo(x, y - 1) }
     case "D": lineFeed()
-    case "7", "8", "=", ">": break
+    case "7": saved = (x, y, look)
+    case "8":
+      moveTo(saved.x, saved.y)
+      look = saved.look
+    case "=", ">": break
     case let other: unknown.append("ESC \(String(describing: other))")
     }
   }
@@ -117,7 +153,8 @@ struct TerminalModel {
     switch final {
     case "h" where parameters == "4": inserts = true
     case "l" where parameters == "4": inserts = false
-    case "m", "h", "l", "t", "c": break
+    case "m": render(numbers.isEmpty ? [0] : numbers)
+    case "h", "l", "t", "c": break
     case "H", "f": moveTo(max(1, numbers.count > 1 ? numbers[1] : 1) - 1, count - 1)
     case "A": moveTo(x, y - count)
     case "B": moveTo(x, y + count)
@@ -165,12 +202,17 @@ struct TerminalModel {
     if rows[y][x].isEmpty || count < 0 { split(x) }
     let amount = min(abs(count), size.width - x)
     let blanks = Array(repeating: " ", count: amount)
+    let blankLooks = Array(repeating: erased, count: amount)
     if count < 0 {
       rows[y].removeSubrange(x..<x + amount)
       rows[y].append(contentsOf: blanks)
+      looks[y].removeSubrange(x..<x + amount)
+      looks[y].append(contentsOf: blankLooks)
     } else {
       rows[y].insert(contentsOf: blanks, at: x)
       rows[y].removeLast(amount)
+      looks[y].insert(contentsOf: blankLooks, at: x)
+      looks[y].removeLast(amount)
     }
   }
 
@@ -179,5 +221,26 @@ struct TerminalModel {
     top = y
     scroll(by: -count)
     top = oldTop
+  }
+
+  private mutating func render(_ numbers: [Int]) {
+    var rest = numbers[...]
+    while let number = rest.popFirst() {
+      switch number {
+      case 0: look = Look()
+      case 1...9: look.attributes.insert(number)
+      case 22: look.attributes.subtract([1, 2])
+      case 23...29: look.attributes.remove(number - 20)
+      case 30...37, 39, 90...97: look.foreground = "\(number)"
+      case 40...47, 49, 100...107: look.background = "\(number)"
+      case 38, 48:
+        let count = rest.first == 2 ? 4 : 2
+        let color = "\(number):" + rest.prefix(count).map(String.init).joined(separator: ":")
+        rest = rest.dropFirst(count)
+        if number == 38 { look.foreground = color } else { look.background = color }
+      case 10, 11: break
+      default: unknown.append("SGR \(number)")
+      }
+    }
   }
 }

@@ -28,6 +28,8 @@ package struct DashboardState: Sendable {
   package internal(set) var messages: [Toast] = []
   package internal(set) var theme: String
   package internal(set) var isMouseOn: Bool
+  /// Whether the terminal gets fewer frames than there is news.
+  package internal(set) var isLinkSlow = false
   package internal(set) var faults = FaultSettings()
   /// The indexes of the cache.
   package internal(set) var indexes: [IndexState] = []

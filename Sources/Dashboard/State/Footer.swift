@@ -69,6 +69,7 @@ struct Footer {
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(("[CACHE]", .flagCache))
     }
+    if state.isLinkSlow { badges.append(("[SLOW LINK]", .warn)) }
     if !state.faults.isCalm { badges.append(("[CHAOS]", .stateFault)) }
     if state.isZoomed, LayoutClass(state.size).isTiled { badges.append(("[ZOOM]", .hint)) }
     var line = Line(glyphs)

@@ -11,6 +11,8 @@ package enum Action: Sendable {
   case tick(Timestamp)
   /// News from the client.
   case client(ClientEvent, at: Timestamp)
+  /// The terminal's line became too slow for every frame, or fast enough again.
+  case link(isSlow: Bool, at: Timestamp)
 }
 
 /// The one transition of the dashboard: applies what happened and returns what has to be done about it. Pure and total.
@@ -28,6 +30,10 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .input(let event, let time):
     state.age(to: time)
     effects = state.handle(event)
+  case .link(let isSlow, let time):
+    state.age(to: time)
+    state.isLinkSlow = isSlow
+    effects = []
   }
   state.settle()
   return effects

@@ -44,9 +44,14 @@ enum Schema {
 
   /// Statements are compiled when they are first run: whether they can be is found out here, as every start must.
   private static func compare(_ connection: Connection) throws(StoreError) {
+    if let lost = try namesOfNew.get().subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
+  }
+
+  /// What a new cache has.
+  private static let namesOfNew = Result { () throws(StoreError) in
     let new = try Connection(path: nil, called: "cache")
     try create(in: new)
-    if let lost = try names(new).subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
+    return try names(new)
   }
 
   /// Tables, their columns, and indexes.

@@ -42,6 +42,8 @@ final class Session {
   private let frames: FramePacer
   private var reader: InputReader?
   private var ticker = Ticker()
+  /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
+  private var news: [Action] = []
   private var state: DashboardState
   private var bridge: ClientBridge?
   private var editing: Task<Void, Never>?
@@ -65,7 +67,7 @@ final class Session {
       },
       theme: options.theme.slug, isMouseOn: options.mouse)
     state = DashboardState(configuration, size: screen.size, now: .now)
-    frames = FramePacer()
+    frames = FramePacer(screen)
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
     // a new size is not lost.
     startReading()
@@ -136,16 +138,29 @@ final class Session {
 
   // MARK: The loop
 
-  /// One turn: action in, effects out, a frame when the pace allows.
+  /// One turn: action in, effects out, a frame when the pace allows. On a slow line news waits for the frame that may
+  /// show it, so that the answer to a key need not wait for the line.
   private func apply(_ action: Action) {
-    let effects = update(&state, action)
-    perform(effects)
-    setNeedsFrame()
+    guard case .input = action else {
+      if screen.gate.holdsNews { news.append(action) } else { perform(update(&state, action)) }
+      return setNeedsFrame(for: .news)
+    }
+    perform(update(&state, action))
+    setNeedsFrame(for: .input)
   }
 
-  private func setNeedsFrame() { frames.request { [weak self] in self?.show() } }
+  private func applyNews() {
+    let actions = news
+    news.removeAll()
+    for action in actions { perform(update(&state, action)) }
+  }
+
+  private func setNeedsFrame(for cause: FrameGate.Cause) { frames.request(for: cause) { [weak self] in self?.show() } }
 
   private func show() {
+    let now = FrameGate.Moment.now
+    if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { applyNews() }
+    if !news.isEmpty { setNeedsFrame(for: .news) }
     screen.present(view(state))
     ticker.schedule(at: state.nextTick) { [weak self] in self?.apply(.tick(.now)) }
   }
@@ -153,7 +168,7 @@ final class Session {
   private func startReading() {
     let reader = InputReader(descriptor: screen.inputDescriptor) { [weak self] event in
       switch event {
-      case .input(let events): for event in events { self?.apply(.input(event, at: .now)) }
+      case .input(let events): for event in events { self?.handle(event) }
       case .signal(let signal): self?.handle(signal)
       }
     }
@@ -161,12 +176,20 @@ final class Session {
     reader.start()
   }
 
+  private func handle(_ event: InputEvent) {
+    guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
+    screen.drawn()
+    let isSlow = screen.gate.isSlow
+    if isSlow != state.isLinkSlow { apply(.link(isSlow: isSlow, at: .now)) }
+    frames.reconsider()
+  }
+
   private func handle(_ signal: TerminalSignal) {
     switch signal {
     case .resized: adoptSize()
     case .terminated(let number): exit(128 + number)
     case .hungUp:
-      screen.close(isTerminalGone: true)
+      screen.close()
       exit(128 + SIGHUP)
     case .stopRequested: suspend()
     case .continued:
@@ -215,7 +238,7 @@ final class Session {
     case .suspend: suspend()
     case .redraw:
       screen.invalidate()
-      setNeedsFrame()
+      setNeedsFrame(for: .input)
     case .quit(let code): exit(code)
     }
   }
@@ -268,7 +291,7 @@ final class Session {
   private func setTheme(_ slug: String) {
     do {
       screen.setTheme(try options.catalog.theme(named: slug).theme)
-      setNeedsFrame()
+      setNeedsFrame(for: .input)
     } catch {
       notify(.error, "\(error)")
     }

@@ -2,29 +2,53 @@
 import Dispatch
 import FirestoreModel
 import Glibc
+import Terminal
 
-/// Draws at most thirty frames a second, and none unless asked: everything that happens in one turn shares a frame.
+/// Draws when something asks for it and the terminal is ready for another frame: everything that happens until then
+/// shares that frame.
 @MainActor
 final class FramePacer {
-  private static let interval: UInt64 = 33_000_000
+  private struct Request {
+    var cause: FrameGate.Cause
+    var due: FrameGate.Moment
+    var draw: @MainActor () -> Void
+  }
 
-  private var lastFrame: UInt64 = 0
-  private var isWaiting = false
+  private let screen: Screen
+  private var request: Request?
 
-  /// Calls `draw` once, soon; requests until then are the same one.
-  func request(_ draw: @escaping @MainActor () -> Void) {
-    guard !isWaiting else { return }
-    isWaiting = true
-    let now = DispatchTime.now().uptimeNanoseconds
-    let due = max(now, lastFrame &+ Self.interval)
-    DispatchQueue.main.asyncAfter(deadline: DispatchTime(uptimeNanoseconds: due)) { [weak self] in
-      MainActor.assumeIsolated {
-        guard let self else { return }
-        self.isWaiting = false
-        self.lastFrame = DispatchTime.now().uptimeNanoseconds
-        draw()
-      }
+  init(_ screen: Screen) { self.screen = screen }
+
+  /// Calls `draw` once, soon; requests until then are the same one, and as urgent as the most urgent of them.
+  func request(for cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
+    if let request, request.cause >= cause { return }
+    schedule(cause, draw)
+  }
+
+  /// Asks the gate again, which may have opened.
+  func reconsider() {
+    if let request { schedule(request.cause, request.draw) }
+  }
+
+  private func schedule(_ cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
+    let now = FrameGate.Moment.now
+    let due = screen.gate.due(for: cause, at: now)
+    if let request, request.due <= due {
+      self.request?.cause = max(request.cause, cause)
+      return
     }
+    request = Request(cause: cause, due: due, draw: draw)
+    let delay = Int(((due - now) / .microseconds(1)).rounded(.up))
+    DispatchQueue.main.asyncAfter(deadline: .now() + .microseconds(delay)) { [weak self] in
+      MainActor.assumeIsolated { self?.fire(due) }
+    }
+  }
+
+  private func fire(_ due: FrameGate.Moment) {
+    // One that was asked for earlier since then has drawn, or will.
+    guard let request, request.due == due else { return }
+    self.request = nil
+    request.draw()
   }
 }
 

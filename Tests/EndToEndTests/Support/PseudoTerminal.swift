@@ -10,6 +10,8 @@ final class PseudoTerminal {
   /// Held open so that the modes outlive the program.
   private let slave: CInt
   private(set) var bytes: [UInt8] = []
+  /// How many bytes were looked at for questions.
+  private var heard = 0
 
   init(width: UInt16 = 120, height: UInt16 = 36) throws {
     var names: [CChar] = Array(repeating: 0, count: 128)
@@ -97,7 +99,17 @@ final class PseudoTerminal {
     guard await Waiting.isReadable(master, by: deadline) else { return false }
     let more = Waiting.read(master)
     bytes += more
+    answer()
     return !more.isEmpty
+  }
+
+  /// Says that what was read is drawn, where that is asked.
+  private func answer() {
+    let question = Array("\u{1B}[5n".utf8)
+    while let asked = bytes[heard...].firstRange(of: question) {
+      heard = asked.upperBound
+      type("\u{1B}[0n")
+    }
   }
 
   private var tail: String { String(decoding: bytes.suffix(400), as: UTF8.self).debugDescription }

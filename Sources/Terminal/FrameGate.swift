@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides when the next frame may be sent, so that a line that is too slow for all of them gets fewer, and never old
+/// ones first.
+///
+/// The system hides how far behind a terminal is: tens of kilobytes wait in its buffers while it takes more. Frames
+/// that follow each other closely therefore end with a question (`CSI 5 n`), whose answer says that all before it was
+/// drawn; until then only the answer to a key is sent. A terminal that does not answer gets what nobody asked for at
+/// a rate that any line carries.
+package struct FrameGate: Sendable {
+  /// What a frame shows that the one before did not.
+  package enum Cause: Int, Comparable, Sendable {
+    /// News, or time that has passed. The next frame shows it too.
+    case news
+    /// The answer to a key or the mouse.
+    case input
+
+    package static func < (left: Cause, right: Cause) -> Bool { left.rawValue < right.rawValue }
+  }
+
+  package typealias Moment = ContinuousClock.Instant
+
+  /// Thirty frames a second.
+  static let interval = Duration.milliseconds(33)
+  /// How long an answer is waited for.
+  static let patience = Duration.seconds(1)
+  /// Frames farther apart are no load.
+  private static let closeness = Duration.milliseconds(500)
+  /// After so many questions without an answer no more are asked.
+  private static let questionLimit = 2
+  /// Bytes per second for a terminal that does not answer: less than the slowest line in use.
+  private static let blindRate = 3_000.0
+  /// Slower lines are named to the user.
+  private static let slowTrip = Duration.milliseconds(150)
+
+  private var lastFrame: Moment?
+  private var asked: Moment?
+  /// Questions in a row that had no answer.
+  private var unanswered = 0
+  private var hasAnswered = false
+  /// The newest round trips, oldest first.
+  private var trips: [Duration] = []
+  /// When a line at `blindRate` would have carried everything.
+  private var clear: Moment?
+
+  package init() {}
+
+  /// From the end of a frame to the terminal's word that it was drawn; `nil` before the first answer.
+  package var roundTrip: Duration? { trips.isEmpty ? nil : trips.sorted()[trips.count / 2] }
+
+  /// Whether frames are left out for the line's sake.
+  package var isSlow: Bool { roundTrip.map { $0 > Self.slowTrip } ?? false }
+
+  /// How long to wait for an answer that would otherwise reach the shell; `nil` if none is owed.
+  var owedAnswer: Duration? {
+    guard asked != nil else { return nil }
+    return roundTrip.map { min(Self.patience, $0 * 2 + .milliseconds(100)) } ?? .milliseconds(200)
+  }
+
+  /// Whether the answer to a key is to go without the news that has come since the last frame, which would delay it.
+  package var holdsNews: Bool { isSlow || isBlind }
+
+  private var isBlind: Bool { !hasAnswered && unanswered > 0 }
+
+  /// The first moment at which a frame may be sent; it can only become earlier by `drawn`.
+  package func due(for cause: Cause, at now: Moment) -> Moment {
+    guard let lastFrame else { return now }
+    var due = lastFrame + Self.interval
+    if cause == .news {
+      if let asked { due = max(due, asked + Self.patience) }
+      if isBlind, let clear { due = max(due, clear) }
+    }
+    return max(due, now)
+  }
+
+  /// Notes a frame that is about to be sent.
+  ///
+  /// - Returns: whether it is to end with the question.
+  package mutating func willSend(_ byteCount: Int, at now: Moment) -> Bool {
+    let follows = lastFrame.map { now - $0 < Self.closeness } ?? false
+    lastFrame = now
+    clear = max(clear ?? now, now) + .seconds(Double(byteCount) / Self.blindRate)
+    if let asked, now - asked >= Self.patience {
+      self.asked = nil
+      unanswered += 1
+    }
+    guard follows, asked == nil, unanswered < Self.questionLimit else { return false }
+    asked = now
+    return true
+  }
+
+  /// Notes the terminal's answer, also one that comes late.
+  package mutating func drawn(at now: Moment) {
+    hasAnswered = true
+    unanswered = 0
+    guard let asked else { return }
+    self.asked = nil
+    trips = (trips + [now - asked]).suffix(5)
+  }
+
+  /// Forgets what another program's use of the terminal has made void.
+  package mutating func restart() {
+    (lastFrame, asked, clear) = (nil, nil, nil)
+    unanswered = 0
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import SeededRandom
+import Testing
+
+@testable import Terminal
+
+/// Frames over lines of different speeds, simulated in steps of a millisecond.
+@Suite struct FrameGateTests {
+  /// A terminal behind a line that carries bytes at a fixed rate, in order, and answers questions or does not.
+  private struct Line {
+    var bytesPerSecond: Double
+    var answers: Bool
+    /// Each way.
+    var latency = Duration.zero
+    private var free = FrameGate.Moment.now
+    private(set) var replies: [FrameGate.Moment] = []
+
+    init(_ bytesPerSecond: Double, answers: Bool = true, latency: Duration = .zero) {
+      self.bytesPerSecond = bytesPerSecond
+      self.answers = answers
+      self.latency = latency
+    }
+
+    /// - Returns: when the terminal has drawn the bytes.
+    mutating func send(_ bytes: Int, asks: Bool, at now: FrameGate.Moment) -> FrameGate.Moment {
+      free = max(free, now) + .seconds(Double(bytes) / bytesPerSecond)
+      if asks, answers { replies.append(free + latency + latency) }
+      return free + latency
+    }
+
+    mutating func takeReplies(until now: FrameGate.Moment) -> Int {
+      let due = replies.count { $0 <= now }
+      replies.removeFirst(due)
+      return due
+    }
+  }
+
+  private struct Outcome {
+    var frames = 0
+    /// From each key to its frame on the terminal.
+    var waits: [Duration] = []
+    var isSlow = false
+  }
+
+  /// News all the time, which a frame shows in `newsBytes`, and a key of a hundred bytes now and then.
+  private func run(_ line: Line, newsBytes: Int, for length: Duration = .seconds(20), seed: UInt64 = 1) -> Outcome {
+    var (line, gate, outcome) = (line, FrameGate(), Outcome())
+    var random = SeededGenerator(seed: seed)
+    let start = FrameGate.Moment.now
+    var now = start
+    var pressed: FrameGate.Moment?
+    while now < start + length {
+      for _ in 0..<line.takeReplies(until: now) { gate.drawn(at: now) }
+      if pressed == nil, now > start + .seconds(4), Int.random(in: 0..<700, using: &random) == 0 { pressed = now }
+      if gate.due(for: pressed == nil ? .news : .input, at: now) <= now {
+        let hasNews = !gate.holdsNews || gate.due(for: .news, at: now) <= now
+        let bytes = (hasNews ? newsBytes : 0) + (pressed == nil ? 0 : 100)
+        let shown = line.send(bytes, asks: gate.willSend(bytes, at: now), at: now)
+        if let key = pressed { outcome.waits.append(shown - key) }
+        pressed = nil
+        outcome.frames += 1
+      }
+      now += .milliseconds(1)
+    }
+    outcome.isSlow = gate.isSlow
+    return outcome
+  }
+
+  @Test("A fast terminal gets thirty frames a second")
+  func fast() {
+    let outcome = run(Line(10_000_000), newsBytes: 1_000)
+
+    #expect((580...620).contains(outcome.frames))
+    #expect((outcome.waits.max() ?? .seconds(9)) < .milliseconds(50))
+    #expect(!outcome.isSlow)
+  }
+
+  @Test("At 4 KB/s under load a key is answered within half a second", arguments: [true, false])
+  func slow(answers: Bool) {
+    let outcome = run(Line(4_000, answers: answers), newsBytes: 700)
+
+    #expect(outcome.waits.count > 10)
+    #expect((outcome.waits.max() ?? .seconds(9)) <= .milliseconds(500), "\(outcome.waits)")
+    #expect(outcome.frames > 40)
+    #expect(outcome.isSlow == answers)
+  }
+
+  @Test("On a line of 200 ms each way there is one frame of news for each round trip, and keys do not wait for it")
+  func distant() {
+    let outcome = run(Line(1_000_000, latency: .milliseconds(200)), newsBytes: 1_000)
+
+    #expect((45...90).contains(outcome.frames))
+    #expect((outcome.waits.max() ?? .seconds(9)) < .milliseconds(250))
+    #expect(outcome.isSlow)
+  }
+
+  @Test("A frame that stands alone asks nothing; a terminal that never answers is asked twice")
+  func questions() {
+    var gate = FrameGate()
+    var now = FrameGate.Moment.now
+    let first = gate.willSend(100, at: now)
+    now += .seconds(1)
+    let second = gate.willSend(100, at: now)
+    #expect(!first && !second)
+    #expect(gate.owedAnswer == nil)
+
+    var asked = 0
+    for _ in 0..<300 {
+      now += .milliseconds(33)
+      if gate.willSend(100, at: now) { asked += 1 }
+    }
+    #expect(asked == 2)
+  }
+}
