@@ -92,6 +92,13 @@ package struct InProcessDatastore: Datastore {
     try await backend.run(ReadRequest(ServedQuery(target), in: database)).documents
   }
 
+  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    var target = target
+    target.limit = 1
+    let query = ServedQuery(target, offset: offset, projection: FieldMask([]))
+    return try await backend.run(ReadRequest(query, in: database)).documents.first?.key
+  }
+
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {

@@ -71,6 +71,16 @@ package final class GRPCDatastore: Datastore {
     return responses.compactMap(\.document)
   }
 
+  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    var target = target
+    target.limit = 1
+    let (request, names) = (WireWriter.message { $0.runQueryRequest(target, passing: offset, in: database) }, names)
+    let responses = try await collect(.runQuery, request) { reader throws(WireError) in
+      try reader.runQueryResponse(names)
+    }
+    return responses.lazy.compactMap(\.document).first?.key
+  }
+
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {

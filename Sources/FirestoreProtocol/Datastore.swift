@@ -27,6 +27,8 @@ package protocol Datastore: Sendable {
   /// Reads documents at one version; a document that does not exist comes as `missing`. Order as asked.
   func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document]
   func runQuery(_ target: Target) async throws(RPCStatus) -> [Document]
+  /// The name of the document that has so many before it in the target's order, its limit aside; `nil` if none has.
+  func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey?
   func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
   /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
@@ -42,6 +44,13 @@ package protocol Datastore: Sendable {
 extension Datastore {
   /// For a way to a backend that does not look for them.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] { [] }
+
+  /// For a way to a backend that cannot pass documents over: reads them.
+  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    var target = target
+    target.limit = offset + 1
+    return try await runQuery(target).dropFirst(offset).first?.key
+  }
 
   package var canFallSilent: Bool { true }
   /// For a way without connections.

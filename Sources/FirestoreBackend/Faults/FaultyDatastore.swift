@@ -73,6 +73,10 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.runQuery(target) }
   }
 
+  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    try await call { () async throws(RPCStatus) in try await base.key(at: offset, of: target) }
+  }
+
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {

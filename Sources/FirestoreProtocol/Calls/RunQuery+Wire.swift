@@ -19,6 +19,17 @@ extension WireWriter {
     field(2) { $0.structuredQuery(of: target) }
   }
 
+  /// The content of a `google.firestore.v1.RunQueryRequest` for the names of the newest documents after so many others.
+  /// - Precondition: not a document target.
+  package mutating func runQueryRequest(_ target: Target, passing offset: Int, in database: DatabaseID) {
+    parent(1, of: target, in: database)
+    field(2) { query in
+      query.field(1) { select in select.field(2) { $0.field(2, string: "__name__") } }
+      query.structuredQuery(of: target)
+      query.field(6, integer: Int64(Int32(clamping: offset)))
+    }
+  }
+
   /// A field with the name of the document that a query starts from, or of the root.
   mutating func parent(_ number: Int, of target: Target, in database: DatabaseID) {
     field(number, string: database.name(of: target.collectionGroup == nil ? target.path.parent : target.path))
