@@ -14,6 +14,8 @@ package struct ClientStatus: Sendable {
   package var watch: StreamStatus
   package var write: StreamStatus
   package var activeTargets: Int
+  /// What was read for each of them that a listener wants.
+  package var reads: [ReadMeter]
   package var activeLimboResolutions: Int
   package var inFlightWrites: Int
   /// All that waits, oldest first, or its first and its last as was asked for.
@@ -41,8 +43,9 @@ package struct ClientStatus: Sendable {
   package init(
     onlineState: OnlineState = .unknown, isNetworkEnabled: Bool = true, reason: ConnectionReason? = nil,
     nextRetry: Timestamp? = nil, since: Timestamp, watch: StreamStatus = StreamStatus(),
-    write: StreamStatus = StreamStatus(), activeTargets: Int = 0, activeLimboResolutions: Int = 0,
-    inFlightWrites: Int = 0, pendingWrites: [PendingWrite] = [], queue: QueueSize = QueueSize(),
+    write: StreamStatus = StreamStatus(), activeTargets: Int = 0, reads: [ReadMeter] = [],
+    activeLimboResolutions: Int = 0, inFlightWrites: Int = 0, pendingWrites: [PendingWrite] = [],
+    queue: QueueSize = QueueSize(),
     rejectedWrites: [RejectedWrite] = [], indexes: [IndexState] = [], lastSnapshotAt: Timestamp? = nil,
     roundTrips: [Duration] = [], recentOutcomes: [WriteOutcome] = [], cacheByteCount: Int64? = nil,
     cacheLimit: Int64? = nil, isDurable: Bool = true, storeFailure: RPCStatus? = nil
@@ -55,6 +58,7 @@ package struct ClientStatus: Sendable {
     self.watch = watch
     self.write = write
     self.activeTargets = activeTargets
+    self.reads = reads
     self.activeLimboResolutions = activeLimboResolutions
     self.inFlightWrites = inFlightWrites
     self.pendingWrites = pendingWrites

@@ -52,7 +52,7 @@ struct StatusRecord: Sendable {
     return ClientStatus(
       onlineState: core.onlineState, isNetworkEnabled: core.isNetworkEnabled, reason: core.connectionReason,
       nextRetry: nextRetry(of: core, watch, write), since: since, watch: watch, write: write,
-      activeTargets: core.plan.count,
+      activeTargets: core.plan.count, reads: core.reads.meters(of: core.plan.targets.values),
       activeLimboResolutions: core.limbo.active.count, inFlightWrites: core.writes.inFlightCount, pendingWrites: writes,
       queue: QueueSize(count: core.writes.count, total: core.writes.total, byteCount: core.writes.byteCount()),
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,

@@ -156,6 +156,7 @@ extension SyncCore {
   private mutating func unwatch(_ id: TargetID) {
     guard plan.wants(id) else { return }
     plan.drop(id)
+    reads.forget(id)
     if watchStream.isOpen {
       plan.requestRemove(id)
       if plan.hasRequests { effects.append(.wake(.watch)) }

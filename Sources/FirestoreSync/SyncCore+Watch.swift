@@ -52,6 +52,7 @@ extension SyncCore {
         target.expectedCount = watched(data, views: views, limbo: limbo).count
       }
       aggregator.requestHandedOut(data.id, isWhole: target.resume == nil)
+      reads.requested(data.id, resumingWith: target.expectedCount)
       return .add(target)
     }
   }
@@ -75,6 +76,7 @@ extension SyncCore {
       effects.append(.close(.watch, epoch))
       return watchStreamEnded(error, in: epoch)
     }
+    reads.receive(change)
     guard case .snapshot(let version, _) = change else { return }
     do throws(StoreError) {
       if let last = try store.lastRemoteSnapshotVersion(), version < last { return }

@@ -57,6 +57,7 @@ package struct SyncCore: ~Copyable {
   var garbageCollection: GarbageCollectionRun?
   package internal(set) var plan = WatchPlan()
   package internal(set) var aggregator: WatchChangeAggregator
+  var reads = ReadMeters()
   package internal(set) var watchStream = ClientStream()
   package internal(set) var writeStream = ClientStream()
   var writes = PendingWrites()
