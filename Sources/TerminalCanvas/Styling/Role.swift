@@ -78,11 +78,25 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
   case listener4 = "listener.4"
   case listener5 = "listener.5"
   case listener6 = "listener.6"
+  case value1 = "value.1"
+  case value2 = "value.2"
+  case value3 = "value.3"
+  case value4 = "value.4"
+  case value5 = "value.5"
 
   /// The role of the n-th listener, counted from zero; there are six and they repeat.
   package static func listener(_ index: Int) -> Role {
     let roles: [Role] = [.listener1, .listener2, .listener3, .listener4, .listener5, .listener6]
     return roles[((index % roles.count) + roles.count) % roles.count]
+  }
+
+  /// How many hues there are for values of a field that has few.
+  package static let valueHues = 5
+
+  /// The role of a value that comes again and again, by its hue; there are five and they repeat.
+  package static func value(_ hue: Int) -> Role {
+    let roles: [Role] = [.value1, .value2, .value3, .value4, .value5]
+    return roles[((hue % roles.count) + roles.count) % roles.count]
   }
 }
 
@@ -111,6 +125,11 @@ extension Role {
     case .sourceServer, .writeQueued, .jsonString, .listener6: .text
     case .writeInflight, .jsonNumber, .jsonBool, .jsonTime, .listener2: .info
     case .jsonRef, .listener5: .link
+    case .value1: .listener1
+    case .value2: .listener2
+    case .value3: .listener3
+    case .value4: .listener4
+    case .value5: .listener5
     }
   }
 
