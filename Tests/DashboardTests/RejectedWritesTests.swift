@@ -121,7 +121,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
   }
 
-  @Test("Sizes have a column where there is room", arguments: [(120, false), (130, false), (160, true)])
+  @Test("Sizes have a column where there is room", arguments: [(120, false), (130, false), (159, true), (250, true)])
   func sizes(_ width: Int, _ hasColumn: Bool) {
     let driver = driver(Size(width: width, height: 36))
     #expect(driver.screen.contains("1.5 kB") == hasColumn)
@@ -180,8 +180,10 @@ struct SnapshotReasonTests {
     history.note(isOffline: false, isKnown: false, at: at(0))
     #expect(history.ruler(columns: 2, at: at(0)) == [.unknown, .unknown])
     history.note(isOffline: false, isKnown: true, at: at(10))
-    #expect(history.ruler(columns: 3, at: at(400)) == [.unknown, .online, .online])
+    // Whole minutes, from 12:01 to 12:10.
+    let known: [OnlineHistory.Part] = Array(repeating: .unknown, count: 3) + Array(repeating: .online, count: 7)
+    #expect(history.ruler(columns: 10, at: at(400)) == known)
     history.note(isOffline: true, isKnown: true, at: at(405))
-    #expect(history.ruler(columns: 3, at: at(406)) == [.unknown, .online, .outage])
+    #expect(history.ruler(columns: 10, at: at(406)) == known.dropLast() + [.outage])
   }
 }

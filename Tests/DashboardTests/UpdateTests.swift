@@ -247,16 +247,16 @@ import Testing
 
   // MARK: Time
 
-  @Test("An idle dashboard asks for one tick a minute, at which its clock goes on")
+  @Test("An idle dashboard asks for one tick a minute, at which the header stays")
   func idle() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.answerWindow(Scenario.orders, at: 0.2)
     #expect(driver.state.nextTick == at(60))
-    #expect(driver.canvas().text(row: 0).contains("12:04:00"))
+    let before = driver.canvas().text(row: 0)
     driver.tick(60)
-    #expect(driver.canvas().text(row: 0).contains("12:05:00"))
+    #expect(driver.canvas().text(row: 0) == before)
     #expect(driver.state.nextTick == at(120))
   }
 

@@ -29,12 +29,18 @@ extension PainterTests {
       setlocale(LC_ALL, "C.UTF-8")
       let theme = try ThemeCatalog().theme(named: "ember").theme
       painter = try Painter(terminal: "xterm-256color", size: Self.size, theme: theme, environment: [:], wish: nil)
-      let backend = DashboardConfiguration.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
-      state = DashboardState(
-        DashboardConfiguration(database: DatabaseID(project: "demo-shop"), backend: backend), size: Self.size, now: now)
+      state = Self.state()
       documents = (0..<40).map { Self.document($0, "new") }
       client(.collections(below: .root, ["orders", "users"]))
       press(" ")
+    }
+
+    private static func state(highlightsRows: Bool = true) -> DashboardState {
+      let backend = DashboardConfiguration.Backend(.emulator, project: "demo-shop", host: "127.0.0.1:8080")
+      return DashboardState(
+        DashboardConfiguration(
+          database: DatabaseID(project: "demo-shop"), backend: backend, highlightsRows: highlightsRows),
+        size: Self.size, now: start)
     }
 
     private static func document(_ number: Int, _ status: String) -> Document {
@@ -109,9 +115,14 @@ extension PainterTests {
       #expect((ticks.max() ?? 0) <= 160, "\(ticks)")
     }
 
-    @Test("A move of the selection is at most 120 bytes")
-    mutating func move() {
+    @Test(
+      "A move of the selection is at most 120 bytes, or 240 where the row is shown in all of its width",
+      arguments: [(false, 120), (true, 240)])
+    mutating func move(_ isFull: Bool, _ limit: Int) {
       defer { painter.close() }
+      state = Self.state(highlightsRows: isFull)
+      client(.collections(below: .root, ["orders", "users"]))
+      press(" ")
       press("j")
       _ = bytes()
       var counts: [Int] = []
@@ -119,7 +130,7 @@ extension PainterTests {
         press("j")
         counts.append(bytes())
       }
-      #expect((counts.max() ?? 0) <= 120 && (counts.min() ?? 0) > 0, "\(counts)")
+      #expect((counts.max() ?? 0) <= limit && (counts.min() ?? 0) > 0, "\(counts)")
     }
   }
 }

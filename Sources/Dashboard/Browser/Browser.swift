@@ -20,9 +20,12 @@ package struct Browser: Sendable {
     var depth: Int
   }
 
-  /// Fields that just changed, marked until a moment.
-  struct FieldMark: Sendable {
+  /// What just happened to a document: marked beside it, and tinted until a moment.
+  struct Mark: Sendable {
+    /// The fields that changed.
     var names: Set<String>
+    /// Whether the document was not there before.
+    var isNew = false
     var until: Timestamp
   }
 
@@ -34,9 +37,15 @@ package struct Browser: Sendable {
   /// Documents that do not exist while documents below them do, by collection and in key order.
   var missing: [ResourcePath: [DocumentKey]] = [:]
   var expanded: Set<ResourcePath> = []
-  var marks: [DocumentKey: FieldMark] = [:]
+  var marks: [DocumentKey: Mark] = [:]
+  /// What was seen of the fields of each collection, here and by listeners.
+  var statistics: [ResourcePath: FieldStatistics] = [:]
+  /// The columns beside the documents of each collection that was open.
+  var columns: [ResourcePath: TreeColumns] = [:]
   /// Collections in which documents came or went since the last count, and when they are counted next.
   var recounts: [ResourcePath: Timestamp] = [:]
+  /// The row that is being looked for, to open a window around it.
+  var search: RowSearch?
   private var nextTag = 1
 
   /// All rows of the tree in order.
@@ -88,16 +97,21 @@ package struct Browser: Sendable {
 
   // MARK: Windows
 
+  mutating func takeTag() -> WindowTag {
+    defer { nextTag += 1 }
+    return WindowTag(nextTag)
+  }
+
   /// Asks for a window; what is shown stays until it arrives.
   mutating func open(
     _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
-    in database: DatabaseID
+    offset: Int? = nil, in database: DatabaseID
   ) -> [Effect] {
     var window = windows[path] ?? CollectionWindow(path: path)
-    let tag = WindowTag(nextTag)
-    nextTag += 1
+    let tag = takeTag()
     var effects = window.requested.map { [Effect.client(.closeWindow($0.tag))] } ?? []
-    window.requested = CollectionWindow.Request(tag: tag, place: place, limit: max(1, limit), landing: landing)
+    window.requested = CollectionWindow.Request(
+      tag: tag, place: place, limit: max(1, limit), landing: landing, offset: offset)
     window.failure = nil
     let query = CollectionWindow.query(path, filter: window.filter, at: place, limit: limit, in: database)
     windows[path] = window
@@ -157,8 +171,10 @@ package struct Browser: Sendable {
       window.shown = request
       window.requested = nil
       landing = request.landing
+      noteContents(documents, in: path)
     } else {
-      mark(changesFrom: window.documents, to: documents, at: now)
+      let edge = window.documents.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
+      mark(changesFrom: window.documents, to: documents, cutAt: edge, in: path, at: now)
       // Below a document that was deleted there may be others.
       let keys = Set(documents.map(\.key))
       let areGone = !window.documents.allSatisfy { keys.contains($0.key) }
@@ -193,12 +209,15 @@ package struct Browser: Sendable {
       }
     case .first: if let first = documents.first { cursor.select(.document(first.key)) }
     case .last: if let last = documents.last { cursor.select(.document(last.key)) }
+    case .at(let index):
+      if let document = documents.dropFirst(index).first ?? documents.last { cursor.select(.document(document.key)) }
     }
   }
 
   private func offset(
     of request: CollectionWindow.Request, _ documents: [Document], after old: CollectionWindow, total: Int?
   ) -> Int? {
+    if let offset = request.offset { return offset }
     switch request.place {
     case .start: return 0
     case .end: return old.filter == nil ? total.map { max(0, $0 - documents.count) } : nil
@@ -209,18 +228,6 @@ package struct Browser: Sendable {
         let shared = documents.firstIndex(where: { $0.key == oldFirst.key })
       else { return nil }
       return max(0, offset - shared)
-    }
-  }
-
-  /// Remembers which fields of the shown documents changed, for the `~` beside them.
-  private mutating func mark(changesFrom old: [Document], to new: [Document], at now: Timestamp) {
-    marks = marks.filter { $1.until > now || document($0)?.hasPendingWrites == true }
-    let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
-    for document in new {
-      guard let data = document.data, let previous = before[document.key]?.data, data != previous else { continue }
-      let names = FieldChange.between(previous.fields, data.fields).map(\.path.first)
-      let kept = marks[document.key].map(\.names) ?? []
-      marks[document.key] = FieldMark(names: kept.union(names), until: now.advanced(seconds: 3))
     }
   }
 }

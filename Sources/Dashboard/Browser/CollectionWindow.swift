@@ -23,6 +23,8 @@ struct CollectionWindow: Sendable {
     case before(DocumentKey)
     case first
     case last
+    /// At so many documents from the window's first.
+    case at(Int)
   }
 
   struct Request: Sendable {
@@ -30,6 +32,8 @@ struct CollectionWindow: Sendable {
     var place: Place
     var limit: Int
     var landing: Landing
+    /// How many documents lie before it, where that was asked for.
+    var offset: Int?
   }
 
   var path: ResourcePath

@@ -14,6 +14,9 @@ package enum ClientEvent: Sendable {
   /// `total` is the number of documents in the collection, where it is known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
   case windowFailed(WindowTag, RPCStatus)
+  /// The answer to `Effect.locate`; no key where the query has no more documents than were to be passed over.
+  /// `cachedCount` is how many the cache has, where the server could not be asked.
+  case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
   /// The answer to `Effect.listMissing`; none for collections that are too large to look through.

@@ -17,6 +17,8 @@ package enum ClientEffect: Equatable, Sendable {
   /// Read, and keep reading, the few documents that the browser shows; answers `windowLoaded` or `windowFailed`.
   case openWindow(WindowTag, Query)
   case closeWindow(WindowTag)
+  /// Find the document that has so many before it in a query's order; answers `located`.
+  case locate(WindowTag, Query, offset: Int)
   /// Answers `collections`.
   case listCollections(below: ResourcePath)
   /// List the documents of a collection that do not exist while documents below them do; answers `missingDocuments`.

@@ -47,6 +47,12 @@ package struct QueueRow: Equatable, Sendable {
     }
   }
 
+  /// How often it was tried to send it: a connection that does not come about is a try too.
+  var tries: Int {
+    if outcome == nil, case .backoff = write.state { return max(1, write.attempts) }
+    return write.attempts
+  }
+
   var isHeld: Bool { outcome == nil && write.state == .held }
   var isFinished: Bool { outcome != nil }
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }

@@ -20,6 +20,8 @@ package struct Feed: Sendable {
   var onlyDocument: DocumentKey? { didSet { refilter() } }
   /// Whether the time column shows the distance to the row above.
   var showsDeltas = false
+  /// Whether the selected row stands below the list in full.
+  var isOpened = false
   private var nextID = 1
 
   package var isPaused: Bool { pausedAt != nil }
@@ -77,6 +79,14 @@ package struct Feed: Sendable {
   mutating func toggleOnlyDocument() {
     onlyDocument = onlyDocument == nil ? selected?.key : nil
     follow()
+  }
+
+  var isFiltered: Bool { onlyListener != nil || onlyDocument != nil || !filter.isEmpty }
+
+  mutating func clearFilter() {
+    onlyListener = nil
+    onlyDocument = nil
+    filter = WordFilter("")
   }
 
   var reasonAgainstOnlyListener: String? {

@@ -15,6 +15,8 @@ struct SnapshotRows {
   var acknowledgements: [BatchID: Duration]
   /// The batch that wrote a document which has just been confirmed.
   var confirmedBatch: (DocumentKey) -> BatchID?
+  /// What of the documents of a collection is worth saying first.
+  var interest: (ResourcePath) -> FieldInterest
 
   /// A first snapshot with more documents becomes one row per kind.
   private static let floodLimit = 6
@@ -100,30 +102,21 @@ struct SnapshotRows {
     case .removed: return removal(change)
     case .added:
       guard let fields = change.document.data?.fields else { return "content unknown" }
-      return isLocal
-        ? "new \(glyphs.bullet) \(fields.count) field\(fields.count == 1 ? "" : "s")" : headline(of: fields)
+      let headline = interest(change.document.key.collection).headline(of: fields, glyphs)
+      return isLocal ? "new \(glyphs.bullet) \(headline)" : headline
     case .metadata:
       return change.document.hasPendingWrites ? "pending" : snapshot.isFromCache ? "from cache" : "confirmed"
     case .modified:
       let old = change.previous?.data?.fields ?? Fields()
       let changes = FieldChange.between(old, change.document.data?.fields ?? Fields())
-      let shown = changes.prefix(3).map { $0.text(arrow: glyphs.arrow) }.joined(separator: " \(glyphs.bullet) ")
       if changes.isEmpty { return "no field changed" }
-      return changes.count > 3 ? shown + " \(glyphs.bullet) \(changes.count - 3) more" : shown
+      return interest(change.document.key.collection).text(of: changes, in: change.document, glyphs, limit: 4)
     }
   }
 
   private func removal(_ change: ListenerSnapshot.Change) -> String {
     if case .found = change.document.state, !isLocal { return "no longer matches" }
     return "deleted"
-  }
-
-  /// The text a new document is recognised by: a message, a title, else its number of fields.
-  private func headline(of fields: Fields) -> String {
-    for name in ["text", "title", "name", "message", "status"] {
-      if let value = fields[name] { return ValueText.short(value) }
-    }
-    return "\(fields.count) field\(fields.count == 1 ? "" : "s")"
   }
 
   private func summaryRow(of kind: FeedRow.Kind) -> FeedRow? {

@@ -11,7 +11,8 @@ extension Keymap {
     + list(.faults, accept: "switch it, or let it happen to the next write", hint: "switch")
     + list(.explanation, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
-    + filter + confirm + listener
+    + list(.columns, accept: "keep these columns", hint: "keep")
+    + columns + filter + confirm + listener
 
   private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
     [
@@ -23,6 +24,15 @@ extension Keymap {
       Command("page-up", "pgup", in: .overlay(kind), "a page up", run: { $0.moveOverlay(by: -10) }),
     ]
   }
+
+  private static let columns: [Command] = [
+    Command(
+      "toggle-column", "space", in: .overlay(.columns), "show or hide the field's column", hint: "show or hide", 1,
+      change: { $0.toggleColumn() }),
+    Command(
+      "reset-columns", "a", in: .overlay(.columns), "automatic: the fields that tell most", hint: "automatic", 3,
+      change: { $0.resetColumns() }),
+  ]
 
   private static let filter: [Command] = [
     Command("accept", "enter", in: .overlay(.filter), "keep the filter", hint: "keep", 1, run: { $0.acceptFilter() }),

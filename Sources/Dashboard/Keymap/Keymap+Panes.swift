@@ -21,6 +21,9 @@ extension Keymap {
     Command(
       "unfold", "l right", in: .pane(.collections), "unfold, or go inside", isListed: false, run: { $0.unfold() }),
     Command("fold-all", "-", in: .pane(.collections), "fold all", run: { $0.foldAll() }),
+    Command(
+      "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 13,
+      unless: { $0.reasonAgainstColumns }, change: { $0.openColumns() }),
     Command("unfold-all", "=", in: .pane(.collections), "unfold all collections", run: { $0.unfoldAll() }),
     Command(
       "filter-like-this", "*", in: .pane(.collections), "filter by the selected field's value",
@@ -75,6 +78,9 @@ extension Keymap {
     Command(
       "time-format", "t", in: .pane(.feed), "time of day, or time since the row above",
       change: { $0.feed.showsDeltas.toggle() }),
+    Command(
+      "wrap", "w", in: .pane(.feed), "the selected row in full below the feed, or not",
+      change: { $0.feed.isOpened.toggle() }),
     Command(
       "clear-feed", "c", in: .pane(.feed), "clear the feed",
       unless: { $0.feed.rows.isEmpty ? "the feed is empty" : nil }, change: { $0.feed.clear() }),

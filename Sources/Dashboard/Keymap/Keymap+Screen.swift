@@ -61,7 +61,9 @@ extension Keymap {
     Command("down", "j down", in: .screen, "down", isListed: false, run: { $0.move(by: 1) }),
     Command("up", "k up", in: .screen, "up", isListed: false, run: { $0.move(by: -1) }),
     Command("top", "g home <", in: .screen, "first row", isListed: false, run: { $0.moveToEnd(isTop: true) }),
-    Command("bottom", "G end >", in: .screen, "last row", isListed: false, run: { $0.moveToEnd(isTop: false) }),
+    Command(
+      "bottom", "G end >", in: .screen, "last row; 5000G goes to a row", isListed: false,
+      run: { $0.moveToEnd(isTop: false) }),
     Command(
       "half-page-down", "ctrl-d", in: .screen, "half a page down", isListed: false,
       run: { $0.move(by: max(1, $0.page / 2)) }),
@@ -77,7 +79,12 @@ extension Keymap {
     Command(
       "unzoom", "_", in: .screen, "show all panes again", unless: { $0.isZoomed ? nil : "nothing is zoomed" },
       change: { $0.isZoomed = false }),
-    Command("layout", "|", in: .screen, "next layout", change: { $0.preset = $0.preset.next }),
+    Command(
+      "layout", "|", in: .screen, "next layout, without what the mouse has moved",
+      change: { state in
+        state.preset = state.preset.next
+        state.borders = Arrangement.Borders()
+      }),
   ]
 
   private static let actions: [Command] = [
@@ -106,6 +113,12 @@ extension Keymap {
   /// What only the palette has.
   static let unbound: [Command] = [
     Command(
-      "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() })
+      "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
+    Command(
+      "clear-filter", "", in: .screen, "show all rows of the feed again",
+      unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),
+    Command(
+      "row-highlight", "", in: .screen, "selected row: in all of its width, or a sign only",
+      change: { $0.highlightsRows.toggle() }),
   ]
 }

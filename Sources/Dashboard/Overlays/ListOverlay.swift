@@ -15,6 +15,7 @@ package struct ListOverlay: Sendable {
     case messages
     case faults
     case explanation(ExplanationPanel)
+    case columns(ColumnPicker)
   }
 
   var content: Content
@@ -32,6 +33,7 @@ package struct ListOverlay: Sendable {
     case .messages: .messages
     case .faults: .faults
     case .explanation: .explanation
+    case .columns: .columns
     }
   }
 
@@ -41,7 +43,7 @@ package struct ListOverlay: Sendable {
     case .copyMenu(let items), .newMenu(let items): items.map(\.letter)
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
-    case .help, .palette, .themes, .messages: []
+    case .help, .palette, .themes, .messages, .columns: []
     }
   }
 
@@ -83,6 +85,7 @@ extension DashboardState {
     case .messages: messages.count
     case .faults: FaultItem.allCases.count
     case .explanation: ExplanationPanel.Item.allCases.count
+    case .columns(let picker): picker.names.count
     }
   }
 
@@ -115,6 +118,7 @@ extension DashboardState {
     case .explanation(let panel):
       overlay = .list(list)
       return choose(ExplanationPanel.Item.allCases[index], in: panel)
+    case .columns: return []
     }
   }
 

@@ -4,7 +4,7 @@ import FirestoreModel
 /// What lies over the panes and takes the keys. At most one at a time; `esc` always closes it.
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
-    case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation
+    case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
 
     package var title: String {
       switch self {
@@ -19,6 +19,7 @@ package enum Overlay: Sendable {
       case .messages: "Messages"
       case .faults: "Faults"
       case .explanation: "Explanation"
+      case .columns: "Columns"
       }
     }
   }

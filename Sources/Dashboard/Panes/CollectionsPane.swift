@@ -9,8 +9,9 @@ struct CollectionsPane {
   let layout: Layout
   let glyphs: Glyphs
 
-  /// Columns kept free at the right for source letter, cache flag and listeners.
-  private static let flags = 4
+  private static let flags = DashboardState.documentFlags
+  /// Columns from the sign of a change to the right edge.
+  private static let mark = 1
 
   private var isLarge: Bool { layout.layoutClass == .large }
 
@@ -27,23 +28,20 @@ struct CollectionsPane {
       }
     }
     let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
-    var previews: [ResourcePath: DocumentPreview] = [:]
     for (offset, row) in rows[range].enumerated() {
       let y = area.y + offset
-      draw(row, at: y, in: area, &previews, on: &canvas)
+      draw(row, at: y, in: area, on: &canvas)
       if row.item == state.browser.cursor.id {
-        canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .collections)
+        canvas.select(
+          Rect(x: area.x, y: y, width: area.width, height: 1), state,
+          isFocused: state.focus == .collections)
       }
     }
     guard let y = geometry.hints else { return }
-    let hints = PaneHints.line(.collections, state, glyphs, width: area.width)
-    canvas.put(hints, x: area.x, y: y, width: area.width)
+    canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
-  private func draw(
-    _ row: Browser.Row, at y: Int, in area: Rect, _ previews: inout [ResourcePath: DocumentPreview],
-    on canvas: inout Canvas
-  ) {
+  private func draw(_ row: Browser.Row, at y: Int, in area: Rect, on canvas: inout Canvas) {
     var left = Line(glyphs)
     // Deep trees keep half of the row for names.
     left.skip(1 + min(row.depth * 2, area.width / 2))
@@ -54,12 +52,9 @@ struct CollectionsPane {
       right = collectionMarks(path)
     case .document(let key):
       let window = state.browser.windows[key.collection]
-      let preview = previews[key.collection] ?? DocumentPreview(window?.documents ?? [])
-      previews[key.collection] = preview
       if let document = window?.documents.first(where: { $0.key == key }) {
         right = documentMarks(document, isFromCache: window?.isFromCache ?? false)
-        // Room for the pending mark in every row, so that the values stay in columns.
-        add(document, preview, room: area.width - Self.flags - (isLarge ? 7 : 4), to: &left)
+        DocumentRow(document: document, state: state, layout: layout, glyphs: glyphs).add(to: &left)
       } else {
         left.add(state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
         left.skip(1)
@@ -70,11 +65,12 @@ struct CollectionsPane {
       left.cell(name, .jsonKey, width: min(10, max(4, area.width * 3 / 10)))
       left.skip(1)
       if let value = state.browser.document(key)?.data?[FieldPath(name)] {
-        left.add(ValueText.short(value), value.role)
+        let hue = state.browser.columns[key.collection]?.hue(of: value, in: name)
+        left.add(ValueText.short(value), hue.map(Role.value) ?? value.role)
       }
       if isMarked {
         right.add("~", .changeModified)
-        right.skip(Self.flags - 1)
+        right.skip(Self.mark)
       }
     case .before(let path), .after(let path):
       left.add(rest(of: row.item, path), .textMuted)
@@ -120,34 +116,8 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  private func add(_ document: Document, _ preview: DocumentPreview, room: Int, to line: inout Line) {
-    line.add(state.browser.expanded.contains(document.key.path) ? glyphs.unfolded : glyphs.folded, .accent)
-    line.skip(1)
-    let left = room - line.width
-    let values = preview.values(of: document)
-    // Where ids are long, they take what the first values leave; small panes show one value only.
-    let shown = preview.widths.prefix(isLarge ? 2 : 1).reduce(0) { $0 + $1 + 2 }
-    let idWidth = min(preview.idWidth, values.isEmpty ? left : max(8, left - shown))
-    line.cell(PathText.fitted(document.key.documentID, to: idWidth, glyphs.ellipsis), .textStrong, width: idWidth)
-    guard document.data != nil else {
-      line.add("  content unknown", .textMuted)
-      return
-    }
-    for (index, value) in values.enumerated() {
-      line.skip(2)
-      let isLast = index == values.count - 1
-      let width = min(preview.widths[index], room - line.width)
-      // A value may be short; a column may not be cut down to nothing.
-      guard width > 0, width >= min(4, preview.widths[index]) else { return }
-      if isLast, case .string = value {
-        line.add(SafeText.truncated(ValueText.bare(value), to: room - line.width, ellipsis: glyphs.ellipsis))
-      } else {
-        line.cell(ValueText.bare(value), width: width, right: value.isNumber)
-      }
-    }
-  }
-
-  /// `⇡42  Lc`: the batch that waits for the document, whose version this is, and whether it comes from the cache.
+  /// `⇡42  Lc~`: the batch that waits for the document, whose version this is, whether it comes from the cache, and
+  /// what just happened to it.
   private func documentMarks(_ document: Document, isFromCache: Bool) -> Line {
     var line = Line(glyphs)
     if document.hasPendingWrites {
@@ -156,7 +126,10 @@ struct CollectionsPane {
       line.skip(2)
     }
     line.add(document.hasPendingWrites ? "L" : "S", document.hasPendingWrites ? .sourceLocal : .sourceServer)
-    line.cell(isFromCache ? "c" : "", .flagCache, width: Self.flags - 1)
+    line.cell(isFromCache ? "c" : "", .flagCache, width: 1)
+    let mark = state.browser.marks[document.key]
+    line.cell(mark.map { $0.isNew ? "+" : "~" } ?? "", mark?.isNew == true ? .changeAdded : .changeModified, width: 1)
+    line.skip(Self.mark)
     return line
   }
 

@@ -11,7 +11,11 @@ struct DetailPane {
   func draw(on canvas: inout Canvas) {
     let geometry = state.geometry(of: .detail, layout)
     let area = geometry.content
-    guard !area.isEmpty, let detail = state.detail else { return }
+    guard !area.isEmpty else { return }
+    guard let detail = state.shownDetail else {
+      canvas.put("no document is selected", at: Point(x: area.x + 1, y: area.y), role: .textMuted, clip: area)
+      return
+    }
     let columns = DetailColumns(detail, layout.layoutClass, width: area.width)
     for (row, line) in heads(detail, columns, width: area.width).prefix(geometry.heads).enumerated() {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
@@ -22,8 +26,9 @@ struct DetailPane {
     for index in detail.cursor.rows(count: lines.count, height: geometry.rows.height) {
       let drawing = DetailLine(line: lines[index], columns: columns, batch: batch, state: state, glyphs: glyphs)
       canvas.put(drawing.drawn, x: area.x, y: y, width: area.width)
-      if lines[index].id == detail.cursor.id {
-        canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .detail)
+      if lines[index].id == detail.cursor.id, !detail.isPreview {
+        canvas.select(
+          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .detail)
       }
       y += 1
     }
@@ -84,10 +89,11 @@ struct DetailPane {
 
   private func tabs(_ detail: Detail, width: Int, status: String) -> Line {
     var line = Line(glyphs)
-    for tab in Detail.Tab.allCases {
-      line.add(tab == detail.tab ? "[\(tab.title)]" : " \(tab.title) ", tab == detail.tab ? .textStrong : .textMuted)
-      line.skip(1)
+    for tab in DetailTabs.tabs(detail) {
+      line.skip(to: tab.columns.lowerBound)
+      line.add(tab.text, tab.tab == detail.tab ? .textStrong : .textMuted)
     }
+    line.skip(1)
     guard !status.isEmpty, line.width + status.count + 1 <= width else { return line }
     line.skip(to: width - status.count - 1)
     line.add(status, .textMuted)
@@ -96,6 +102,7 @@ struct DetailPane {
 
   /// `pending · from cache`, `as the server has it`.
   private func status(_ detail: Detail) -> String {
+    if detail.isPreview { return "\(glyphs.enter) opens" }
     guard detail.isLoaded else { return "loading" }
     guard let shown = detail.local ?? detail.remote else { return "not cached" }
     var words: [String] = []
@@ -110,7 +117,8 @@ struct DetailPane {
 
   /// When the server last changed the document.
   static func count(_ state: DashboardState) -> String {
-    guard let version = (state.detail?.remote ?? state.detail?.local)?.version else { return "" }
+    let detail = state.shownDetail
+    guard let version = (detail?.remote ?? detail?.local)?.version else { return "" }
     let time = TimeText.clock(version.timestamp, offset: state.configuration.utcOffset)
     return LayoutClass(state.size).isTiled ? "update \(time)" : time
   }

@@ -34,7 +34,14 @@ struct FeedPane {
         canvas.put(line(row, columns, after: previous), x: area.x, y: y, width: area.width)
       }
       if id == selected {
-        canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .feed)
+        let isFocused = state.focus == .feed
+        if state.feed.isPaused {
+          canvas.select(
+            Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: isFocused)
+        } else {
+          // While rows come, the newest is the selected one: it is marked, not painted again with every event.
+          canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: isFocused)
+        }
       } else if let key = row.key, key == state.detail?.key {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .accent, maxWidth: 1)
       }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreQuery
 import TerminalCanvas
 
 /// Pane 3: whether there is a connection, how good it is, and what waits for one.
@@ -17,7 +18,8 @@ struct NetworkPane {
     var lines = [stateLine(width: area.width)]
     if isLarge {
       lines += [
-        streamLine("watch", state.network.watch, watchFacts), streamLine("write", state.network.write, writeFacts),
+        streamLine("watch", state.network.watch, watchFacts, width: area.width),
+        streamLine("write", state.network.write, writeFacts, width: area.width),
       ]
     } else {
       lines += narrowStreamLines(width: area.width)
@@ -29,6 +31,8 @@ struct NetworkPane {
     if isLarge, let line = cacheLine { lines.append(line) }
     lines.append(outageLine(width: area.width))
     if !isLarge, let line = cacheLine { lines.append(line) }
+    let free = area.height - lines.count - (geometry.hints == nil ? 1 : 3)
+    lines += readLines(width: area.width, limit: max(0, free))
     // A second line of the reason says what to do about it, which is worth more than the last of the others, unless
     // something else is wrong too.
     let isAlone = state.faults.isCalm && state.storage == nil && area.height >= 4
@@ -38,7 +42,7 @@ struct NetworkPane {
       canvas.put(line, x: area.x, y: area.y + row, width: area.width)
     }
     guard let y = geometry.hints, lines.count < area.height else { return }
-    canvas.put(PaneHints.line(.network, state, glyphs, width: area.width), x: area.x, y: y, width: area.width)
+    canvas.put(PaneHints(.network, state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
   static func count(_ state: DashboardState) -> String {
@@ -64,19 +68,18 @@ struct NetworkPane {
       // Since when instead of how long: an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
     }
-    let verb = state.network.isNetworkEnabled ? "go offline" : "go online"
-    let hint = isWide ? "[ space / o : \(verb) ]" : "[ o: \(verb) ]"
-    guard line.width + 1 + hint.count <= width else { return line }
-    line.skip(to: min(width - hint.count - 1, isWide ? 32 : 24))
-    line.skip(line.width < (isWide ? 32 : 24) ? 0 : 1)
-    line.add(hint, .key)
+    let button = NetworkSwitch(state, width: width)
+    guard line.width < button.columns.lowerBound else { return line }
+    line.skip(to: button.columns.lowerBound)
+    line.add(button.text, .key)
     return line
   }
 
-  private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String]) -> Line {
+  private func streamLine(_ name: String, _ stream: StreamStatus, _ facts: [String], width: Int) -> Line {
     var line = row(name)
     line.cell(text(of: stream), role(of: stream), width: 14)
-    for fact in facts { line.cell(fact, width: max(14, fact.count + 2)) }
+    // A fact that does not fit is worth less cut than the next one whole.
+    for fact in facts where line.width + fact.count <= width { line.cell(fact, width: max(14, fact.count + 2)) }
     if let error = stream.lastError { line.add(error.code.name, .warn) }
     return line
   }
@@ -179,11 +182,29 @@ struct NetworkPane {
       isFull ? .warn : .text)
   }
 
+  /// What each listener has read from the server, and what the cache spared it.
+  private func readLines(width: Int, limit: Int) -> [Line] {
+    let meters = Dictionary(state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
+    let listeners = state.listeners.compactMap { listener in
+      meters[listener.query.target].map { (name: listener.name, tag: listener.tag, meter: $0) }
+    }
+    let nameWidth = min(max(10, width / 3), (listeners.map { SafeText.columns(of: $0.name) }.max() ?? 0) + 2)
+    return listeners.prefix(limit).enumerated().map { index, listener in
+      var line = row(index == 0 ? "reads" : "", width: width < 44 ? 6 : 7)
+      line.cell(
+        PathText.fitted(listener.name, to: nameWidth - 1, glyphs.ellipsis), .listener(listener.tag.rawValue - 1),
+        width: nameWidth)
+      line.add("\(grouped(listener.meter.sent)) sent")
+      if listener.meter.kept > 0 { line.add(", \(grouped(listener.meter.kept)) kept from the cache", .textMuted) }
+      return line
+    }
+  }
+
   private var reconnectLine: Line {
     let writes = state.writes.waiting
     let listeners = state.listeners.count { $0.failure == nil }
     let waiting = "\(writes) write\(writes == 1 ? "" : "s")"
-    let text = "\(waiting) \(glyphs.bullet) \(listeners) listener\(listeners == 1 ? "" : "s") resume"
+    let text = "\(waiting) \(glyphs.bullet) \(listeners) listener\(listeners == 1 ? " resumes" : "s resume")"
     var line = Line(glyphs)
     line.skip(1)
     line.add("on reconnect: ", .textMuted)

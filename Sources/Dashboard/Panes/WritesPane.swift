@@ -10,6 +10,9 @@ struct WritesPane {
   let layout: Layout
   let glyphs: Glyphs
 
+  /// Whether there is room for full words and all columns.
+  private var isRoomy: Bool { state.isRoomy(.writes, layout) }
+
   private struct Columns {
     var batch: Int
     var operation = 7
@@ -40,14 +43,13 @@ struct WritesPane {
       let row = rows[index]
       canvas.put(line(row, columns), x: area.x, y: y, width: area.width)
       if row.batch == state.writes.cursor.id {
-        canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: state.focus == .writes)
+        canvas.select(
+          Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .writes)
       }
       y += 1
     }
     if let y = geometry.hints {
-      let hidden = state.writes.selected?.isRejected == true ? nil : "edit"
-      let line = PaneHints.line(.writes, state, glyphs, width: area.width, without: hidden)
-      canvas.put(line, x: area.x, y: y, width: area.width)
+      canvas.put(PaneHints(.writes, state, width: area.width).line, x: area.x, y: y, width: area.width)
     }
     if let y = geometry.note, let row = state.writes.selected, let error = row.error {
       canvas.put(errorLine(error, of: row), x: area.x, y: y, width: area.width)
@@ -64,14 +66,14 @@ struct WritesPane {
   }
 
   private func columns(for rows: [QueueRow], width: Int) -> Columns {
-    let number = max(layout.layoutClass == .large ? 5 : 4, (rows.map { $0.batch.description.count }.max() ?? 0) + 1)
+    let number = max(isRoomy ? 5 : 4, (rows.map { $0.batch.description.count }.max() ?? 0) + 1)
     switch layout.layoutClass {
-    case .large:
+    case .large where isRoomy:
       let hasSize = width >= 84
       let spare = max(0, width - (hasSize ? 84 : 72))
       return Columns(
         batch: number + 1, operation: 10, document: 17 + spare / 2, size: hasSize ? 8 : 0, tries: 5)
-    case .medium: return Columns(batch: number, document: max(10, 16 + (width - 44) / 2), tries: 0)
+    case .large, .medium: return Columns(batch: number, document: max(10, 16 + (width - 44) / 2), tries: 0)
     case .small: return Columns(batch: number, document: max(12, width - 36), tries: 0)
     case .tiny, .line: return Columns(batch: number, operation: 4, document: min(16, max(8, width - 30)), tries: 0)
     }
@@ -85,7 +87,7 @@ struct WritesPane {
     line.cell("document", .textMuted, width: columns.document)
     line.cell("age", .textMuted, width: columns.age, right: true)
     if columns.size > 0 { line.cell("size", .textMuted, width: columns.size, right: true) }
-    line.cell("tries", .textMuted, width: columns.tries + 1, right: true)
+    if columns.tries > 0 { line.cell("tries", .textMuted, width: columns.tries + 1, right: true) }
     line.add("  state", .textMuted)
     return line
   }
@@ -99,11 +101,11 @@ struct WritesPane {
     line.cell(document(of: row, width: columns.document - 1), width: columns.document)
     line.cell(age(of: row), .textMuted, width: columns.age, right: true)
     if columns.size > 0 { line.cell(ByteText.short(row.write.byteCount), .textMuted, width: columns.size, right: true) }
-    if columns.tries > 0 { line.cell("\(row.write.attempts)", .textMuted, width: columns.tries + 1, right: true) }
+    if columns.tries > 0 { line.cell("\(row.tries)", .textMuted, width: columns.tries + 1, right: true) }
     line.skip(columns.tries > 0 ? 2 : 1)
     line.add(stateText(of: row), role(of: row))
     if row.isNonIdempotent, !row.isFinished { line.add(" !dup", .warn) }
-    guard layout.layoutClass == .large else { return line }
+    guard isRoomy else { return line }
     if row.transformCount > 0 {
       line.add("  +\(row.transformCount) transform\(row.transformCount == 1 ? "" : "s")", .textMuted)
     }
@@ -130,7 +132,7 @@ struct WritesPane {
   }
 
   private func stateText(of row: QueueRow) -> String {
-    let isLarge = layout.layoutClass == .large
+    let isLarge = isRoomy
     switch (row.outcome, row.write.state) {
     case (.acknowledged(let time), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
     case (.rejected(let status, _), _):

@@ -3,8 +3,8 @@ import FirestoreClientState
 package import FirestoreModel
 
 extension DashboardState {
-  /// When the screen next changes by itself: while nothing on it ages, that is the clock at the full minute, so that an
-  /// idle dashboard does next to nothing. The owner sends `Action.tick` at that moment.
+  /// When the screen next changes by itself: while nothing on it ages, that is the outage ruler at the full minute, so
+  /// that an idle dashboard does next to nothing. The owner sends `Action.tick` at that moment.
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount].compactMap(\.self)
@@ -13,7 +13,7 @@ extension DashboardState {
   }
 
   /// Whether something on the screen counts seconds: the age of a waiting write, an outage, a retry, the event rate.
-  private var hasRunningClock: Bool {
+  var hasRunningClock: Bool {
     writes.waiting > 0 || network.isOffline || network.nextRetry != nil || rate.isDecaying(at: now)
   }
 
@@ -37,21 +37,21 @@ extension DashboardState {
     for index in toasts.indices { toasts[index].shownAt = moved(toasts[index].shownAt) }
     writes.move(moved)
     outages.move(moved)
-    browser.marks = browser.marks.mapValues { Browser.FieldMark(names: $0.names, until: moved($0.until)) }
+    browser.marks = browser.marks.mapValues { Browser.Mark(names: $0.names, isNew: $0.isNew, until: moved($0.until)) }
     browser.recounts = browser.recounts.mapValues(moved)
     network.since = moved(network.since)
     network.nextRetry = network.nextRetry.map(moved)
+    lastNews = moved(lastNews)
     lastInterrupt = nil
     lastClick = nil
   }
 }
 
 extension Browser {
-  /// When the next highlight fades. Fields of documents with pending writes stay marked.
-  func nextMarkExpiry(after now: Timestamp) -> Timestamp? {
-    marks.filter { $1.until > now && document($0)?.hasPendingWrites != true }.values.map(\.until).min()
-  }
+  /// When the next tint fades.
+  func nextMarkExpiry(after now: Timestamp) -> Timestamp? { marks.values.map(\.until).filter { $0 > now }.min() }
 
+  /// Documents with pending writes stay marked, without a tint.
   mutating func forgetMarks(at now: Timestamp) {
     guard !marks.isEmpty else { return }
     marks = marks.filter { $1.until > now || document($0)?.hasPendingWrites == true }

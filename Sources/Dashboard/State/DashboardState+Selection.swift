@@ -74,6 +74,16 @@ extension DashboardState {
     return (detail.key, FieldPath(segments: line.path), value)
   }
 
+  /// What pane 0 shows: the open document, or beside a wide tree the one under its cursor.
+  var shownDetail: Detail? {
+    if let detail { return detail }
+    guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }
+    var preview = Detail(key)
+    preview.isPreview = true
+    preview.local = browser.document(key)
+    return preview
+  }
+
   /// The lines of the open document.
   var detailLines: [DetailContent.Line] { detail.map { DetailContent.lines(of: $0, in: self) } ?? [] }
 

@@ -10,11 +10,17 @@ package struct DashboardState: Sendable {
   package internal(set) var size: Size
   /// When the latest action happened.
   package internal(set) var now: Timestamp
-  /// When something last happened or aged: the clock in the header, which goes from minute to minute while nothing does.
+  /// When something last happened or aged: the clock in the header while anything counts seconds.
   package internal(set) var clock: Timestamp
+  /// When the client last had news: what the header shows while nothing happens, so that it is never a wrong time.
+  package internal(set) var lastNews: Timestamp
   package internal(set) var focus = Pane.collections
   package internal(set) var isZoomed = false
   package internal(set) var preset = LayoutPreset.balanced
+  /// Where the user has put the borders of panes.
+  var borders = Arrangement.Borders()
+  /// The border that the mouse holds.
+  var draggedBorder: Layout.Border?
   package internal(set) var overlay: Overlay?
   package internal(set) var network: ClientStatus
   package internal(set) var storage: StorageNotice?
@@ -30,6 +36,8 @@ package struct DashboardState: Sendable {
   package internal(set) var isMouseOn: Bool
   /// Whether the terminal gets fewer frames than there is news.
   package internal(set) var isLinkSlow = false
+  /// Whether the selected row is shown in all of its width; else by the sign in the gutter alone.
+  package internal(set) var highlightsRows: Bool
   package internal(set) var faults = FaultSettings()
   /// The indexes of the cache.
   package internal(set) var indexes: [IndexState] = []
@@ -39,6 +47,8 @@ package struct DashboardState: Sendable {
   var bookmarks: [Character: Bookmark] = [:]
   /// Set while a letter is waited for.
   var bookmarkVerb: BookmarkVerb?
+  /// The row that is being typed for `G`; it begins with a digit that is no pane's.
+  var typedRow: Int?
   var nextListener = 1
   var lastInterrupt: Timestamp?
   var lastClick: (point: Point, time: Timestamp)?
@@ -48,8 +58,10 @@ package struct DashboardState: Sendable {
     self.size = size
     self.now = now
     clock = now
+    lastNews = now
     theme = configuration.theme
     isMouseOn = configuration.isMouseOn
+    highlightsRows = configuration.highlightsRows
     network = ClientStatus(since: now)
   }
 
@@ -77,10 +89,12 @@ package struct DashboardConfiguration: Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
+  /// A row in all of its width costs twice the bytes of a move: not worth it over a slow line.
+  package var highlightsRows: Bool
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
-    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true
+    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true
   ) {
     self.database = database
     self.backend = backend
@@ -89,6 +103,7 @@ package struct DashboardConfiguration: Sendable {
     self.themes = themes
     self.theme = theme
     self.isMouseOn = isMouseOn
+    self.highlightsRows = highlightsRows
   }
 }
 

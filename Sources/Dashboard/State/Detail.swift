@@ -28,6 +28,8 @@ package struct Detail: Sendable {
   /// What listeners see.
   var local: Document?
   var isLoaded = false
+  /// Whether it only shows what the tree has, while the tree's cursor passes.
+  var isPreview = false
   var folding = Folding.automatic
   /// Fields whose folding differs from what `folding` says.
   var toggled: Set<[String]> = []

@@ -23,7 +23,7 @@ struct DetailColumns {
       server = rest / 3
       queued = rest / 3
       value = rest - server - queued
-    case .data where detail.hasPendingWrites && !isTiny:
+    case .data where detail.hasPendingWrites && !detail.isPreview && !isTiny:
       batch = 7
       let rest = max(2, room - name - batch)
       server = rest * 45 / 100

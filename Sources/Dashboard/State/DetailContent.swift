@@ -36,6 +36,7 @@ enum DetailContent {
 
   private static func data(_ detail: Detail) -> [Line] {
     guard let shown = detail.local ?? detail.remote else {
+      if detail.isPreview { return note("no document: there are documents below it") }
       return note(detail.isLoaded ? "not in the cache" : "loading")
     }
     switch shown.state {

@@ -13,17 +13,35 @@ struct Footer {
     var width: Int
   }
 
+  /// A mode that is on; a click leaves it, or shows what it is about.
+  struct Badge {
+    var text: String
+    var role: Role
+    /// The command that a click runs, by name; `nil` for what only says something.
+    var command: String?
+    var x = 0
+  }
+
   /// As many as fit beside the badges, most useful first.
   let hints: [Hint]
   let badges: Line
+  private let shownBadges: [Badge]
+  private let badgeStart: Int
 
   init(_ state: DashboardState, width: Int) {
-    badges = Self.badges(state, width)
+    (badges, shownBadges) = Self.badges(state, width)
+    badgeStart = width - badges.width
     hints = Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
   }
 
-  /// The command whose hint is at a column.
-  func command(at x: Int) -> Command? { hints.first { $0.x..<$0.x + $0.width ~= x }?.command }
+  /// The command whose hint or badge is at a column.
+  func command(at x: Int) -> Command? {
+    if let hint = hints.first(where: { $0.x..<$0.x + $0.width ~= x }) { return hint.command }
+    let badge = shownBadges.first { badgeStart + $0.x..<badgeStart + $0.x + SafeText.columns(of: $0.text) ~= x }
+    return badge?.command.flatMap { name in
+      Keymap.command(named: name, in: [.screen]) ?? Keymap.unbound.first { $0.name == name }
+    }
+  }
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
     let isTight = width < 44
@@ -53,35 +71,45 @@ struct Footer {
   // MARK: Badges
 
   /// The modes that are on, as far as there is room; the newest rows and what hides them come first.
-  private static func badges(_ state: DashboardState, _ width: Int) -> Line {
+  private static func badges(_ state: DashboardState, _ width: Int) -> (Line, [Badge]) {
     let glyphs = state.configuration.glyphs
-    var badges: [(text: String, role: Role)] = []
+    var badges: [Badge] = []
+    if let row = state.typedRow { badges.append(Badge(text: "[\(row)G goes to a row]", role: .headerPaused)) }
     if state.feed.isPaused {
       let new = state.feed.newCount
-      badges.append((new > 0 ? "[PAUSED +\(grouped(new))]" : "[PAUSED]", .headerPaused))
+      let text = new > 0 ? "[PAUSED +\(grouped(new))]" : "[PAUSED]"
+      badges.append(Badge(text: text, role: .headerPaused, command: "toggle-pause"))
     }
     if let filter = filterText(state) {
-      badges.append(("[FILTER \(SafeText.truncated(filter, to: 20, ellipsis: glyphs.ellipsis))]", .warn))
+      let text = "[FILTER \(SafeText.truncated(filter, to: 20, ellipsis: glyphs.ellipsis))]"
+      badges.append(Badge(text: text, role: .warn, command: "clear-filter"))
     }
     if state.network.isOffline {
-      badges.append(("[OFFLINE \(state.outageText ?? "")]", .headerOffline))
+      // A server that is out of reach comes no nearer by switching the network off.
+      let command = state.network.isNetworkEnabled ? "network" : "toggle-network"
+      badges.append(Badge(text: "[OFFLINE \(state.outageText ?? "")]", role: .headerOffline, command: command))
     }
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
-      badges.append(("[CACHE]", .flagCache))
+      badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
     }
-    if state.isLinkSlow { badges.append(("[SLOW LINK]", .warn)) }
-    if !state.faults.isCalm { badges.append(("[CHAOS]", .stateFault)) }
-    if state.isZoomed, LayoutClass(state.size).isTiled { badges.append(("[ZOOM]", .hint)) }
+    if !state.faults.isCalm { badges.append(Badge(text: "[CHAOS]", role: .stateFault, command: "faults")) }
+    if state.isZoomed, LayoutClass(state.size).isTiled {
+      badges.append(Badge(text: "[ZOOM]", role: .hint, command: "unzoom"))
+    }
+    if state.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn)) }
     var line = Line(glyphs)
-    for badge in badges where line.width + badge.text.count + 10 <= width {
+    var shown: [Badge] = []
+    for var badge in badges where line.width + badge.text.count + 10 <= width {
       if !line.isEmpty { line.skip(1) }
+      badge.x = line.width
       line.add(badge.text, badge.role)
+      shown.append(badge)
     }
     if line.isEmpty, width >= 72, !state.listeners.isEmpty {
       line.add("\(state.listeners.count) listener\(state.listeners.count == 1 ? "" : "s")", .hint)
     }
     if !line.isEmpty, width >= 44 { line.skip(1) }
-    return line
+    return (line, shown)
   }
 
   private static func filterText(_ state: DashboardState) -> String? {

@@ -43,11 +43,11 @@ package struct Layout: Hashable, Sendable {
   package private(set) var header: Rect
   package private(set) var tabs: Rect?
   package private(set) var panes: [Pane: Rect] = [:]
-  /// What the selected feed row says, where panes are too narrow to say it.
+  /// What the selected feed row says, where panes are too narrow to say it or it is asked for.
   package private(set) var strip: Rect?
   package private(set) var footer: Rect?
 
-  package init(size: Size, focus: Pane, hasDetail: Bool, isZoomed: Bool, preset: LayoutPreset) {
+  package init(size: Size, _ arrangement: Arrangement) {
     self.size = size
     layoutClass = LayoutClass(size)
     header = Rect(x: 0, y: 0, width: size.width, height: min(1, size.height))
@@ -55,48 +55,59 @@ package struct Layout: Hashable, Sendable {
     footer = Rect(x: 0, y: size.height - 1, width: size.width, height: 1)
     let body = Rect(x: 0, y: 1, width: size.width, height: size.height - 2)
     if !layoutClass.isTiled {
-      arrangeOne(focus, in: body)
-    } else if isZoomed {
-      panes[focus] = body
+      arrangeOne(arrangement, in: body)
+    } else if arrangement.isZoomed {
+      panes[arrangement.focus] = body
     } else {
-      arrangeAll(in: body, hasDetail: hasDetail, preset: preset)
+      arrangeAll(arrangement, in: body)
     }
+    openRow(arrangement)
   }
 
-  private mutating func arrangeOne(_ pane: Pane, in body: Rect) {
+  private mutating func arrangeOne(_ arrangement: Arrangement, in body: Rect) {
     tabs = Rect(x: 0, y: body.y, width: body.width, height: 1)
     var rest = Rect(x: 0, y: body.y + 1, width: body.width, height: body.height - 1)
-    if layoutClass == .small, pane == .feed {
+    if layoutClass == .small, arrangement.focus == .feed, !arrangement.opensRow {
       strip = Rect(x: 0, y: rest.maxY - 3, width: rest.width, height: 3)
       rest.height -= 3
     }
-    panes[pane] = rest
+    panes[arrangement.focus] = rest
   }
 
-  private mutating func arrangeAll(in body: Rect, hasDetail: Bool, preset: LayoutPreset) {
-    let share =
-      switch preset {
-      case .balanced: layoutClass == .large ? 59 : 55
-      case .state: 78
-      case .stream: 40
-      }
-    let stateHeight = max(9, min(body.height - 4, (body.height * share + 50) / 100))
+  private mutating func arrangeAll(_ arrangement: Arrangement, in body: Rect) {
+    let stateHeight = max(9, min(body.height - 4, arrangement.stateHeight(of: body.height, layoutClass)))
     panes[.feed] = Rect(x: 0, y: body.y + stateHeight, width: body.width, height: body.height - stateHeight)
-    if hasDetail, layoutClass == .medium {
+    if arrangement.hasDetail, layoutClass == .medium {
       panes[.detail] = Rect(x: 0, y: body.y, width: body.width, height: stateHeight)
       return
     }
-    let left = layoutClass == .large ? body.width * 46 / 120 : body.width * 34 / 80
+    let left = arrangement.treeWidth(of: body.width, layoutClass)
     panes[.collections] = Rect(x: 0, y: body.y, width: left, height: stateHeight)
-    let right = Rect(x: left, y: body.y, width: body.width - left, height: stateHeight)
-    if hasDetail {
+    var right = Rect(x: left, y: body.y, width: body.width - left, height: stateHeight)
+    if isWide {
+      let width = arrangement.documentWidth(of: body.width, beside: left)
+      panes[.detail] = Rect(x: left, y: body.y, width: width, height: stateHeight)
+      right = Rect(x: left + width, y: body.y, width: right.width - width, height: stateHeight)
+    } else if arrangement.hasDetail {
       panes[.detail] = right
       return
     }
-    let upper = layoutClass == .large ? stateHeight * 9 / 20 : stateHeight / 2
-    panes[.writes] = Rect(x: left, y: right.y, width: right.width, height: upper)
-    panes[.network] = Rect(x: left, y: right.y + upper, width: right.width, height: stateHeight - upper)
+    let upper = arrangement.queueHeight(of: stateHeight, layoutClass)
+    panes[.writes] = Rect(x: right.x, y: right.y, width: right.width, height: upper)
+    panes[.network] = Rect(x: right.x, y: right.y + upper, width: right.width, height: stateHeight - upper)
   }
+
+  /// Takes some rows of the feed for all that its selected row says.
+  private mutating func openRow(_ arrangement: Arrangement) {
+    guard arrangement.opensRow, let feed = panes[.feed] else { return }
+    let height = min(7, feed.height / 2)
+    guard height >= 3 else { return }
+    strip = Rect(x: 0, y: feed.maxY - height, width: feed.width, height: height)
+    panes[.feed]?.height -= height
+  }
+
+  /// Whether the document under the tree's cursor has a column of its own.
+  package var isWide: Bool { layoutClass == .large && size.width >= 160 }
 
   /// Rows for content: inside the box of a tiled pane, below the title of the feed, all of a pane without borders.
   package func content(of pane: Pane) -> Rect {
@@ -106,12 +117,36 @@ package struct Layout: Hashable, Sendable {
     return rect.inset(dx: 1, dy: 1)
   }
 
+  /// A line between panes that can be moved.
+  package enum Border: Hashable, Sendable { case tree, document, state, queue }
+
+  /// The border at a place: of two frames side by side either line.
+  package func border(at point: Point) -> Border? {
+    guard layoutClass.isTiled, let tree = panes[.collections], let feed = panes[.feed] else { return nil }
+    if point.y == feed.y || point.y == feed.y - 1 { return .state }
+    guard point.y < feed.y else { return nil }
+    if point.x == tree.maxX || point.x == tree.maxX - 1 { return .tree }
+    if isWide, let document = panes[.detail], point.x == document.maxX || point.x == document.maxX - 1 {
+      return .document
+    }
+    if let network = panes[.network], network.contains(point) || point.y == network.y - 1, point.x > tree.maxX,
+      point.y == network.y || point.y == network.y - 1, point.x >= network.x
+    {
+      return .queue
+    }
+    return nil
+  }
+
   package func pane(at point: Point) -> Pane? { panes.first { $0.value.contains(point) }?.key }
 }
 
 extension DashboardState {
   func layout(_ size: Size) -> Layout {
-    Layout(size: size, focus: focus, hasDetail: detail != nil, isZoomed: isZoomed, preset: preset)
+    var arrangement = Arrangement(focus: focus, hasDetail: detail != nil, isZoomed: isZoomed, preset: preset)
+    arrangement.opensRow = feed.isOpened
+    arrangement.hasQueue = writes.wantsRoom
+    arrangement.borders = borders
+    return Layout(size: size, arrangement)
   }
 }
 

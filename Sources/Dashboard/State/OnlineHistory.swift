@@ -44,13 +44,20 @@ struct OnlineHistory: Sendable {
     outages.filter { ($0.end ?? now) > now.advanced(seconds: -Self.span) }
   }
 
-  /// For each of `columns` parts of the span, oldest first, what is known; an outage that touches it counts.
+  /// How long a part of the ruler may be, in seconds.
+  private static let steps: [Int64] = [10, 15, 20, 30, 40, 60, 75, 120, 300]
+
+  /// What is known of each part of the span, oldest first; an outage that touches a part counts. Parts begin at whole
+  /// multiples of their length, so that what is past moves on and never changes.
+  /// - Parameter columns: how many parts there may be.
   func ruler(columns: Int, at now: Timestamp) -> [Part] {
     guard columns > 0 else { return [] }
-    let begin = now.advanced(seconds: -Self.span)
-    return (0..<columns).map { column in
-      let from = begin.advanced(seconds: Self.span * Int64(column) / Int64(columns))
-      let to = begin.advanced(seconds: Self.span * Int64(column + 1) / Int64(columns))
+    let step = Self.steps.first { Self.span <= $0 * Int64(columns) } ?? Self.span
+    let count = Self.span / step
+    let last = now.seconds / step
+    return (0..<count).map { index in
+      let from = Timestamp(seconds: (last - count + 1 + index) * step)
+      let to = from.advanced(seconds: step)
       guard let beginning, beginning < to else { return .unknown }
       return outages.contains { $0.start < to && ($0.end ?? to) > from && $0.start <= now } ? .outage : .online
     }

@@ -38,10 +38,15 @@ extension DashboardState {
       let hasError = writes.selected?.error != nil && content.height >= (isLarge ? 5 : 6)
       let hasHints = isLarge && content.height > 2 && !writes.rows.isEmpty
       return PaneGeometry(
-        content, heads: isLarge ? 1 : 0, hasNote: hasError, hasHints: hasHints,
+        content, heads: isRoomy(.writes, layout) ? 1 : 0, hasNote: hasError, hasHints: hasHints,
         below: (isLarge ? 1 : 0) + (hasError ? 1 : 0))
     case .detail: return PaneGeometry(content, heads: Self.detailHeads(layout.layoutClass), below: 0)
     }
+  }
+
+  /// Whether a pane of a large screen is wide enough for full words.
+  func isRoomy(_ pane: Pane, _ layout: Layout) -> Bool {
+    layout.layoutClass == .large && layout.content(of: pane).width >= 68
   }
 
   /// Tabs, then a rule or the path, then column heads, as far as there is room.

@@ -34,6 +34,16 @@ package struct WriteQueue: Sendable {
   /// What the list shows of all rows.
   var filter = WordFilter("")
 
+  /// How long an empty list keeps its room, in seconds: writes seldom come alone.
+  private static let roomLingering: Int64 = 10
+  /// Until when it does.
+  private var roomEnd: Timestamp?
+
+  private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
+
+  /// Whether there is something to show, or was a moment ago.
+  var wantsRoom: Bool { !isEmpty || roomEnd != nil }
+
   /// The rows that pass the filter.
   package var rows: [QueueRow] { filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText) } }
 
@@ -142,13 +152,18 @@ package struct WriteQueue: Sendable {
   /// Puts the moments at which rows disappear elsewhere.
   mutating func move(_ moved: (Timestamp) -> Timestamp) {
     for index in finished.indices { finished[index].at = moved(finished[index].at) }
+    roomEnd = roomEnd.map(moved)
   }
 
-  /// Drops acknowledged rows that were shown long enough.
-  mutating func age(to now: Timestamp) { finished.removeAll { Self.expiry(of: $0) <= now } }
+  /// Drops acknowledged rows that were shown long enough, and then the room of the list.
+  mutating func age(to now: Timestamp) {
+    if !isEmpty { roomEnd = now.advanced(seconds: Self.roomLingering) }
+    finished.removeAll { Self.expiry(of: $0) <= now }
+    if let end = roomEnd, isEmpty, end <= now { roomEnd = nil }
+  }
 
-  /// When the next acknowledged row disappears.
-  var nextExpiry: Timestamp? { finished.map(Self.expiry).min() }
+  /// When the next acknowledged row disappears, or the room of the list.
+  var nextExpiry: Timestamp? { isEmpty ? roomEnd : finished.map(Self.expiry).min() }
 
   private static func expiry(of finished: Finished) -> Timestamp { finished.at.advanced(seconds: lingering) }
 }

@@ -12,6 +12,7 @@ extension DashboardState {
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
     case .windowFailed(let tag, let status): browser.fail(tag, status)
+    case .located(let tag, let key, let count): return receive(located: key, by: tag, cachedCount: count)
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
     case .counted(let path, let count): receive(count: count, of: path)
@@ -43,11 +44,26 @@ extension DashboardState {
     return []
   }
 
+  /// Whether an event is one in the user's words: the connection's own figures are not.
+  func isNews(_ event: ClientEvent) -> Bool {
+    guard case .status(let status) = event else { return true }
+    return status.isOffline != network.isOffline || status.onlineState != network.onlineState
+  }
+
+  /// Of a snapshot with more changes the first teach enough about the fields.
+  private static let mostNoted = 20
+
   private mutating func receive(_ snapshot: ListenerSnapshot) {
     guard let index = listeners.firstIndex(where: { $0.tag == snapshot.listener }) else { return }
+    for change in snapshot.changes.prefix(Self.mostNoted) where browser.document(change.document.key) == nil {
+      browser.noteFields(of: change.document, previous: change.previous)
+    }
+    let collections = Set(snapshot.changes.lazy.map(\.document.key.collection))
+    let interests = Dictionary(uniqueKeysWithValues: collections.map { ($0, interest(in: $0)) })
     let builder = SnapshotRows(
       snapshot: snapshot, listener: listeners[index], time: now, glyphs: configuration.glyphs,
-      acknowledgements: writes.acknowledgements, confirmedBatch: writes.confirmedBatch(of:))
+      acknowledgements: writes.acknowledgements, confirmedBatch: writes.confirmedBatch(of:),
+      interest: { interests[$0] ?? FieldInterest(FieldStatistics(), picked: nil) })
     let rows = builder.rows()
     rows.forEach { feed.append($0) }
     rate.note(rows.count, at: now)

@@ -59,10 +59,8 @@ extension DashboardState {
       return []
     }
     if let path = filteredCollection, focus == .collections { return clearFilter(of: path) }
-    if focus == .feed, feed.onlyListener != nil || feed.onlyDocument != nil || !feed.filter.isEmpty {
-      feed.onlyListener = nil
-      feed.onlyDocument = nil
-      feed.filter = WordFilter("")
+    if focus == .feed, feed.isFiltered {
+      feed.clearFilter()
     } else if focus == .feed, feed.isPaused {
       feed.follow()
     } else if let key = detail?.key {
@@ -108,14 +106,18 @@ extension DashboardState {
   var visiblePanes: [Pane] {
     let layout = layout(size)
     let order: [Pane] = [.collections, .writes, .network, .detail, .feed]
-    if layout.layoutClass.isTiled, !isZoomed { return order.filter { layout.panes[$0] != nil } }
-    return order.filter { $0 != .detail || detail != nil }
+    let all = order.filter { $0 != .detail || detail != nil }
+    return layout.layoutClass.isTiled && !isZoomed ? all.filter { layout.panes[$0] != nil } : all
   }
 
   mutating func cycleTab(by step: Int) {
     guard let tab = detail?.tab else { return }
     let count = Detail.Tab.allCases.count
-    detail?.tab = Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data
+    show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
+  }
+
+  mutating func show(_ tab: Detail.Tab) {
+    detail?.tab = tab
     detail?.cursor = Cursor()
     focus = .detail
   }
@@ -131,6 +133,7 @@ extension DashboardState {
       switch list.content {
       case .themes(let original): return show(theme: original)
       case .explanation(let panel): overlay = panel.editor.map { .listener($0) }
+      case .columns(let picker): pickColumns(picker.original, of: picker.path)
       case .help, .palette, .copyMenu, .newMenu, .messages, .faults: break
       }
     case .filter(let line): return dropFilter(of: line.pane)

@@ -19,7 +19,7 @@ extension DashboardState {
   private mutating func press(_ key: Key) -> [Effect] {
     if key != .ctrl("c") { lastInterrupt = nil }
     if let verb = bookmarkVerb { return finishBookmark(verb, key.typedCharacter) }
-    guard let open = overlay else { return run(key) }
+    guard let open = overlay else { return pressOnScreen(key) }
     if var field = open.field {
       if let character = key.typedCharacter {
         field.insert(String(character))
@@ -30,6 +30,21 @@ extension DashboardState {
       return choose(character)
     }
     return run(key)
+  }
+
+  /// A key on the screen itself: digits may be the beginning of a row for `G`. Those of the panes begin none, since
+  /// they go there at once.
+  private mutating func pressOnScreen(_ key: Key) -> [Effect] {
+    if let character = key.typedCharacter, character.isASCII, let digit = character.wholeNumberValue,
+      typedRow != nil || digit > 4
+    {
+      typedRow = min((typedRow ?? 0) * 10 + digit, 999_999_999)
+      return []
+    }
+    guard let row = typedRow else { return run(key) }
+    typedRow = nil
+    if key == .character("G") { return jump(row: row) }
+    return key == Key(.escape) ? [] : run(key)
   }
 
   /// The text of the open overlay's line changed.
@@ -55,6 +70,8 @@ extension DashboardState {
     case (.list(let list), "k") where list.letters.isEmpty: return run(Key(.up))
     case (.confirm, "h"), (.confirm, "l"): return run(Key(.tab))
     case (.listener, " "): overlay?.editor?.toggle()
+    case (let open?, _):
+      return Keymap.command(for: .character(letter), in: [.overlay(open.kind)]).map { perform($0) } ?? []
     default: break
     }
     return []
@@ -70,55 +87,5 @@ extension DashboardState {
       effects += browser.open(path, at: shown.place, landing: .stay, limit: limit, in: configuration.database)
     }
     return effects
-  }
-
-  // MARK: Mouse
-
-  /// Two clicks on one place within this many milliseconds are one double click.
-  private static let doubleClick: Int64 = 400
-  private static let wheelRows = 3
-
-  private mutating func handle(_ mouse: MouseEvent) -> [Effect] {
-    switch mouse.kind {
-    case .wheelUp, .wheelDown: return scroll(mouse)
-    case .press: break
-    case .release, .drag: return []
-    }
-    guard mouse.button == .left else { return [] }
-    let isDouble =
-      lastClick.map { $0.point == mouse.point && now.milliseconds(since: $0.time) <= Self.doubleClick } ?? false
-    lastClick = isDouble ? nil : (mouse.point, now)
-    let layout = layout(size)
-    if let footer = layout.footer, footer.contains(mouse.point) {
-      guard overlay?.filterLine == nil else { return [] }
-      return Footer(self, width: footer.width).command(at: mouse.x).map { perform($0) } ?? []
-    }
-    guard overlay == nil else { return isDouble ? run(Key(.enter)) : [] }
-    if let tabs = layout.tabs, tabs.contains(mouse.point) {
-      if let pane = PaneTabs(self, width: tabs.width).pane(at: mouse.x) { focusPane(pane) }
-      return []
-    }
-    guard let pane = layout.pane(at: mouse.point) else { return [] }
-    focusPane(pane)
-    select(at: mouse.y, of: pane, geometry(of: pane, layout))
-    return isDouble ? run(Key(.enter)) : []
-  }
-
-  private mutating func scroll(_ mouse: MouseEvent) -> [Effect] {
-    let step = mouse.kind == .wheelUp ? -Self.wheelRows : Self.wheelRows
-    if overlay != nil { return moveOverlay(by: step) }
-    guard let pane = layout(size).pane(at: mouse.point) else { return [] }
-    return move(by: step, in: pane)
-  }
-
-  /// Selects the row of a pane's list at a row of the screen.
-  private mutating func select(at y: Int, of pane: Pane, _ geometry: PaneGeometry) {
-    let row = y - geometry.rows.y
-    guard 0..<geometry.rows.height ~= row else { return }
-    if pane == .feed {
-      guard row < feed.shown.count else { return }
-      pauseFeed()
-    }
-    select(in: pane) { list in list.top + row < list.count ? list.top + row : nil }
   }
 }

@@ -77,10 +77,20 @@ extension DashboardState {
     return slideWindow()
   }
 
-  /// `:42` and `:50%`.
+  /// `:42`, `:50%` and `5000G`. In a collection that is a row of the collection, whichever of it are loaded.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
+    if focus == .collections, let path = selectedCollection {
+      if let row { return go(toRow: row - 1, of: path) }
+      let window = browser.windows[path]
+      guard let total = window?.filter == nil ? window?.total : nil, let percent else {
+        toast(.info, "how many documents \(path.text) shows is not known: :42 goes to a row")
+        return []
+      }
+      // No larger product than the count itself.
+      return go(toRow: max(0, total - 1) / 100 * percent + max(0, total - 1) % 100 * percent / 100, of: path)
+    }
     if focus == .feed { pauseFeed() }
     select(in: focus) { list in percent.map { (list.count - 1) * $0 / 100 } ?? (row ?? 1) - 1 }
-    return focus == .collections ? slideWindow() : []
+    return []
   }
 }

@@ -26,6 +26,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .client(let event, let time):
     state.age(to: time)
     state.clock = state.now
+    if state.isNews(event) { state.lastNews = state.now }
     effects = state.receive(event)
   case .input(let event, let time):
     state.age(to: time)

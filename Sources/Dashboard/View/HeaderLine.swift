@@ -25,7 +25,7 @@ struct HeaderLine {
     let line = lengths.lazy.map(vitals.line).first { $0.width <= width } ?? vitals.line(.dot)
     if wanted == .dense {
       canvas.put(line, x: 0, y: 0, width: width)
-      let clock = vitals.clock
+      let clock = vitals.clock(.short)
       if line.width + 1 + clock.count <= width {
         canvas.put(clock, at: Point(x: width - clock.count, y: 0), role: .header)
       }
@@ -48,11 +48,12 @@ struct HeaderLine {
     func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       var line = Line(glyphs)
       line.add(" ", .header)
-      if name {
-        line.add("hearth", .header, .bold)
-        line.add(gap, .header)
+      if name { line.add("hearth", .header, .bold) }
+      // The default project has the name of the program.
+      if !name || project != "hearth" {
+        if name { line.add(gap, .header) }
+        line.add(project, .header)
       }
-      line.add(project, .header)
       if kind {
         line.add(gap, .header)
         line.add(kindText, backend.kind == .cloud ? .headerProd : .header)
@@ -135,35 +136,54 @@ struct VitalSigns {
       }
       line.add("   ", .header)
       line.add("\(pending) pending", pendingRole)
+      addRejected(to: &line, gap: "  ", word: " rejected")
       if let progress = state.writes.progress, !state.network.isOffline {
         line.add("  \(grouped(progress.done)) of \(grouped(progress.total)) sent", .header)
       }
-      line.add("   \(rate) ev/s \(sparkline(8))   \(clock) ", .header)
+      line.add("   \(rate) ev/s \(sparkline(8))   \(clock(.long)) ", .header)
     case .medium, .plain:
       line.add("\(glyph) \(word)", role)
       let who = length == .medium && state.network.isOffline && !state.network.isNetworkEnabled ? " (you)" : ""
       if !timing.isEmpty { line.add(" \(timing)\(who)", state.network.isOffline ? role : .header) }
       line.add("  ", .header)
       line.add(pending, pendingRole)
+      addRejected(to: &line)
       if length == .medium, let progress = state.writes.progress, !state.network.isOffline {
         line.add(" of \(progress.total)", .header)
       }
-      line.add("  \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock) ", .header)
+      line.add("  \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
     case .dense, .short, .bare:
       let name = state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
       if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
       line.add(" ", .header)
       line.add(pending, pendingRole)
+      addRejected(to: &line)
       line.add(" \(rate)/s", .header)
     case .dot:
       line.add(glyph, role)
       line.add(pending, pendingRole)
+      addRejected(to: &line, gap: "")
     }
     return line
   }
 
-  var clock: String { TimeText.clock(state.clock, offset: state.configuration.utcOffset) }
+  /// `!2`: what the backend refused, while there is any.
+  private func addRejected(to line: inout Line, gap: String = " ", word: String = "") {
+    let count = state.writes.rejected.count
+    guard count > 0 else { return }
+    line.add(gap, .header)
+    line.add("!\(grouped(count))\(word)", .writeRejected)
+  }
+
+  enum ClockLength { case long, short }
+
+  /// The time while anything counts seconds; else when something last happened, in words that say so.
+  func clock(_ length: ClockLength) -> String {
+    let offset = state.configuration.utcOffset
+    guard !state.hasRunningClock else { return TimeText.clock(state.clock, offset: offset) }
+    return (length == .long ? "idle since " : "idle ") + TimeText.clock(state.lastNews, offset: offset)
+  }
 
   private func sparkline(_ columns: Int) -> String {
     glyphs.sparkline(Array(state.rate.history(at: state.now).suffix(columns)))

@@ -18,17 +18,20 @@ struct PaneFrame {
       canvas.box(rect, glyphs: glyphs)
     }
     var title = " \(pane.rawValue) \(pane.title) "
-    if pane == .detail, let key = state.detail?.key {
+    if pane == .detail, let key = state.shownDetail?.key {
       let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
       title = " \(pane.rawValue) \(path) "
     }
     let used = canvas.put(
       title, at: Point(x: rect.x + 2, y: rect.y), role: pane == state.focus ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
-    let count = Self.count(of: pane, state, layout.layoutClass, glyphs)
+    var left = rect.x + 2 + used
+    let room = rect.maxX - 5 - left
+    // In full, or as much as smaller screens say.
+    let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, state, $0, glyphs) }
+    let count = counts.first { SafeText.columns(of: $0) <= room } ?? ""
     let columns = SafeText.columns(of: count)
     let start = rect.maxX - columns - 4
-    var left = rect.x + 2 + used
     if columns > 0, start > left {
       canvas.put(" \(count) ", at: Point(x: start, y: rect.y), role: .paneCount)
     }
@@ -53,46 +56,30 @@ struct PaneFrame {
   }
 }
 
-/// A row of keys inside a large pane, taken from the keymap; what is impossible now is muted.
-enum PaneHints {
-  /// The commands of each row, by name.
-  static func names(in pane: Pane) -> [String] {
-    switch pane {
-    case .collections: ["filter", "listen", "open", "new"]
-    case .writes: ["cancel-write", "mark", "retry", "edit", "copy"]
-    case .network: ["faults", "retry", "new"]
-    case .feed, .detail: []
-    }
-  }
-
-  static func line(
-    _ pane: Pane, _ state: DashboardState, _ glyphs: Glyphs, width: Int, without hidden: String? = nil
-  ) -> Line {
-    var line = Line(glyphs)
-    line.skip(1)
-    for name in names(in: pane) where name != hidden {
-      guard let command = Keymap.command(named: name, in: [.pane(pane), .screen]) else { continue }
-      let key = command.keyText(glyphs, limit: 1)
-      let word = command.word(state)
-      let columns = SafeText.columns(of: key) + 1 + SafeText.columns(of: word)
-      guard line.width + 2 + columns <= width else { continue }
-      if line.width > 1 { line.skip(2) }
-      let isDisabled = pane == state.focus && command.reason(state) != nil
-      line.add(key, isDisabled ? .textMuted : .key)
-      line.add(" " + word, isDisabled ? .textMuted : .hint)
-    }
-    return line
-  }
-}
-
 extension Canvas {
   /// Draws the rows of a list that fit, and marks the selected one.
   mutating func rows(
-    of cursor: Cursor<Int>, count: Int, in area: Rect, glyphs: Glyphs, line: (Int) -> Line
+    of cursor: Cursor<Int>, count: Int, in area: Rect, _ state: DashboardState, line: (Int) -> Line
   ) {
     for (row, index) in cursor.rows(count: count, height: area.height).enumerated() {
       put(line(index), x: area.x, y: area.y + row, width: area.width)
-      if index == cursor.index { gutter(x: area.x, y: area.y + row, glyphs: glyphs, isFocused: true) }
+      if index == cursor.index {
+        select(Rect(x: area.x, y: area.y + row, width: area.width, height: 1), state, isFocused: true)
+      }
+    }
+  }
+
+  /// Shows a row as the selected one, in all of its width. Only its gutter says whether its pane has the focus: a
+  /// change of focus then costs two cells and not two rows.
+  mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool) {
+    let glyphs = state.configuration.glyphs
+    defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }
+    guard state.highlightsRows, !state.isLinkSlow else { return }
+    let tints: Set<Role> = [.diffAdded, .diffModified, .diffRemoved]
+    for y in row.y..<row.maxY {
+      for x in row.x..<row.maxX where !tints.contains(self[x, y].role) {
+        apply(role: .selection, to: Rect(x: x, y: y, width: 1, height: 1))
+      }
     }
   }
 

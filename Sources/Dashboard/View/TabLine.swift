@@ -33,14 +33,15 @@ struct TabLine {
   }
 }
 
-/// Three rows below a narrow feed that say what the columns of the selected row had to leave out.
+/// Some rows below the feed that say what the columns of the selected row had to leave out: always where panes are
+/// narrow, elsewhere when they are asked for.
 struct SelectionStrip {
   let state: DashboardState
   let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    guard let area = layout.strip, area.height == 3 else { return }
+    guard let area = layout.strip, area.height >= 3 else { return }
     canvas.horizontalLine(at: area.origin, width: area.width, glyphs: glyphs)
     let title = state.feed.isPaused ? " selected " : " newest "
     canvas.put(title, at: Point(x: 2, y: area.y), role: .paneTitle, maxWidth: area.width - 2)
@@ -48,6 +49,17 @@ struct SelectionStrip {
     var first = Line(glyphs)
     first.skip(2)
     let subject = row.subject.isEmpty ? row.listenerName : row.subject
+    if state.feed.isOpened {
+      first.add(subject, .textStrong)
+      canvas.put(first, x: 0, y: area.y + 1, width: area.width)
+      let interest = row.key.map { state.interest(in: $0.collection) }
+      let opened = OpenedRow(row: row, interest: interest, glyphs: glyphs)
+      let lines = opened.lines(width: max(8, area.width - 3), limit: area.height - 2)
+      for (index, text) in lines.enumerated() {
+        canvas.put(text, at: Point(x: 2, y: area.y + 2 + index), maxWidth: area.width - 3)
+      }
+      return
+    }
     first.add(PathText.fitted(subject, to: max(8, area.width / 2 - 2), glyphs.ellipsis), .textStrong)
     first.add("  " + row.summary)
     canvas.put(first, x: 0, y: area.y + 1, width: area.width)

@@ -89,6 +89,7 @@ final class ClientBridge {
     case .unlisten(let tag): listeners.removeValue(forKey: tag).map(end)
     case .openWindow(let tag, let query): openWindow(tag, query)
     case .closeWindow(let tag): windows.removeValue(forKey: tag).map(end)
+    case .locate(let tag, let query, let offset): locate(tag, query, offset)
     case .listCollections(let parent): listCollections(below: parent)
     case .listMissing(let collection): listMissing(in: collection)
     case .count(let collection): count(collection)
@@ -233,6 +234,18 @@ final class ClientBridge {
       }
       let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
       if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
+    }
+  }
+
+  private func locate(_ tag: WindowTag, _ query: Query, _ offset: Int) {
+    request { bridge in
+      guard bridge.canReachBackend else {
+        let documents = try await bridge.engine.cachedDocuments(query).documents
+        let key = documents.indices.contains(offset) ? documents[offset].key : nil
+        return bridge.emit(.located(tag, key, cachedCount: documents.count))
+      }
+      let key = try await bridge.datastore.key(at: offset, of: query.target)
+      bridge.emit(.located(tag, key, cachedCount: nil))
     }
   }
 

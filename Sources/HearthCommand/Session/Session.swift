@@ -65,7 +65,9 @@ final class Session {
         // A theme that cannot be read is offered all the same; choosing it says what is wrong.
         DashboardConfiguration.Theme(slug: slug, name: (try? options.catalog.theme(named: slug).theme.name) ?? slug)
       },
-      theme: options.theme.slug, isMouseOn: options.mouse)
+      theme: options.theme.slug, isMouseOn: options.mouse,
+      // Over a line that may be slow a move of the cursor is kept small.
+      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil)
     state = DashboardState(configuration, size: screen.size, now: .now)
     frames = FramePacer(screen)
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and

@@ -35,7 +35,7 @@ struct ExplanationDialog {
       y += 1
     }
     let rows = Rect(x: area.x, y: y, width: area.width, height: area.maxY - y)
-    canvas.rows(of: list.cursor, count: Self.items.count, in: rows, glyphs: glyphs) { line(Self.items[$0]) }
+    canvas.rows(of: list.cursor, count: Self.items.count, in: rows, state) { line(Self.items[$0]) }
   }
 
   private func put(

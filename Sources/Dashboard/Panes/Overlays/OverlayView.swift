@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 import TerminalCanvas
 
 /// Draws what lies over the panes; the filter line takes the footer's place instead.
@@ -30,6 +31,7 @@ struct OverlayView {
     case .copyMenu(let items), .newMenu(let items): drawMenu(list, items, on: &canvas)
     case .faults: drawFaults(list, on: &canvas)
     case .messages: drawMessages(list, on: &canvas)
+    case .columns(let picker): drawColumns(list, picker, on: &canvas)
     }
   }
 
@@ -65,6 +67,26 @@ struct OverlayView {
     }
   }
 
+  private func drawColumns(_ list: ListOverlay, _ picker: ColumnPicker, on canvas: inout Canvas) {
+    let dialog = Dialog(layout, width: 64, rows: max(1, picker.names.count))
+    let chosen = state.browser.columns[picker.path]?.picked
+    dialog.draw("Columns of \(picker.path.text)", chosen == nil ? "automatic" : "picked", on: &canvas, glyphs)
+    let shown = state.columnFitting(of: picker.path, layout).columns.map(\.name)
+    let statistics = state.browser.statistics[picker.path] ?? FieldStatistics()
+    draw(list, in: dialog, on: &canvas) { index in
+      let name = picker.names[index]
+      let isShown = (chosen ?? shown).contains(name)
+      var line = Line(glyphs)
+      line.skip(2)
+      line.cell(isShown ? "[x]" : "[ ]", .key, width: 4)
+      line.cell(name, isShown ? .textStrong : .text, width: max(8, min(24, dialog.content.width / 3)))
+      line.skip(1)
+      line.add(statistics.facts(of: name, glyphs), .textMuted)
+      if isShown, !shown.contains(name) { line.add(" \(glyphs.bullet) no room", .warn) }
+      return line
+    }
+  }
+
   private func drawThemes(_ list: ListOverlay, _ original: String, on canvas: inout Canvas) {
     let themes = state.configuration.themes
     let dialog = Dialog(layout, width: 44, rows: max(1, themes.count))
@@ -80,9 +102,26 @@ struct OverlayView {
   }
 
   private func drawMessages(_ list: ListOverlay, on canvas: inout Canvas) {
-    let dialog = Dialog(layout, width: layout.size.width - 4, rows: max(1, state.messages.count))
+    let width = layout.size.width - 4
+    // The selected message stands below the list in full, in as many lines as the longest takes.
+    let texts = state.messages.map(\.text)
+    let lines = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max() ?? 1
+    let isLong = texts.contains { SafeText.columns(of: $0) > width - 18 }
+    let room = max(0, layout.size.height / 2 - 4)
+    let kept = isLong && room > 1 ? min(lines, room) + 1 : 0
+    let dialog = Dialog(layout, width: width, rows: max(1, state.messages.count) + kept)
     dialog.draw("Messages", "\(state.messages.count)", on: &canvas, glyphs)
-    draw(list, in: dialog, on: &canvas) { index in
+    if kept > 0, state.messages.indices.contains(list.cursor.index) {
+      let area = dialog.content
+      let top = area.maxY - kept
+      dialog.rule(at: top, on: &canvas, glyphs)
+      let text = state.messages[list.cursor.index].text
+      for (row, part) in WrappedText.lines(text, width: max(8, area.width - 2), glyphs.ellipsis).enumerated()
+      where row < kept - 1 {
+        canvas.put(part, at: Point(x: area.x + 1, y: top + 1 + row), maxWidth: area.width - 1)
+      }
+    }
+    draw(list, in: dialog, below: kept, on: &canvas) { index in
       let message = state.messages[index]
       var line = Line(glyphs)
       line.skip(2)
@@ -100,11 +139,12 @@ struct OverlayView {
   }
 
   private func draw(
-    _ list: ListOverlay, in dialog: Dialog, on canvas: inout Canvas, line: (Int) -> Line
+    _ list: ListOverlay, in dialog: Dialog, below kept: Int = 0, on canvas: inout Canvas, line: (Int) -> Line
   ) {
-    let area = dialog.content
+    var area = dialog.content
+    area.height = max(0, area.height - kept)
     let count = state.count(of: list)
-    canvas.rows(of: list.cursor, count: count, in: area, glyphs: glyphs, line: line)
+    canvas.rows(of: list.cursor, count: count, in: area, state, line: line)
     if count == 0, area.height > 0 { canvas.put("nothing here", at: area.origin, role: .textMuted, clip: area) }
   }
 }

@@ -21,7 +21,7 @@ struct HelpDialog {
     let area = dialog.content
     guard area.height > 0 else { return }
     if let field = list.field { canvas.put(field, x: area.x, y: area.y, width: max(1, area.width - 14)) }
-    let count = "\(commands.count) keys"
+    let count = "\(commands.count) key\(commands.count == 1 ? "" : "s")"
     canvas.put(count, at: Point(x: area.maxX - count.count, y: area.y), role: .textMuted, clip: area)
     if area.height > 3 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     let top = area.y + (area.height > 3 ? 2 : 1)
@@ -104,7 +104,7 @@ struct PaletteDialog {
       canvas.put("nothing matches", at: Point(x: area.x + 2, y: top), role: .textMuted, clip: area)
     }
     let rows = Rect(x: area.x, y: top, width: area.width, height: height)
-    canvas.rows(of: list.cursor, count: items.count, in: rows, glyphs: glyphs) { line(items[$0], width: area.width) }
+    canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
   }
 
   private func line(_ item: Palette.Item, width: Int) -> Line {

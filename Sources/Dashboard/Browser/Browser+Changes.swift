@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// What changes of the shown documents do to the tree: marks, and what is known of the fields.
+extension Browser {
+  /// How long a change is tinted, in seconds.
+  private static let tint: Int64 = 3
+
+  /// Documents came for another place in the collection: what they say decides the columns.
+  mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
+    for document in documents { statistics[path, default: FieldStatistics()].note(document) }
+    columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
+  }
+
+  /// Marks what changed of the shown documents, for the signs beside them.
+  /// - Parameter edge: where the window lies, if it was full: what enters at its edge is not new.
+  mutating func mark(
+    changesFrom old: [Document], to new: [Document], cutAt edge: CollectionWindow.Place?, in path: ResourcePath,
+    at now: Timestamp
+  ) {
+    forgetMarks(at: now)
+    let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
+    var changed: Set<String> = []
+    for document in new {
+      guard let previous = before[document.key] else {
+        statistics[path, default: FieldStatistics()].note(document)
+        guard !isOutside(document.key, of: old, edge) else { continue }
+        marks[document.key] = Mark(names: [], isNew: true, until: now.advanced(seconds: Self.tint))
+        continue
+      }
+      guard let data = document.data, let earlier = previous.data, data != earlier else { continue }
+      let changes = FieldChange.between(earlier.fields, data.fields)
+      for change in changes { statistics[path, default: FieldStatistics()].note(change) }
+      let names = Set(changes.map(\.path.first))
+      changed.formUnion(names)
+      let kept = marks[document.key]
+      marks[document.key] = Mark(
+        names: (kept?.names ?? []).union(names), isNew: kept?.isNew ?? false,
+        until: now.advanced(seconds: Self.tint))
+      columns[path]?.note(document)
+    }
+    let known = statistics[path] ?? FieldStatistics()
+    if columns[path]?.isOutgrown(by: new.count) != false {
+      columns[path, default: TreeColumns()].decide(for: new, known)
+    } else if !changed.isEmpty {
+      columns[path]?.admit(changed, new, known)
+    }
+  }
+
+  /// Whether a document came into a full window because another one left it.
+  private func isOutside(_ key: DocumentKey, of old: [Document], _ edge: CollectionWindow.Place?) -> Bool {
+    guard let edge, let first = old.first?.key, let last = old.last?.key else { return false }
+    switch edge {
+    case .start, .from: return last < key
+    case .end, .until: return key < first
+    }
+  }
+
+  /// What listeners report of documents that no window shows.
+  mutating func noteFields(of document: Document, previous: Document?) {
+    let path = document.key.collection
+    statistics[path, default: FieldStatistics()].note(document)
+    guard let data = document.data, let earlier = previous?.data, data != earlier else { return }
+    for change in FieldChange.between(earlier.fields, data.fields) { statistics[path]?.note(change) }
+  }
+}

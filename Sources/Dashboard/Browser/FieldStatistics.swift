@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What was seen of the fields of one collection: of how many documents, with how many values, how often they changed.
+/// Bounded, whatever the collection holds.
+struct FieldStatistics: Sendable {
+  struct Field: Sendable {
+    /// In how many of the looked-at documents the field is.
+    fileprivate(set) var documents = 0
+    /// How often it was seen to change.
+    fileprivate(set) var changes = 0
+    /// Its values as text, or the first of them.
+    fileprivate(set) var values: Set<String> = []
+    /// Whether there were more values than are remembered.
+    fileprivate(set) var hasMoreValues = false
+    fileprivate(set) var kind = Kind.other
+    /// The columns that the widest of its values takes.
+    fileprivate(set) var width = 0
+  }
+
+  /// How a field is shown in a column, by its first value that is not null.
+  enum Kind: Hashable, Sendable { case text, number, flag, time, container, other }
+
+  /// Documents beyond these teach little.
+  private static let sample = 200
+  private static let mostFields = 64
+  private static let mostValues = 32
+
+  private(set) var fields: [String: Field] = [:]
+  private var seen: Set<DocumentKey> = []
+
+  var documentCount: Int { seen.count }
+
+  /// Looks at a document, once.
+  mutating func note(_ document: Document) {
+    guard seen.count < Self.sample, let data = document.data, seen.insert(document.key).inserted else { return }
+    for entry in data.fields.entries.prefix(Self.mostFields) {
+      guard fields.count < Self.mostFields || fields[entry.name] != nil else { continue }
+      fields[entry.name, default: Field()].documents += 1
+      fields[entry.name]?.note(entry.value)
+    }
+  }
+
+  /// Looks at what a change of a document changed.
+  mutating func note(_ change: FieldChange) {
+    let name = change.path.first
+    guard fields[name] != nil || fields.count < Self.mostFields else { return }
+    fields[name, default: Field()].changes += 1
+    if change.path.segments.count == 1, let new = change.new { fields[name]?.note(new) }
+  }
+}
+
+extension FieldStatistics.Field {
+  fileprivate mutating func note(_ value: Value) {
+    if kind == .other { kind = FieldStatistics.Kind(value) }
+    let text = ColumnText.text(of: value)
+    width = max(width, ColumnText.columns(of: text))
+    if values.count < FieldStatistics.mostValues {
+      values.insert(text)
+    } else if !values.contains(text) {
+      hasMoreValues = true
+    }
+  }
+
+  /// Whether no two of the documents that were looked at differ in it.
+  fileprivate func isConstant(among count: Int) -> Bool {
+    count >= 5 && documents * 10 >= count * 8 && values.count == 1 && changes == 0
+  }
+
+  /// A few short texts that come again and again, such as states and cities.
+  var isEnumeration: Bool {
+    kind == .text && !hasMoreValues && values.count <= 8 && width <= 16 && documents > 1
+      && values.count < documents && values.count <= max(3, documents / 2)
+  }
+
+  /// Texts without a blank that are all different and long: keys of something else.
+  private var looksLikeID: Bool {
+    kind == .text && width >= 16 && values.count == max(1, min(documents, FieldStatistics.mostValues))
+      && values.allSatisfy { !$0.contains(" ") }
+  }
+
+  private var interestOfKind: Double {
+    switch kind {
+    case .text: isEnumeration ? 3 : looksLikeID ? 0.4 : width > 24 ? 2.2 : 2.4
+    case .number: 2
+    case .flag: 1.2
+    case .time: 0.6
+    case .container: 0.3
+    case .other: 0.2
+    }
+  }
+
+  /// How much a column of it would tell; a constant field tells next to nothing.
+  fileprivate func interest(among count: Int) -> Double {
+    guard count > 0 || changes > 0 else { return 0 }
+    let base = interestOfKind
+    let share = count > 0 ? min(1, Double(max(documents, changes > 0 ? 1 : 0)) / Double(count)) : 1
+    // A time that changes is mostly the time of the change.
+    let liveliness = changes == 0 ? 0 : kind == .time ? 0.2 : kind == .container ? 0.6 : 1.5
+    return (isConstant(among: count) ? base * 0.1 : base) * (0.3 + 0.7 * share) + liveliness
+  }
+}
+
+extension FieldStatistics {
+  /// All fields, those first that tell most: by what differs between documents and by what changes.
+  var byInterest: [String] {
+    let scored = fields.map { (name: $0.key, score: $0.value.interest(among: documentCount)) }
+    return scored.sorted { left, right in
+      if left.score != right.score { return left.score > right.score }
+      return left.name.compareUTF8(right.name) == .ascending
+    }.map(\.name)
+  }
+
+  /// The fields of `byInterest` that are worth a column: neither the same in all documents nor containers, unless
+  /// there is nothing else.
+  var worthColumns: [String] {
+    let all = byInterest
+    let telling = all.filter { name in
+      guard let field = fields[name] else { return false }
+      return field.kind != .container && field.kind != .other && !field.isConstant(among: documentCount)
+    }
+    return telling.isEmpty ? all : telling
+  }
+}
+
+extension FieldStatistics.Kind {
+  init(_ value: Value) {
+    switch value {
+    case .string: self = .text
+    case .integer, .double: self = .number
+    case .boolean: self = .flag
+    case .timestamp, .serverTimestamp: self = .time
+    case .array, .map, .vector: self = .container
+    case .null, .bytes, .geoPoint, .reference: self = .other
+    }
+  }
+}

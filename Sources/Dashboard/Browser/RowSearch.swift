@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// A row of a collection that is far from the window on it: the document at which a window around it begins is looked
+/// for first.
+struct RowSearch: Sendable {
+  var tag: WindowTag
+  var path: ResourcePath
+  /// Counted from 0.
+  var row: Int
+  /// How many documents lie before the window.
+  var first: Int
+}
+
+extension DashboardState {
+  /// Goes to a row of a collection, counted from 0, wherever the window on it lies.
+  mutating func go(toRow row: Int, of path: ResourcePath) -> [Effect] {
+    var effects = expand(path)
+    guard let window = browser.windows[path] else { return effects }
+    let total = window.filter == nil ? window.total : nil
+    let row = max(0, min(row, total.map { $0 - 1 } ?? row))
+    if effects.isEmpty, let offset = window.offset, window.shown != nil,
+      window.documents.indices.contains(row - offset)
+    {
+      browser.cursor.select(.document(window.documents[row - offset].key))
+      return []
+    }
+    let limit = windowLimit
+    // Some rows above the wanted one give it a place among its neighbours.
+    let first = max(0, min(row - limit / 4, (total ?? .max) - limit))
+    if first == 0 {
+      effects += browser.open(path, at: .start, landing: .at(row), limit: limit, in: configuration.database)
+      return effects
+    }
+    let search = RowSearch(tag: browser.takeTag(), path: path, row: row, first: first)
+    browser.search = search
+    var query = CollectionWindow.query(path, filter: window.filter, at: .start, limit: 1, in: configuration.database)
+    query.limit = nil
+    return effects + [.client(.locate(search.tag, query, offset: first))]
+  }
+
+  /// Opens the window around the row that was looked for.
+  mutating func receive(located key: DocumentKey?, by tag: WindowTag, cachedCount: Int?) -> [Effect] {
+    guard let search = browser.search, search.tag == tag else { return [] }
+    browser.search = nil
+    if let cachedCount {
+      let what = "\(grouped(cachedCount)) document\(cachedCount == 1 ? "" : "s") of \(search.path.text)"
+      toast(.warning, "offline: rows are counted in the cache, which has \(what)")
+    }
+    guard let key else {
+      if cachedCount == nil {
+        toast(.warning, "\(search.path.text) has fewer than \(grouped(search.first + 1)) documents")
+      }
+      return []
+    }
+    return browser.open(
+      search.path, at: .from(key), landing: .at(search.row - search.first), limit: windowLimit, offset: search.first,
+      in: configuration.database)
+  }
+}

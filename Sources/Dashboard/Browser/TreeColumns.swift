@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// The fields that stand beside the documents of a collection, and how wide: decided when documents arrive for a place
+/// in the collection, and kept whatever happens to their values, so that nothing moves under the eye.
+struct TreeColumns: Sendable {
+  struct Column: Hashable, Sendable {
+    var name: String
+    var width: Int
+    /// Whether it takes what is left, where that is less than its width.
+    var isText: Bool
+  }
+
+  private static let mostColumns = 8
+  private static let widest = 20
+  private static let widestText = 40
+  /// Texts up to this width are columns like numbers.
+  private static let shortText = 12
+
+  /// In the order in which they are shown.
+  private(set) var columns: [Column] = []
+  /// The width of the widest id, up to a limit.
+  private(set) var idWidth = 0
+  /// What the user picked; `nil` while the columns are chosen by what documents say.
+  var picked: [String]?
+  /// How many documents they were decided for.
+  private var documentCount = 0
+  /// Fields whose change has put them among the columns.
+  private var admitted: Set<String> = []
+  /// The hue of each value of the fields that have few.
+  private var hues: [String: [String: Int]] = [:]
+
+  /// Decides for documents that came for another place, or that are many more than before. Columns that are there stay
+  /// and get no narrower.
+  mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
+    guard !documents.isEmpty else { return }
+    if documentCount == 0 { columns = [] }
+    // What was decided for a document or two says nothing about a collection.
+    let isSettled = documentCount >= 4
+    documentCount = documents.count
+    idWidth = max(idWidth, min(Self.widest, documents.map { SafeText.columns(of: $0.key.documentID) }.max() ?? 0))
+    let names = picked ?? (isSettled ? columns.map(\.name) : [])
+    arrange(names, statistics)
+    widen(for: documents)
+  }
+
+  /// Whether so many documents are more than the columns were decided for.
+  func isOutgrown(by count: Int) -> Bool { documentCount == 0 ? count > 0 : count >= documentCount * 2 }
+
+  /// Takes a field in that changed and has no column, while a shown one never changed; once per field.
+  mutating func admit(_ names: Set<String>, _ documents: [Document], _ statistics: FieldStatistics) {
+    guard picked == nil else { return }
+    let new = names.filter { name in
+      guard let field = statistics.fields[name], field.kind != .container, field.kind != .time else { return false }
+      return field.changes >= 3 && !admitted.contains(name) && !columns.prefix(2).contains { $0.name == name }
+    }
+    guard !new.isEmpty, columns.prefix(2).contains(where: { statistics.fields[$0.name]?.changes == 0 }) else { return }
+    admitted.formUnion(new)
+    columns = []
+    arrange([], statistics)
+    widen(for: documents)
+  }
+
+  /// Shows the fields that the user picked, or those that tell most again.
+  mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
+    picked = names
+    columns = []
+    arrange(names ?? [], statistics)
+    widen(for: documents)
+  }
+
+  private mutating func arrange(_ kept: [String], _ statistics: FieldStatistics) {
+    let names = picked ?? kept + statistics.worthColumns.filter { !kept.contains($0) }
+    let old = Dictionary(columns.map { ($0.name, $0.width) }, uniquingKeysWith: { first, _ in first })
+    columns = names.prefix(Self.mostColumns).map { name in
+      let field = statistics.fields[name]
+      let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
+      return Column(name: name, width: old[name] ?? 0, isText: isText)
+    }
+    for column in columns {
+      guard let field = statistics.fields[column.name], field.isEnumeration else { continue }
+      for value in field.values.sorted() { note(value, of: column.name) }
+    }
+  }
+
+  private mutating func widen(for documents: [Document]) {
+    for index in columns.indices {
+      let path = FieldPath(columns[index].name)
+      let natural = documents.compactMap { $0.data?[path] }.map { SafeText.columns(of: ColumnText.text(of: $0)) }.max()
+      let limit = columns[index].isText ? Self.widestText : Self.widest
+      columns[index].width = max(columns[index].width, min(limit, natural ?? 0))
+    }
+    if picked == nil { columns.removeAll { $0.width == 0 } }
+  }
+
+  // MARK: Hues
+
+  /// Notes a value of a field that has few, so that it gets a hue of its own.
+  private mutating func note(_ value: String, of name: String) {
+    var known = hues[name] ?? [:]
+    guard known[value] == nil else { return }
+    // The same value has the same hue on every day, unless another took it first.
+    let wanted = Int(value.utf8.reduce(UInt32(5381)) { ($0 << 5) &+ $0 &+ UInt32($1) } % UInt32(Role.valueHues))
+    let taken = Set(known.values)
+    let free = (0..<Role.valueHues).map { (wanted + $0) % Role.valueHues }.first { !taken.contains($0) }
+    known[value] = free ?? wanted
+    hues[name] = known
+  }
+
+  /// The hue of one value of a field that has few; `nil` for all others.
+  func hue(of value: Value, in name: String) -> Int? {
+    guard let known = hues[name], case .string(let text) = value else { return nil }
+    return known[text]
+  }
+
+  /// Gives the values that were not there before hues too.
+  mutating func note(_ document: Document) {
+    for name in hues.keys {
+      if case .string(let text)? = document.data?[FieldPath(name)], text.utf8.count <= 32 { note(text, of: name) }
+    }
+  }
+}
+
+extension DashboardState {
+  /// The columns of a collection that there is room for now: the same in every row of it.
+  func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
+    let width = layout.content(of: .collections).width
+    let isLarge = layout.layoutClass == .large
+    // Documents stand one step further to the right than their collection, and have a sign for folding.
+    let lead = 1 + min(path.count * 2, width / 2) + 2
+    let room = width - lead - Self.documentFlags - (isLarge ? 7 : 4)
+    return (browser.columns[path] ?? TreeColumns()).fitting(room: room, wanted: isLarge ? 2 : 1)
+  }
+
+  /// Columns kept free at the right for source letter, cache flag, sign of a change, listeners. Beside them is room
+  /// for the pending mark, so that the values stay in columns.
+  static let documentFlags = 4
+}
+
+extension TreeColumns {
+  /// The columns that fit into a row, and what is left for the id: the same for the same room, whatever changes.
+  struct Fitting: Hashable, Sendable {
+    var idWidth: Int
+    var columns: [Column]
+  }
+
+  /// - Parameters:
+  ///   - room: columns for the id and all values.
+  ///   - wanted: how many values are worth cutting ids for.
+  func fitting(room: Int, wanted: Int) -> Fitting {
+    let shortest = min(idWidth, 10)
+    var left = room - shortest
+    var shown: [Column] = []
+    for column in columns {
+      // More than the wanted ones come only out of what nothing else needs.
+      let spare = shown.count < wanted ? left : left - (idWidth - shortest)
+      if column.width + 2 <= spare {
+        shown.append(column)
+        left -= column.width + 2
+      } else if column.isText, spare >= 10 {
+        shown.append(Column(name: column.name, width: spare - 2, isText: true))
+        left -= spare
+      }
+    }
+    // Texts of any length go last and take what is left.
+    shown = shown.filter { !$0.isText } + shown.filter(\.isText)
+    let id = min(idWidth, shortest + max(0, left))
+    left -= id - shortest
+    if let last = shown.indices.last, shown[last].isText { shown[last].width += max(0, left) }
+    return Fitting(idWidth: max(1, id), columns: shown)
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+extension Value {
+  var isNumber: Bool {
+    switch self {
+    case .integer, .double: true
+    default: false
+    }
+  }
+
+  /// How a value of this type looks.
+  var role: Role {
+    switch self {
+    case .null: .jsonNull
+    case .boolean: .jsonBool
+    case .integer, .double, .geoPoint, .vector: .jsonNumber
+    case .timestamp: .jsonTime
+    case .serverTimestamp: .flagPending
+    case .string: .jsonString
+    case .bytes: .textMuted
+    case .reference: .jsonRef
+    case .array, .map: .jsonPunct
+    }
+  }
+}

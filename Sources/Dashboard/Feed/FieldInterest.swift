@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// What of a document is worth saying first: the fields that the tree shows beside the documents of its collection, and
+/// last of all the times that a write sets to say when it was.
+struct FieldInterest: Sendable {
+  /// A time this near to the version's own is that of the write, in seconds.
+  private static let nearness: Int64 = 10
+  /// How many fields tell what a new document is.
+  private static let headlineFields = 4
+
+  private let ranks: [String: Int]
+  private let telling: [String]
+
+  init(_ statistics: FieldStatistics, picked: [String]?) {
+    let first = picked ?? []
+    let all = first + statistics.byInterest.filter { !first.contains($0) }
+    ranks = Dictionary(all.enumerated().map { ($1, $0) }, uniquingKeysWith: { rank, _ in rank })
+    telling = first + statistics.worthColumns.filter { !first.contains($0) }
+  }
+
+  /// The changes, those first that matter most.
+  func sorted(_ changes: [FieldChange], of document: Document) -> [FieldChange] {
+    let ranked = changes.map { ($0, rank(of: $0, in: document)) }
+    return ranked.enumerated().sorted { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }.map(\.element.0)
+  }
+
+  private func rank(of change: FieldChange, in document: Document) -> Int {
+    let last = ranks.count + 1
+    if Self.isWriteTime(change.new, of: document) { return last * 2 }
+    return ranks[change.path.first] ?? last
+  }
+
+  /// Whether a value says when the document was written.
+  static func isWriteTime(_ value: Value?, of document: Document) -> Bool {
+    switch value {
+    case .serverTimestamp?: return true
+    case .timestamp(let time)?:
+      guard let written = document.version?.timestamp else { return false }
+      return max(time, written).wholeSeconds(since: min(time, written)) < nearness
+    default: return false
+    }
+  }
+
+  /// What changed, on one line: `status "paid"→"packed" · updatedAt set`.
+  func text(of changes: [FieldChange], in document: Document, _ glyphs: Glyphs, limit: Int) -> String {
+    let sorted = sorted(changes, of: document)
+    let shown = sorted.prefix(limit).map { change in
+      guard case .timestamp? = change.new, Self.isWriteTime(change.new, of: document) else {
+        return change.text(arrow: glyphs.arrow)
+      }
+      return "\(change.path.segments.joined(separator: ".")) set"
+    }.joined(separator: " \(glyphs.bullet) ")
+    return sorted.count > limit ? shown + " \(glyphs.bullet) \(sorted.count - limit) more" : shown
+  }
+
+  /// A new document by the fields that tell what it is: `status "new" · total 99.9`.
+  func headline(of fields: Fields, _ glyphs: Glyphs) -> String {
+    let names = telling.filter { fields[$0] != nil }.prefix(Self.headlineFields)
+    if names.isEmpty || fields.isEmpty { return "\(fields.count) field\(fields.count == 1 ? "" : "s")" }
+    if fields.count == 1, let only = fields.entries.first { return ValueText.short(only.value) }
+    return names.compactMap { name in fields[name].map { "\(name) \(ValueText.short($0))" } }
+      .joined(separator: " \(glyphs.bullet) ")
+  }
+}
+
+extension DashboardState {
+  /// What of the documents of a collection is worth saying first.
+  func interest(in collection: ResourcePath) -> FieldInterest {
+    FieldInterest(
+      browser.statistics[collection] ?? FieldStatistics(), picked: browser.columns[collection]?.picked)
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What decides how the screen is shared, apart from its size: where the user is, what there is to show, and what was
+/// moved by hand.
+package struct Arrangement: Hashable, Sendable {
+  /// Where the user has put borders, in thousandths of what they part; `nil` where nobody has.
+  struct Borders: Hashable, Sendable {
+    var tree: Int?
+    var document: Int?
+    var state: Int?
+    var queue: Int?
+  }
+
+  package var focus = Pane.collections
+  package var hasDetail = false
+  package var isZoomed = false
+  package var preset = LayoutPreset.balanced
+  /// Whether the selected feed row stands below the feed in full.
+  package var opensRow = false
+  /// Whether pane 2 has something to show; else it keeps a line.
+  package var hasQueue = true
+  var borders = Borders()
+
+  package init(
+    focus: Pane = .collections, hasDetail: Bool = false, isZoomed: Bool = false,
+    preset: LayoutPreset = .balanced
+  ) {
+    self.focus = focus
+    self.hasDetail = hasDetail
+    self.isZoomed = isZoomed
+    self.preset = preset
+  }
+
+  /// Rows above the feed.
+  func stateHeight(of height: Int, _ layoutClass: LayoutClass) -> Int {
+    if let share = borders.state { return height * share / 1000 }
+    let percent =
+      switch preset {
+      case .balanced: layoutClass == .large ? 59 : 55
+      case .state: 78
+      case .stream: 40
+      }
+    return (height * percent + 50) / 100
+  }
+
+  func treeWidth(of width: Int, _ layoutClass: LayoutClass) -> Int {
+    if let share = borders.tree { return max(24, min(width - 48, width * share / 1000)) }
+    if layoutClass == .large, width >= 160 { return width * 34 / 100 }
+    return layoutClass == .large ? width * 46 / 120 : width * 34 / 80
+  }
+
+  /// Of the document that follows the tree's cursor.
+  func documentWidth(of width: Int, beside tree: Int) -> Int {
+    let share = borders.document.map { width * $0 / 1000 } ?? width * 30 / 100
+    return max(24, min(width - tree - 24, share))
+  }
+
+  func queueHeight(of height: Int, _ layoutClass: LayoutClass) -> Int {
+    if !hasQueue { return 3 }
+    if let share = borders.queue { return max(3, min(height - 4, height * share / 1000)) }
+    return layoutClass == .large ? height * 9 / 20 : height / 2
+  }
+}

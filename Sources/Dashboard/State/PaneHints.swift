@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// A row of keys inside a large pane, taken from the keymap; what is impossible now is muted. Drawing and the mouse go
+/// by it.
+struct PaneHints {
+  /// Where each command stands, in columns of the row.
+  private var places: [(command: Command, columns: Range<Int>)] = []
+  private(set) var line: Line
+
+  /// The commands of each row, by name.
+  static func names(in pane: Pane) -> [String] {
+    switch pane {
+    case .collections: ["filter", "listen", "open", "new", "columns"]
+    case .writes: ["cancel-write", "mark", "retry", "edit", "copy"]
+    case .network: ["faults", "retry", "new"]
+    case .feed, .detail: []
+    }
+  }
+
+  init(_ pane: Pane, _ state: DashboardState, width: Int) {
+    let glyphs = state.configuration.glyphs
+    line = Line(glyphs)
+    line.skip(1)
+    let hidden = pane == .writes && state.writes.selected?.isRejected != true ? "edit" : nil
+    for name in Self.names(in: pane) where name != hidden {
+      guard let command = Keymap.command(named: name, in: [.pane(pane), .screen]) else { continue }
+      let key = command.keyText(glyphs, limit: 1)
+      let word = command.word(state)
+      let columns = SafeText.columns(of: key) + 1 + SafeText.columns(of: word)
+      guard line.width + 2 + columns <= width else { continue }
+      if line.width > 1 { line.skip(2) }
+      places.append((command, line.width..<line.width + columns))
+      let isDisabled = pane == state.focus && command.reason(state) != nil
+      line.add(key, isDisabled ? .textMuted : .key)
+      line.add(" " + word, isDisabled ? .textMuted : .hint)
+    }
+  }
+
+  func command(at column: Int) -> Command? { places.first { $0.columns.contains(column) }?.command }
+}

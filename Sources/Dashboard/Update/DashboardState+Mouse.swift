@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+extension DashboardState {
+  /// Two clicks on one place within this many milliseconds are one double click.
+  private static let doubleClick: Int64 = 400
+  private static let wheelRows = 3
+
+  mutating func handle(_ mouse: MouseEvent) -> [Effect] {
+    switch mouse.kind {
+    case .wheelUp, .wheelDown: return scroll(mouse)
+    case .press: break
+    case .drag:
+      drag(to: mouse.point)
+      return []
+    case .release:
+      draggedBorder = nil
+      return []
+    }
+    guard mouse.button == .left else { return [] }
+    let isDouble =
+      lastClick.map { $0.point == mouse.point && now.milliseconds(since: $0.time) <= Self.doubleClick } ?? false
+    lastClick = isDouble ? nil : (mouse.point, now)
+    let layout = layout(size)
+    if let toast = toastArea(layout), toast.contains(mouse.point) {
+      // The message gives its place back, and the list of messages has it in full.
+      toasts = []
+      if overlay == nil { openMessages() }
+      return []
+    }
+    if let footer = layout.footer, footer.contains(mouse.point) {
+      guard overlay?.filterLine == nil else { return [] }
+      return Footer(self, width: footer.width).command(at: mouse.x).map { perform($0) } ?? []
+    }
+    guard overlay == nil else { return isDouble ? run(Key(.enter)) : [] }
+    if let tabs = layout.tabs, tabs.contains(mouse.point) {
+      if let pane = PaneTabs(self, width: tabs.width).pane(at: mouse.x) { focusPane(pane) }
+      return []
+    }
+    draggedBorder = layout.border(at: mouse.point)
+    guard let pane = layout.pane(at: mouse.point) else { return [] }
+    return press(pane, at: mouse.point, layout, isDouble: isDouble)
+  }
+
+  /// A click into a pane: on what looks like a button, or on a row.
+  private mutating func press(_ pane: Pane, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
+    if pane == .detail, detail == nil { return shownDetail.map { openDetail($0.key) } ?? [] }
+    focusPane(pane)
+    let geometry = geometry(of: pane, layout)
+    let column = point.x - geometry.content.x
+    if point.y == geometry.hints, let command = PaneHints(pane, self, width: geometry.content.width).command(at: column)
+    {
+      return perform(command)
+    }
+    if pane == .network, point.y == geometry.content.y,
+      NetworkSwitch(self, width: geometry.content.width).columns.contains(column)
+    {
+      return toggleNetwork()
+    }
+    if pane == .detail, let open = detail, let row = DetailTabs.row(layout.layoutClass),
+      point.y == geometry.content.y + row,
+      let tab = DetailTabs.tabs(open).first(where: { $0.columns.contains(column) })
+    {
+      show(tab.tab)
+      return []
+    }
+    guard select(at: point.y, of: pane, geometry) else { return [] }
+    if isFoldMark(at: column, in: pane) { return toggleFold(in: pane) }
+    return isDouble ? run(Key(.enter)) : []
+  }
+
+  private mutating func scroll(_ mouse: MouseEvent) -> [Effect] {
+    let step = mouse.kind == .wheelUp ? -Self.wheelRows : Self.wheelRows
+    if overlay != nil { return moveOverlay(by: step) }
+    guard let pane = layout(size).pane(at: mouse.point) else { return [] }
+    return move(by: step, in: pane)
+  }
+
+  /// Selects the row of a pane's list at a row of the screen.
+  /// - Returns: whether there is one.
+  private mutating func select(at y: Int, of pane: Pane, _ geometry: PaneGeometry) -> Bool {
+    let row = y - geometry.rows.y
+    guard 0..<geometry.rows.height ~= row else { return false }
+    if pane == .feed {
+      guard row < feed.shown.count else { return false }
+      pauseFeed()
+    }
+    var isFound = false
+    select(in: pane) { list in
+      isFound = list.top + row < list.count
+      return isFound ? list.top + row : nil
+    }
+    return isFound
+  }
+
+  /// Whether the sign for folding of the selected row is at a column of its pane.
+  private func isFoldMark(at column: Int, in pane: Pane) -> Bool {
+    switch pane {
+    case .collections:
+      guard let id = browser.cursor.id, let row = browser.rows.first(where: { $0.item == id }) else { return false }
+      let width = layout(size).content(of: .collections).width
+      return column == 1 + min(row.depth * 2, width / 2)
+    case .detail:
+      guard case .field(let line)? = selectedLine?.content, line.isOpen != nil else { return false }
+      return (3...5).contains(column - line.depth * 2)
+    case .writes, .network, .feed: return false
+    }
+  }
+
+  private mutating func toggleFold(in pane: Pane) -> [Effect] {
+    if pane == .detail {
+      if case .field(let line)? = selectedLine?.content { detail?.toggled.formSymmetricDifference([line.path]) }
+      return []
+    }
+    switch browser.cursor.id {
+    case .collection(let path)?: return browser.expanded.contains(path) ? browser.collapse(path) : expand(path)
+    case .document(let key)?: return browser.expanded.contains(key.path) ? browser.collapse(key.path) : expand(key.path)
+    case .field?, .before?, .after?, .note?, nil: return []
+    }
+  }
+
+  // MARK: Borders
+
+  /// Moves the border that was taken hold of.
+  private mutating func drag(to point: Point) {
+    guard let border = draggedBorder else { return }
+    let layout = layout(size)
+    func share(_ part: Int, of whole: Int) -> Int { max(0, min(1000, part * 1000 / max(1, whole))) }
+    switch border {
+    case .tree: borders.tree = share(point.x, of: size.width)
+    case .document:
+      guard let document = layout.panes[.detail] else { return }
+      borders.document = share(point.x - document.x, of: size.width)
+    case .state: borders.state = share(point.y - 1, of: size.height - 2)
+    case .queue:
+      guard let writes = layout.panes[.writes], let network = layout.panes[.network] else { return }
+      borders.queue = share(point.y - writes.y, of: writes.height + network.height)
+    }
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+
+/// How the room of the screen is used, and moved by hand.
+@Suite("Room of panes")
+struct RoomTests {
+  private func opened(_ size: Size) -> Driver {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow(Scenario.orders, at: 0)
+    driver.press("1 j")
+    return driver
+  }
+
+  @Test("From 160 columns on the document under the cursor has a column of its own")
+  func wide() {
+    var driver = opened(Size(width: 160, height: 40))
+    #expect(driver.screen.contains("0 orders/4hT0q9Lm"))
+    #expect(driver.screen.contains("2 Pending writes"))
+    driver.press("j")
+    #expect(driver.screen.contains("0 orders/7Qf3xAzP"))
+    #expect(driver.screen.contains("kettle"))
+    #expect(driver.effects == [])
+    driver.press("enter")
+    #expect(driver.state.focus == .detail)
+    #expect(driver.effects == [.client(.openDetail(key("orders/7Qf3xAzP")))])
+    #expect(driver.screen.contains("2 Pending writes"))
+
+    let narrow = opened(Size(width: 159, height: 40))
+    #expect(!narrow.screen.contains("0 orders/4hT0q9Lm"))
+  }
+
+  @Test("An empty queue keeps one line, takes its room when a write waits, and gives it back after a while")
+  func queue() {
+    let size = Size(width: 120, height: 36)
+    var driver = opened(size)
+    func height(_ driver: Driver) -> Int { driver.state.layout(size).panes[.writes]?.height ?? 0 }
+    #expect(height(driver) == 3)
+    #expect(driver.screen.contains("nothing waits: every write is acknowledged"))
+    driver.client(.pendingWrites([pendingWrite(1, .set, "orders/a", at: at(1), .queued)]), at: 1)
+    #expect(height(driver) > 6)
+    driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(8)), at: 2)
+    driver.client(.pendingWrites([]), at: 2)
+    driver.tick(5)
+    #expect(height(driver) > 6)
+    #expect(driver.state.nextTick <= at(15))
+    driver.tick(15)
+    #expect(height(driver) == 3)
+  }
+
+  @Test("Borders can be dragged, and the next layout forgets it")
+  func borders() {
+    let size = Size(width: 120, height: 36)
+    var driver = opened(size)
+    let before = driver.state.layout(size)
+    let edge = before.panes[.collections]?.maxX ?? 0
+    driver.mouse(.press, edge, 8)
+    driver.mouse(.drag, 70, 8)
+    driver.mouse(.release, 70, 8)
+    #expect((69...71).contains(driver.state.layout(size).panes[.collections]?.maxX ?? 0))
+    driver.mouse(.drag, 30, 8)
+    #expect((69...71).contains(driver.state.layout(size).panes[.collections]?.maxX ?? 0))
+
+    let top = driver.state.layout(size).panes[.feed]?.y ?? 0
+    driver.mouse(.press, 40, top)
+    driver.mouse(.drag, 40, 15)
+    #expect((14...16).contains(driver.state.layout(size).panes[.feed]?.y ?? 0))
+    driver.mouse(.release, 40, 15)
+    driver.press("| | |")
+    #expect(driver.state.layout(size) == before)
+  }
+
+  @Test("Whatever looks like a button is one: fold signs, tabs, badges, the network switch, keys in panes")
+  func buttons() {
+    let size = Size(width: 120, height: 36)
+    var driver = opened(size)
+    func click(_ text: String, after part: String = "") {
+      let canvas = driver.canvas()
+      for y in 0..<size.height {
+        let row = canvas.text(row: y)
+        guard let start = part.isEmpty ? row.startIndex : row.firstRange(of: part)?.upperBound,
+          let range = row[start...].firstRange(of: text)
+        else { continue }
+        driver.mouse(.press, row.distance(from: row.startIndex, to: range.lowerBound), y)
+        return
+      }
+      Issue.record("\(text) is not on the screen")
+    }
+
+    click("▸")
+    #expect(driver.state.browser.expanded.contains(ResourcePath("orders/4hT0q9Lm")))
+    click("▾ 4hT0q9Lm")
+    #expect(!driver.state.browser.expanded.contains(ResourcePath("orders/4hT0q9Lm")))
+    click("go offline", after: "[ space")
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
+    click("faults", after: "f ")
+    #expect(driver.state.overlay?.kind == .faults)
+    driver.press("esc 1 j enter")
+    driver.client(
+      .detail(key("orders/7Qf3xAzP"), remote: Scenario.orders[1], overlay: nil, local: Scenario.orders[1]), at: 1)
+    click("Diff")
+    #expect(driver.state.detail?.tab == .diff)
+    driver.press("p")
+    click("[PAUSED]")
+    #expect(!driver.state.feed.isPaused)
+    driver.client(.status(Scenario.status(2, isEnabled: false)), at: 2)
+    click("[OFFLINE")
+    #expect(driver.effects == [.client(.setNetwork(enabled: true))])
+  }
+}

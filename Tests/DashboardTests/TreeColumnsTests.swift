@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+
+/// The values beside the documents of the tree, while they change.
+@Suite("Columns of the tree")
+struct TreeColumnsTests {
+  private static let ids = (0..<12).map { "aaaaaaaaaaaaaaaaaa\($0 + 10)" }
+  private static let states = ["paid", "new", "packed"]
+
+  private static func order(_ index: Int, _ status: String) -> Document {
+    document(
+      "orders/\(ids[index])",
+      [
+        "at": .timestamp(at(Double(index))), "currency": "EUR", "status": .string(status),
+        "total": .integer(Int64(index * 7)),
+      ])
+  }
+
+  private static let orders = ids.indices.map { order($0, states[$0 % 3]) }
+
+  private func opened(_ documents: [Document] = orders, _ size: Size = Size(width: 120, height: 36)) -> Driver {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow(documents, at: 0)
+    return driver
+  }
+
+  private func load(_ documents: [Document], into driver: inout Driver, at seconds: Double) {
+    driver.client(.windowLoaded(WindowTag(1), documents, isFromCache: false, total: nil), at: seconds)
+  }
+
+  /// The row of the tree about a document, by the end of its id.
+  private func row(_ driver: Driver, _ index: Int) -> String {
+    let canvas = driver.canvas()
+    let end = String(Self.ids[index].suffix(4))
+    let y = (0..<canvas.size.height).first { canvas.text(row: $0).prefix(46).contains(end) } ?? 0
+    return String(canvas.text(row: y).dropFirst(1).prefix(44))
+  }
+
+  private func roles(_ driver: Driver, _ index: Int) -> Set<Role> {
+    let canvas = driver.canvas()
+    let end = String(Self.ids[index].suffix(4))
+    let y = (0..<canvas.size.height).first { canvas.text(row: $0).prefix(46).contains(end) } ?? 0
+    return Set(canvas.row(y).dropFirst(1).prefix(44).map(\.role))
+  }
+
+  @Test("Columns are the fields that differ, whatever they are called and whatever the first document has")
+  func choice() {
+    var documents = Self.orders
+    documents[0] = document("orders/\(Self.ids[0])", ["hello": "world"])
+    let driver = opened(documents)
+    let names = driver.state.browser.columns[ResourcePath("orders")]?.columns.map(\.name) ?? []
+    #expect(names.first == "status")
+    #expect(names.contains("total"))
+    #expect(!names.contains("currency"))
+    #expect(row(driver, 1).contains("new"))
+  }
+
+  @Test("A value that gets longer moves nothing and cuts no id in another way")
+  func stillness() {
+    var driver = opened()
+    let before = (0..<12).map { row(driver, $0) }
+    var documents = Self.orders
+    documents[3] = Self.order(3, "delivered to the neighbours")
+    load(documents, into: &driver, at: 1)
+    driver.tick(10)
+    for index in 0..<12 where index != 3 { #expect(row(driver, index) == before[index]) }
+    #expect(row(driver, 3).prefix(20) == before[3].prefix(20))
+  }
+
+  @Test("A changed document has its sign and a tint, which is gone after three seconds, and a new one another sign")
+  func marks() {
+    var driver = opened()
+    driver.press("g")
+    var documents = Self.orders
+    documents[2] = Self.order(2, "paid")
+    load(documents, into: &driver, at: 1)
+    #expect(row(driver, 2).contains("~"))
+    #expect(roles(driver, 2).contains(.diffModified))
+    #expect(driver.state.nextTick <= at(4))
+    driver.tick(4)
+    #expect(!row(driver, 2).contains("~"))
+    #expect(!roles(driver, 2).contains(.diffModified))
+    #expect(driver.state.nextTick >= at(60))
+
+    load(Array(documents.dropLast()), into: &driver, at: 5)
+    load(documents, into: &driver, at: 6)
+    #expect(row(driver, 11).contains("+"))
+    #expect(roles(driver, 11).contains(.diffAdded))
+    driver.tick(9)
+    #expect(!row(driver, 11).contains("+"))
+  }
+
+  @Test("A field that changes all the time gets a column, once")
+  func admission() {
+    let documents = Self.ids.enumerated().map { index, id in
+      document("orders/\(id)", ["kind": .string(["a", "b"][index % 2]), "name": .string("n\(index)"), "hits": 0])
+    }
+    var driver = opened(documents)
+    let path = ResourcePath("orders")
+    #expect(driver.state.browser.columns[path]?.columns.prefix(2).contains { $0.name == "hits" } == false)
+    for step in 1...4 {
+      var changed = documents
+      changed[1] = document(
+        "orders/\(Self.ids[1])", ["kind": "b", "name": "n1", "hits": .integer(Int64(step))])
+      load(changed, into: &driver, at: Double(step))
+    }
+    let columns = driver.state.browser.columns[path]?.columns.map(\.name) ?? []
+    #expect(columns.prefix(3).contains("hits"))
+    #expect(row(driver, 1).contains("4"))
+  }
+
+  @Test("Values that come again and again have hues of their own, the same in every row and after a change")
+  func hues() {
+    var driver = opened()
+    let columns = driver.state.browser.columns[ResourcePath("orders")]
+    let hues = Self.states.map { columns?.hue(of: .string($0), in: "status") }
+    #expect(Set(hues).count == 3 && !hues.contains(nil))
+    #expect(columns?.hue(of: 7, in: "total") == nil)
+    var documents = Self.orders
+    documents[5] = Self.order(5, "shipped")
+    load(documents, into: &driver, at: 1)
+    let after = driver.state.browser.columns[ResourcePath("orders")]
+    #expect(Self.states.map { after?.hue(of: .string($0), in: "status") } == hues)
+    #expect(after?.hue(of: "shipped", in: "status") != nil)
+  }
+
+  @Test("c picks the columns: space shows and hides, a chooses again, esc takes all of it back")
+  func picking() {
+    var driver = opened()
+    driver.press("1 j c")
+    #expect(driver.screen.contains("Columns of orders"))
+    #expect(driver.screen.contains("[x] status"))
+    #expect(driver.screen.contains("in 12 of 12 · 3 values"))
+    driver.press("space")
+    #expect(driver.screen.contains("[ ] status"))
+    driver.press("enter")
+    #expect(!row(driver, 1).contains("new"))
+    driver.press("c")
+    driver.press("a")
+    #expect(driver.screen.contains("[x] status"))
+    driver.press("esc")
+    #expect(!row(driver, 1).contains("new"))
+  }
+
+  @Test("The selected row is a full row", arguments: [Size(width: 120, height: 36), Size(width: 60, height: 16)])
+  func selection(_ size: Size) {
+    var driver = opened(Self.orders, size)
+    driver.press("1 j j")
+    let canvas = driver.canvas()
+    let area = driver.state.layout(size).content(of: .collections)
+    let selected = (area.y..<area.maxY).filter { y in
+      (area.x + 1..<area.maxX).allSatisfy { canvas[$0, y].role == .selection }
+    }
+    #expect(selected.count == 1)
+  }
+}
