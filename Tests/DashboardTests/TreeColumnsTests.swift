@@ -98,6 +98,15 @@ struct TreeColumnsTests {
     #expect(!row(driver, 11).contains("+"))
   }
 
+  @Test("Documents that the cache did not have are not new")
+  func caughtUp() {
+    var driver = Driver()
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow(Array(Self.orders.prefix(4)), isFromCache: true, at: 0)
+    load(Self.orders, into: &driver, at: 1)
+    #expect(!(0..<12).contains { row(driver, $0).contains("+") })
+  }
+
   @Test("A field that changes all the time gets a column, once")
   func admission() {
     let documents = Self.ids.enumerated().map { index, id in

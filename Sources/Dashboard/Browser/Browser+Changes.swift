@@ -16,16 +16,19 @@ extension Browser {
   /// Marks what changed of the shown documents, for the signs beside them.
   /// - Parameter edge: where the window lies, if it was full: what enters at its edge is not new.
   mutating func mark(
-    changesFrom old: [Document], to new: [Document], cutAt edge: CollectionWindow.Place?, in path: ResourcePath,
-    at now: Timestamp
+    changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Place?, at now: Timestamp
   ) {
+    let (old, path) = (window.documents, window.path)
     forgetMarks(at: now)
     let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
     var changed: Set<String> = []
     for document in new {
       guard let previous = before[document.key] else {
         statistics[path, default: FieldStatistics()].note(document)
-        guard !isOutside(document.key, of: old, edge) else { continue }
+        // What the cache did not have need not be new.
+        guard !window.isFromCache || document.hasPendingWrites, !isOutside(document.key, of: old, edge) else {
+          continue
+        }
         marks[document.key] = Mark(names: [], isNew: true, until: now.advanced(seconds: Self.tint))
         continue
       }

@@ -174,7 +174,7 @@ package struct Browser: Sendable {
       noteContents(documents, in: path)
     } else {
       let edge = window.documents.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
-      mark(changesFrom: window.documents, to: documents, cutAt: edge, in: path, at: now)
+      mark(changesFrom: window, to: documents, cutAt: edge, at: now)
       // Below a document that was deleted there may be others.
       let keys = Set(documents.map(\.key))
       let areGone = !window.documents.allSatisfy { keys.contains($0.key) }

@@ -10,6 +10,8 @@ struct TreeColumns: Sendable {
     var width: Int
     /// Whether it takes what is left, where that is less than its width.
     var isText: Bool
+    /// Up to which width it takes what nothing else needs: values that come later may be longer.
+    var reserve = 0
   }
 
   private static let mostColumns = 8
@@ -76,7 +78,8 @@ struct TreeColumns: Sendable {
     columns = names.prefix(Self.mostColumns).map { name in
       let field = statistics.fields[name]
       let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
-      return Column(name: name, width: old[name] ?? 0, isText: isText)
+      let reserve = field?.kind == .text ? 9 : field?.kind == .number ? 6 : 0
+      return Column(name: name, width: old[name] ?? 0, isText: isText, reserve: reserve)
     }
     for column in columns {
       guard let field = statistics.fields[column.name], field.isEnumeration else { continue }
@@ -162,6 +165,12 @@ extension TreeColumns {
         shown.append(Column(name: column.name, width: spare - 2, isText: true))
         left -= spare
       }
+    }
+    // Short columns first: of ids, part is enough to tell them apart.
+    for index in shown.indices where !shown[index].isText {
+      let more = max(0, min(left, shown[index].reserve - shown[index].width))
+      shown[index].width += more
+      left -= more
     }
     // Texts of any length go last and take what is left.
     shown = shown.filter { !$0.isText } + shown.filter(\.isText)

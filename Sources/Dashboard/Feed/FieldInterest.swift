@@ -26,6 +26,12 @@ struct FieldInterest: Sendable {
     return ranked.enumerated().sorted { ($0.element.1, $0.offset) < ($1.element.1, $1.offset) }.map(\.element.0)
   }
 
+  /// The fields, those first that tell most.
+  func sorted(_ fields: Fields) -> [(name: String, value: Value)] {
+    let ranked = fields.entries.enumerated().map { ($1, rank: ranks[$1.name] ?? ranks.count + 1, offset: $0) }
+    return ranked.sorted { ($0.rank, $0.offset) < ($1.rank, $1.offset) }.map { ($0.0.name, $0.0.value) }
+  }
+
   private func rank(of change: FieldChange, in document: Document) -> Int {
     let last = ranks.count + 1
     if Self.isWriteTime(change.new, of: document) { return last * 2 }
@@ -56,8 +62,10 @@ struct FieldInterest: Sendable {
   }
 
   /// A new document by the fields that tell what it is: `status "new" · total 99.9`.
-  func headline(of fields: Fields, _ glyphs: Glyphs) -> String {
-    let names = telling.filter { fields[$0] != nil }.prefix(Self.headlineFields)
+  func headline(of document: Document, _ glyphs: Glyphs) -> String {
+    let fields = document.data?.fields ?? Fields()
+    let told = telling.filter { fields[$0] != nil && !Self.isWriteTime(fields[$0], of: document) }
+    let names = told.prefix(Self.headlineFields)
     if names.isEmpty || fields.isEmpty { return "\(fields.count) field\(fields.count == 1 ? "" : "s")" }
     if fields.count == 1, let only = fields.entries.first { return ValueText.short(only.value) }
     return names.compactMap { name in fields[name].map { "\(name) \(ValueText.short($0))" } }

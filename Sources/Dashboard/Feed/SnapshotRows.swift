@@ -101,8 +101,8 @@ struct SnapshotRows {
     switch change.kind {
     case .removed: return removal(change)
     case .added:
-      guard let fields = change.document.data?.fields else { return "content unknown" }
-      let headline = interest(change.document.key.collection).headline(of: fields, glyphs)
+      guard change.document.exists else { return "content unknown" }
+      let headline = interest(change.document.key.collection).headline(of: change.document, glyphs)
       return isLocal ? "new \(glyphs.bullet) \(headline)" : headline
     case .metadata:
       return change.document.hasPendingWrites ? "pending" : snapshot.isFromCache ? "from cache" : "confirmed"
