@@ -36,6 +36,7 @@ package struct DashboardState: Sendable {
   package internal(set) var isMouseOn: Bool
   /// Whether the terminal gets fewer frames than there is news.
   package internal(set) var isLinkSlow = false
+  package internal(set) var coach: Coach?
   /// Whether the selected row is shown in all of its width; else by the sign in the gutter alone.
   package internal(set) var highlightsRows: Bool
   package internal(set) var faults = FaultSettings()
@@ -62,6 +63,7 @@ package struct DashboardState: Sendable {
     theme = configuration.theme
     isMouseOn = configuration.isMouseOn
     highlightsRows = configuration.highlightsRows
+    coach = configuration.hasCoach ? Coach() : nil
     network = ClientStatus(since: now)
   }
 
@@ -91,10 +93,13 @@ package struct DashboardConfiguration: Sendable {
   package var isMouseOn: Bool
   /// A row in all of its width costs twice the bytes of a move: not worth it over a slow line.
   package var highlightsRows: Bool
+  /// Whether the first steps are shown.
+  package var hasCoach: Bool
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
-    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true
+    themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
+    hasCoach: Bool = false
   ) {
     self.database = database
     self.backend = backend
@@ -104,6 +109,7 @@ package struct DashboardConfiguration: Sendable {
     self.theme = theme
     self.isMouseOn = isMouseOn
     self.highlightsRows = highlightsRows
+    self.hasCoach = hasCoach
   }
 }
 

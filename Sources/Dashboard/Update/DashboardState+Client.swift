@@ -89,13 +89,16 @@ extension DashboardState {
       browser.subcollections[parent] = sorted
       return []
     }
-    let isFirst = browser.roots == nil
+    let isFirst = browser.roots?.isEmpty != false
     browser.roots = sorted
     let uncounted = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }
     var effects = uncounted.map { Effect.client(.count($0)) }
-    // The first collection is opened at once, so that the first screen shows data.
+    // A collection is opened at once, so that the first screen shows data: one that moves, where that is known.
     if isFirst, let first = sorted.first {
-      let expansion = expand(ResourcePath(first))
+      let listened = listeners.lazy.map(\.query.path.text)
+      let path = ResourcePath(listened.first { sorted.contains($0) } ?? first)
+      let expansion = expand(path)
+      browser.cursor.select(.collection(path))
       effects += expansion.filter { !effects.contains($0) }
     }
     return effects

@@ -66,6 +66,8 @@ extension DashboardState {
     } else if let key = detail?.key {
       detail = nil
       return [.client(.closeDetail(key))]
+    } else {
+      coach = nil
     }
     return []
   }

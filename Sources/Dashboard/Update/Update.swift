@@ -36,6 +36,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.isLinkSlow = isSlow
     effects = []
   }
+  state.followCoach()
   state.settle()
   return effects
 }
@@ -58,6 +59,12 @@ extension DashboardState {
       overlay?.list?.cursor.settle(
         in: 0..<count, height: list.kind == .palette ? min(height, Palette.shownItems) : height)
     }
+  }
+
+  mutating func followCoach() {
+    guard var coach else { return }
+    self.coach = coach.follow(self) ? coach : nil
+    if self.coach == nil, coach.step == .plug { toast(.info, "That was it. ? shows every key, : finds the rest.") }
   }
 
   mutating func toast(_ kind: Toast.Kind, _ text: String) {

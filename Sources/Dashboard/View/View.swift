@@ -22,6 +22,7 @@ package func view(_ state: DashboardState) -> Canvas {
   SelectionStrip(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   OverlayView(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   FooterPane(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+  CoachLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   ToastLine(state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
   return canvas
 }

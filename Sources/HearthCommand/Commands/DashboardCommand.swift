@@ -20,13 +20,22 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @Flag(
     help: """
-      Let a second client write a plausible stream of orders, users and chat messages, into a database of the demo's \
+      Let three customers write a plausible stream of orders, users and chat messages, into a database of the demo's \
       own; into no other that has documents.
       """)
   var demo = false
 
   @Option(help: ArgumentHelp("Seed of the demo's stream.", valueName: "number"))
   var demoSeed: UInt64 = 7
+
+  @Option(help: ArgumentHelp("How many times faster than people the demo's customers are.", valueName: "factor"))
+  var demoSpeed = 1.0
+
+  @Option(
+    help: ArgumentHelp(
+      "Let the demo write into this project of the named backend, whose database must be empty or the demo's own.",
+      valueName: "project"))
+  var demoWrites: String?
 
   @Flag(help: "Start with the network switched off.")
   var offline = false
@@ -38,9 +47,20 @@ struct DashboardCommand: AsyncParsableCommand {
   var printConfig = false
 
   mutating func validate() throws {
+    guard demoSpeed > 0, demoSpeed <= 100_000 else {
+      throw ValidationError("--demo-speed \(demoSpeed): give a number above 0, at most 100000.")
+    }
+    if demoWrites != nil, !demo { throw ValidationError("--demo-writes is about --demo; give both.") }
     guard demo, let backend = storage.namedBackend else { return }
+    let project = storage.locations(Paths.ofProcess).database.project
+    if demoWrites == project { return }
+    if let demoWrites {
+      throw ValidationError("--demo-writes names the project \(demoWrites), but the database is one of \(project).")
+    }
     let remedy = backend.hasPrefix("$") ? "Unset it, or say --in-memory." : "Leave one of them out."
-    throw ValidationError("--demo writes into data of its own, but \(backend) names another backend. \(remedy)")
+    throw ValidationError(
+      "--demo writes into data of its own, but \(backend) names another backend. \(remedy) "
+        + "To let it write there: --demo-writes \(project).")
   }
 
   @MainActor
@@ -57,14 +77,14 @@ struct DashboardCommand: AsyncParsableCommand {
           + "screen ('hearth --help' lists them).")
     }
     Log.start(in: paths.state)
-    if demo, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
+    if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
     let notices =
       [fileError].compactMap(\.self)
       + EditorFile.abandoned(below: paths.state).map { folder in
         "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
     let options = Session.Options(
-      storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, startsOffline: offline,
+      storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed, startsOffline: offline,
       mouse: appearance.mouse(configured: file.mouse), depth: appearance.color.depth, glyphs: file.glyphs.choice,
       theme: theme, catalog: catalog, stateFolder: paths.state, notices: notices)
     let session: Session

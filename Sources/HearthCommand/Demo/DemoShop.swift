@@ -2,7 +2,8 @@
 import FirestoreModel
 import SeededRandom
 
-/// A shop that keeps happening: what the demo's second client writes, decided by a seed alone.
+/// A shop that keeps happening: what one of the demo's clients writes, decided by a seed alone. It never grows beyond a
+/// size that a screen can hold for days.
 struct DemoShop: Sendable {
   static let orders = ResourcePath("orders")
   static let users = ResourcePath("users")
@@ -24,12 +25,29 @@ struct DemoShop: Sendable {
     "who took the tape?", "lunch?", "printer works again 🎉", "back in five",
   ]
 
+  /// Who is at work: they order, and they chat.
+  static let customers = ["ada", "grace", "edsger"]
+  private static let orderLimit = 60
+  private static let messageLimit = 40
+
   private var random: SeededGenerator
+  private let customer: String?
   /// The newest orders and their stage, so that they move forward.
   private var openOrders: [(key: DocumentKey, stage: Int)] = []
+  /// Those that arrived, which are cleared away in the end.
+  private var closedOrders: [DocumentKey] = []
   private var messageIDs: [DocumentKey] = []
 
-  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+  /// - Parameter customer: who orders and chats; `nil` for all people.
+  init(seed: UInt64, customer: String? = nil) {
+    random = SeededGenerator(seed: seed)
+    self.customer = customer
+  }
+
+  private mutating func person() -> (String, String) {
+    let anyone = random.pick(Self.people)
+    return customer.flatMap { customer in Self.people.first { $0.0 == customer } } ?? anyone
+  }
 
   /// The data that a new database starts with, as one batch.
   mutating func openingStock() -> [Mutation] {
@@ -68,7 +86,10 @@ struct DemoShop: Sendable {
   mutating func pause() -> Int { Int(random.below(1000)) + 500 }
 
   private mutating func newOrder() -> [Mutation] {
-    let (user, name) = random.pick(Self.people)
+    if openOrders.count + closedOrders.count >= Self.orderLimit, !closedOrders.isEmpty {
+      return [Mutation(key: closedOrders.removeFirst(), operation: .delete)]
+    }
+    let (user, name) = person()
     let lines = (0..<(random.below(3) + 1)).map { _ -> (String, Int, Int64) in
       let (good, cents) = random.pick(Self.goods)
       return (good, cents, random.below(4) + 1)
@@ -83,7 +104,7 @@ struct DemoShop: Sendable {
       ])
     order.transforms = [FieldTransform(path: FieldPath("createdAt"), operation: .serverTimestamp)]
     openOrders.append((order.key, 0))
-    if openOrders.count > 40 { openOrders.removeFirst() }
+    if openOrders.count > 40 { closedOrders.append(openOrders.removeFirst().key) }
     let ordered = FieldTransform(path: FieldPath("orders"), operation: .increment(.integer(1)))
     return [order, patch(Self.users.appending(user), [:], transforms: [ordered])]
   }
@@ -93,18 +114,22 @@ struct DemoShop: Sendable {
     let index = Int(random.below(Int64(openOrders.count)))
     openOrders[index].stage += 1
     let (key, stage) = openOrders[index]
-    if stage == Self.stages.count - 1 { openOrders.remove(at: index) }
+    if stage == Self.stages.count - 1 {
+      openOrders.remove(at: index)
+      closedOrders.append(key)
+    }
     let updated = FieldTransform(path: FieldPath("updatedAt"), operation: .serverTimestamp)
     return [patch(key.path, ["status": .string(Self.stages[stage])], transforms: [updated])]
   }
 
   private mutating func newMessage() -> [Mutation] {
+    if messageIDs.count >= Self.messageLimit { return removedMessage() }
     let subject = openOrders.last.map { String($0.key.documentID.prefix(4)) } ?? "it"
     let phrase = random.pick(Self.phrases)
     let text = phrase.split(separator: "%@", omittingEmptySubsequences: false).joined(separator: subject)
     var message = set(
       Self.messages.appending(AutomaticID.make(using: &random)),
-      ["from": .string(random.pick(Self.people).0), "text": .string(text), "reactions": .map([:])])
+      ["from": .string(person().0), "text": .string(text), "reactions": .map([:])])
     message.transforms = [FieldTransform(path: FieldPath("sentAt"), operation: .serverTimestamp)]
     messageIDs.append(message.key)
     return [message]

@@ -25,6 +25,7 @@ final class Session {
     var durability: BackendConfiguration.Durability
     var isDemo: Bool
     var demoSeed: UInt64
+    var demoSpeed: Double
     var startsOffline: Bool
     var mouse: Bool
     var depth: ColorDepth?
@@ -67,7 +68,8 @@ final class Session {
       },
       theme: options.theme.slug, isMouseOn: options.mouse,
       // Over a line that may be slow a move of the cursor is kept small.
-      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil)
+      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
+      hasCoach: options.isDemo)
     state = DashboardState(configuration, size: screen.size, now: .now)
     frames = FramePacer(screen)
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
@@ -104,7 +106,7 @@ final class Session {
       if options.isDemo {
         let demo = DemoClient(
           datastore: connection.datastore, ground: demoGround(connection), seed: options.demoSeed,
-          clock: ContinuousClock())
+          speed: options.demoSpeed, clock: ContinuousClock())
         let notify: @MainActor @Sendable (String) -> Void = { [weak self] in self?.notify(.warning, $0) }
         group.addTask { await demo.run(notify: notify) }
         for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
@@ -132,10 +134,13 @@ final class Session {
 
   /// Data that could not be opened is replaced by an empty backend in memory, which lies in no folder.
   private func demoGround(_ connection: Connection) -> DemoGround {
-    guard case .embedded(let folder) = options.storage.backend, connection.problem == nil else {
-      return DemoGround(folder: nil, database: options.storage.database)
+    let database = options.storage.database
+    switch options.storage.backend {
+    case .embedded(let folder):
+      return DemoGround(folder: connection.problem == nil ? folder : nil, database: database)
+    case .remote(let remote):
+      return DemoGround(folder: options.stateFolder, database: database, host: "\(remote.endpoint.host):\(remote.endpoint.port)")
     }
-    return DemoGround(folder: folder, database: options.storage.database)
   }
 
   // MARK: The loop

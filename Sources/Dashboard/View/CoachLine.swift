@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// The coach's step, in place of the footer's keys.
+struct CoachLine {
+  let state: DashboardState
+  let layout: Layout
+  let glyphs: Glyphs
+
+  func draw(on canvas: inout Canvas) {
+    guard let coach = state.coach, state.overlay == nil, state.toasts.isEmpty, let footer = layout.footer else { return }
+    let badges = Footer(state, width: footer.width).badges.width
+    let room = footer.width - (badges == 0 ? 0 : badges + 1)
+    let (short, rest) = coach.text { name in
+      let contexts: [KeyContext] = [.screen, .pane(.collections)]
+      return Keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
+    }
+    let end = "   esc: no coach "
+    let text = [" " + short + rest + end, " " + short + rest + " ", " " + short + " "]
+      .first { SafeText.columns(of: $0) <= room } ?? " " + short
+    canvas.fill(Rect(x: 0, y: footer.y, width: room, height: 1))
+    canvas.put(text, at: Point(x: 0, y: footer.y), role: .toast, maxWidth: room)
+  }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import Foundation
+
+/// Where the demo may write: a database that it has filled itself, or one that is empty. Which it has filled is noted
+/// in a file beside the embedded backend's data, one name per line.
+struct DemoGround: Sendable {
+  /// The folder of the embedded backend's data, or of notes about servers; `nil` for data in memory, which is new with
+  /// every start.
+  let folder: String?
+  let database: DatabaseID
+  /// Where a server is that has the database.
+  var host: String?
+
+  private var name: String { (host.map { $0 + " " } ?? "") + database.name }
+
+  private var note: String? { folder.map { "\($0)/made-by-demo" } }
+
+  private var known: [String] {
+    guard let note, let content = FileManager.default.contents(atPath: note) else { return [] }
+    return String(decoding: content, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  enum Claim: Hashable, Sendable {
+    /// Empty until now, and the demo's from now on.
+    case new
+    /// The demo's own, with what it wrote before.
+    case own
+    /// There are documents that the demo did not make.
+    case foreign
+  }
+
+  /// - Throws: what the backend says; an error of the file system if the database cannot be noted as the demo's.
+  func claim(at datastore: any Datastore) async throws -> Claim {
+    if try await !datastore.listCollectionIDs(below: .root).isEmpty {
+      return known.contains(name) ? .own : .foreign
+    }
+    if let folder, let note {
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+      let names = known.filter { $0 != name } + [name]
+      try Data((names.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: note), options: .atomic)
+    }
+    return .new
+  }
+}
