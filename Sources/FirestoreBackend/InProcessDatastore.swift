@@ -88,6 +88,10 @@ package struct InProcessDatastore: Datastore {
     try await backend.documents(keys, in: database).documents
   }
 
+  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
+    try await backend.documents(keys, .readTime(time.timestamp), in: database).documents
+  }
+
   package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
     try await backend.run(ReadRequest(ServedQuery(target), in: database)).documents
   }

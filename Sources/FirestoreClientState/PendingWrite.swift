@@ -63,12 +63,17 @@ package struct WriteOutcome: Sendable {
   package var after: Duration?
   /// `nil` for an acknowledgement; code `cancelled` for a batch that the user took back.
   package var rejection: RPCStatus?
+  /// When the backend applied the batch, by its clock; `nil` for one that it did not apply.
+  package var commitTime: SnapshotVersion?
 
-  package init(sequence: Int, batch: BatchID, after: Duration?, rejection: RPCStatus?) {
+  package init(
+    sequence: Int, batch: BatchID, after: Duration?, rejection: RPCStatus?, commitTime: SnapshotVersion? = nil
+  ) {
     self.sequence = sequence
     self.batch = batch
     self.after = after
     self.rejection = rejection
+    self.commitTime = commitTime
   }
 }
 

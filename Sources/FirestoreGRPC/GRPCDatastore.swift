@@ -45,8 +45,17 @@ package final class GRPCDatastore: Datastore {
   }
 
   package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
+    try await lookup(keys, asOf: nil)
+  }
+
+  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
+    try await lookup(keys, asOf: time)
+  }
+
+  /// - Parameter time: `nil` for the newest documents.
+  private func lookup(_ keys: [DocumentKey], asOf time: SnapshotVersion?) async throws(RPCStatus) -> [Document] {
     if keys.isEmpty { return [] }
-    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, in: database) }, names)
+    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, in: database, at: time) }, names)
     let responses = try await collect(.batchGetDocuments, request) { reader throws(WireError) in
       try reader.batchGetResponse(names)
     }

@@ -26,6 +26,8 @@ package protocol Datastore: Sendable {
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
   /// Reads documents at one version; a document that does not exist comes as `missing`. Order as asked.
   func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document]
+  /// The same as of a time within the last hour.
+  func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document]
   func runQuery(_ target: Target) async throws(RPCStatus) -> [Document]
   /// The name of the document that has so many before it in the target's order, its limit aside; `nil` if none has.
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey?
@@ -42,6 +44,11 @@ package protocol Datastore: Sendable {
 }
 
 extension Datastore {
+  /// For a way to a backend that cannot be asked about the past.
+  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
+    throw RPCStatus(.unimplemented, "This backend answers for the present only.")
+  }
+
   /// For a way to a backend that does not look for them.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] { [] }
 

@@ -92,7 +92,9 @@ struct WriteHistory: Sendable {
     sequence += 1
     var outcome = WriteOutcome(sequence: sequence, batch: batch, after: after, rejection: nil)
     switch result {
-    case .success: if let after { roundTrips = (roundTrips + [after]).suffix(Self.capacity) }
+    case .success(let response):
+      outcome.commitTime = response.commitTime
+      if let after { roundTrips = (roundTrips + [after]).suffix(Self.capacity) }
     case .failure(let status): outcome.rejection = status
     }
     outcomes = (outcomes + [outcome]).suffix(Self.capacity)

@@ -11,6 +11,7 @@ struct View: Sendable {
   struct Step: Sendable {
     fileprivate(set) var documents: DocumentSet
     fileprivate(set) var changes = DocumentChangeSet()
+    fileprivate(set) var departed: [DocumentKey: Document] = [:]
     fileprivate(set) var mutatedKeys: DocumentKeySet
     fileprivate(set) var touched: Set<DocumentKey> = []
     fileprivate(set) var heldBack: [DocumentKey: SnapshotVersion]
@@ -141,6 +142,7 @@ struct View: Sendable {
     guard target.matches(document) else {
       guard let old else { return }
       step.changes.track(DocumentChange(kind: .removed, document: old))
+      step.departed[key] = document
       step.documents.remove(key)
       step.mutatedKeys.remove(key)
       step.heldBack[key] = nil
@@ -211,6 +213,7 @@ struct View: Sendable {
     var snapshot = snapshot(causes: causes)
     snapshot.oldDocuments = old
     snapshot.changes = step.changes.changes(orderedBy: query)
+    snapshot.departed = step.departed
     snapshot.syncStateChanged = wasSynced != isSynced
     outcome.snapshot = snapshot
     return outcome

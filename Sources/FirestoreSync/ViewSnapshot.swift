@@ -10,6 +10,9 @@ package struct ViewSnapshot: Sendable {
   package var oldDocuments: DocumentSet
   /// Removed, added, modified, metadata; each in query order.
   package var changes: [DocumentChange]
+  /// Documents that matched and do not any more, as they are now: missing if they were deleted. A document that only
+  /// the limit keeps out is not among them.
+  package var departed: [DocumentKey: Document] = [:]
   package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
   package var syncStateChanged: Bool
@@ -43,6 +46,7 @@ package struct ViewSnapshot: Sendable {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
     initial.changes = documents.map { DocumentChange(kind: .added, document: $0) }
+    initial.departed = [:]
     initial.syncStateChanged = true
     initial.excludesMetadataChanges = false
     return initial
@@ -64,6 +68,7 @@ package struct ViewSnapshot: Sendable {
     var merged = later
     merged.oldDocuments = oldDocuments
     merged.changes = changeSet.changes(orderedBy: query)
+    merged.departed = departed.merging(later.departed) { $1 }
     merged.syncStateChanged = syncStateChanged || later.syncStateChanged
     merged.causes = SnapshotCause.merging(causes, later.causes)
     return merged

@@ -24,6 +24,28 @@ struct CallTests {
     }
   }
 
+  @Test("A look-up of the past names its time, one of the present none")
+  func lookupInThePast() async throws {
+    let asked = Mutex<[SwiftProtobuf.Google_Protobuf_Timestamp?]>([])
+    try await serve(.batchGetDocuments) { _, requests, send in
+      for try await request in requests {
+        let message = try Wire.BatchGetDocumentsRequest(serializedBytes: request)
+        var time: SwiftProtobuf.Google_Protobuf_Timestamp?
+        if case .readTime(let readTime)? = message.consistencySelector { time = readTime }
+        asked.withLock { $0.append(time) }
+      }
+      var writer = WireWriter()
+      writer.batchGetResponse(
+        ReadResponse(document: Samples.document, readTime: Samples.version), DocumentNames(Samples.database))
+      try await send.write(writer.bytes)
+    } _: { datastore in
+      _ = try await datastore.lookup([Samples.key], at: Samples.version)
+      _ = try await datastore.lookup([Samples.key])
+    }
+    let times = asked.withLock { $0 }
+    #expect(times.map { $0?.seconds } == [Samples.version.timestamp.seconds, nil])
+  }
+
   @Test("Documents are looked up in the order in which they are asked for, missing ones with the read time")
   func lookup() async throws {
     let other = DocumentKey(unchecked: ResourcePath("cities/LA"))

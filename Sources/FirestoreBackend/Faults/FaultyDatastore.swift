@@ -69,6 +69,10 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.lookup(keys) }
   }
 
+  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
+    try await call { () async throws(RPCStatus) in try await base.lookup(keys, at: time) }
+  }
+
   package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
     try await call { () async throws(RPCStatus) in try await base.runQuery(target) }
   }

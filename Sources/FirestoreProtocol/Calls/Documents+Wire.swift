@@ -125,11 +125,15 @@ package struct ReadResponse: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest` for the newest documents.
-  package mutating func batchGetRequest(_ keys: [DocumentKey], in database: DatabaseID) {
+  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
+  /// - Parameter time: as of when; `nil` for the newest documents.
+  package mutating func batchGetRequest(
+    _ keys: [DocumentKey], in database: DatabaseID, at time: SnapshotVersion? = nil
+  ) {
     let names = DocumentNames(database)
     field(1, string: database.name)
     for key in keys { names.write(key, as: 2, to: &self) }
+    if let time { field(7, timestamp: time.timestamp) }
   }
 
   /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
