@@ -271,7 +271,7 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "FirestoreTesting", "HearthCommand", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreTesting", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
         "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "Dashboard",

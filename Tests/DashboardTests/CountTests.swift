@@ -86,4 +86,49 @@ import Testing
     driver.press("h l")
     #expect(driver.effects.contains(.client(.count(ResourcePath("orders")))))
   }
+
+  @Test(
+    "What a server counts does not contradict the rows of a collection that is shown whole, waiting writes included")
+  func waitingWrites() {
+    var driver = opened(4)
+    driver.client(.counted(ResourcePath("orders"), 5), at: 1)
+    #expect(driver.screen.contains("4 docs"))
+    driver.press("h")
+    #expect(driver.screen.contains("4 docs"))
+  }
+
+  @Test("Offline, a write of one's own counts at once in a folded collection")
+  func offline() {
+    var driver = opened(3, total: 3)
+    driver.press("h")
+    driver.client(.status(ClientStatus(onlineState: .offline, since: at(1))), at: 1)
+    _ = counts(&driver, until: 3)
+    driver.client(.pendingWrites([pendingWrite(1, .set, "orders/new", at: at(4), .held)]), at: 4)
+    #expect(counts(&driver, until: 6) == [.client(.count(ResourcePath("orders")))])
+    driver.client(.counted(ResourcePath("orders"), 4), at: 6)
+    #expect(driver.screen.contains("4 docs"))
+  }
+
+  @Test("A listener to a part of a folded collection, or to a group, has it counted again when documents come or go")
+  func partialListeners() {
+    for query in [
+      Query(path: ResourcePath("orders"), limit: 2),
+      Query(path: .root, collectionGroup: "orders"),
+    ] {
+      var driver = opened(3, total: 3)
+      driver.press("h")
+      _ = driver.state.listen(to: query, name: "part")
+      let new = document("orders/new", ["n": 1])
+      Scenario.snapshot(&driver, ListenerTag(1), [.init(.added, new)], count: 2, [.fromServer], at: 1)
+      #expect(counts(&driver, until: 3) == [.client(.count(ResourcePath("orders")))])
+    }
+  }
+
+  @Test("A collection that was only listed is counted anew at every start, folded or not")
+  func restart() {
+    var driver = Driver()
+    driver.client(.collections(below: .root, ["orders", "users"]), at: 0)
+    let counted = driver.effects.filter { if case .client(.count) = $0 { true } else { false } }
+    #expect(Set(counted.map { "\($0)" }).count == 2)
+  }
 }

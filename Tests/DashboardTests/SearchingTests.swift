@@ -81,6 +81,6 @@ struct SearchingTests {
   func undo(_ pane: String) {
     var driver = Scenario.detail.play(size)
     driver.press(pane + " u")
-    #expect(driver.effects == [.client(.undo)])
+    #expect(driver.effects == [.client(.undo())])
   }
 }

@@ -1,47 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreTesting
 import Testing
 
 @testable import HearthCommand
 
 @Suite struct UndoLogTests {
-  private let key = DocumentKey(unchecked: ResourcePath("orders/a"))
+  private let orders = key("orders/a")
 
-  @Test("What a write changed is written back as it was; a document that was not there is deleted")
-  func reversal() {
-    let changed = UndoLog.Change(key: key, before: ["n": .integer(1)], after: ["n": .integer(2)], computed: [])
-    #expect(changed.reversal == Mutation(key: key, operation: .set(["n": .integer(1)])))
-    let made = UndoLog.Change(key: key, before: nil, after: ["n": .integer(2)], computed: [])
-    #expect(made.reversal == Mutation(key: key, operation: .delete))
+  private func change(
+    _ before: UndoLog.Contents, _ after: UndoLog.Contents, _ transforms: [FieldTransform] = []
+  ) -> UndoLog.Change {
+    UndoLog.Change(key: orders, before: before, after: after, transforms: transforms)
   }
 
-  @Test("What somebody else has changed since is not touched; values that the backend computed do not count")
+  @Test(
+    "A field that a write changed is written back as it was, and no other; a document that was not there is deleted")
+  func reversal() throws {
+    let changed = change(.fields(["n": 1, "o": 1]), .fields(["n": 2, "o": 1]))
+    #expect(
+      try changed.reversal(of: .fields(["n": 2, "o": 7]))
+        == Mutation(
+          key: orders, operation: .patch(["n": 1], FieldMask([FieldPath("n")])), precondition: .exists(true)))
+    let made = change(.absent, .fields(["n": 2]))
+    #expect(try made.reversal(of: .fields(["n": 2])) == Mutation(key: orders, operation: .delete))
+    let deleted = change(.fields(["n": 1]), .absent)
+    #expect(
+      try deleted.reversal(of: .absent)
+        == Mutation(key: orders, operation: .set(["n": 1]), precondition: .exists(false)))
+  }
+
+  @Test("What was counted up is counted down, so that others' counting stays")
+  func increments() throws {
+    let counted = change(
+      .fields(["n": 1]), .fields(["n": 3]), [FieldTransform(path: FieldPath("n"), operation: .increment(2))])
+    #expect(counted.isUntouched(.fields(["n": 9])))
+    let reversal = try #require(try counted.reversal(of: .fields(["n": 9])))
+    #expect(reversal.operation == .patch([:], FieldMask([])))
+    #expect(reversal.transforms == [FieldTransform(path: FieldPath("n"), operation: .increment(-2))])
+  }
+
+  @Test("Only what undoing would overwrite counts as touched; values that the backend computed do not")
   func untouched() {
-    let change = UndoLog.Change(
-      key: key, before: nil, after: ["n": .integer(2), "at": .null], computed: [FieldPath("at")])
-    #expect(change.isUntouched(["n": .integer(2), "at": .timestamp(Timestamp(seconds: 7))]))
-    #expect(!change.isUntouched(["n": .integer(3), "at": .null]))
-    #expect(!change.isUntouched(nil))
-    let deletion = UndoLog.Change(key: key, before: ["n": .integer(1)], after: nil, computed: [])
-    #expect(deletion.isUntouched(nil))
-    #expect(!deletion.isUntouched([:]))
+    let time = FieldTransform(path: FieldPath("at"), operation: .serverTimestamp)
+    let made = change(.absent, .fields(["n": 2, "at": .null]), [time])
+    #expect(made.isUntouched(.fields(["n": 2, "at": .timestamp(Timestamp(seconds: 7))])))
+    #expect(!made.isUntouched(.fields(["n": 3, "at": .null])))
+    #expect(!made.isUntouched(.absent))
+    let changed = change(.fields(["n": 1, "o": 1]), .fields(["n": 2, "o": 1]))
+    #expect(changed.isUntouched(.fields(["n": 2, "o": 5])))
+    #expect(!changed.isUntouched(.fields(["n": 3, "o": 1])))
+    let deletion = change(.fields(["n": 1]), .absent)
+    #expect(deletion.isUntouched(.absent))
+    #expect(!deletion.isUntouched(.fields([:])))
   }
 
   @Test("A time that the backend has not filled in cannot be written back, wherever it stands")
   func unfinished() {
     let pending = Value.serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 1), previous: nil))
     for value in [pending, .map(["x": pending]), .map(["x": .map(["y": pending])])] {
-      #expect(UndoLog.Change(key: key, before: ["at": value], after: nil, computed: []).reversal == nil)
+      #expect(throws: UndoFailure.unfinished(orders)) {
+        try change(.fields(["at": value]), .absent).reversal(of: .absent)
+      }
     }
   }
 
-  @Test("The newest comes first; what was rejected or cancelled is not undone again")
+  @Test("What the cache did not know cannot be put back")
+  func unknown() {
+    #expect(throws: UndoFailure.unknown(orders)) { try change(.unknown, .absent).reversal(of: .absent) }
+  }
+
+  @Test("The newest comes first; what was rejected or cancelled is not undone again; a new write ends redoing")
   func order() {
+    func step(_ number: Int64) -> UndoLog.Step { UndoLog.Step(batch: BatchID(number), mutations: [], changes: []) }
     var log = UndoLog()
-    for number in 1...3 { log.append(UndoLog.Step(batch: BatchID(Int64(number)), documents: [])) }
+    for number in Int64(1)...3 { log.append(step(number)) }
     log.forget(BatchID(2))
-    #expect(log.popLast()?.batch == BatchID(3))
-    #expect(log.popLast()?.batch == BatchID(1))
-    #expect(log.popLast() == nil)
+    log.noteUndone(step(3), left: [:])
+    #expect(log.steps.map(\.batch) == [BatchID(1)])
+    #expect(log.undone.map(\.step.batch) == [BatchID(3)])
+    log.noteRedone(BatchID(3), as: step(5))
+    #expect(log.steps.map(\.batch) == [BatchID(1), BatchID(5)])
+    log.noteUndone(step(5), left: [:])
+    log.append(step(6))
+    #expect(log.undone.isEmpty)
   }
 }

@@ -157,12 +157,15 @@ package struct Browser: Sendable {
 
   // MARK: Events
 
+  /// The collection that a window shows or will show.
+  func path(of tag: WindowTag) -> ResourcePath? {
+    windows.first { $1.shown?.tag == tag || $1.requested?.tag == tag }?.key
+  }
+
   mutating func load(
     _ tag: WindowTag, _ documents: [Document], isFromCache: Bool, total: Int?, at now: Timestamp
   ) -> [Effect] {
-    guard let path = windows.first(where: { $1.shown?.tag == tag || $1.requested?.tag == tag })?.key,
-      var window = windows[path]
-    else { return [] }
+    guard let path = path(of: tag), var window = windows[path] else { return [] }
     var effects: [Effect] = []
     var landing = CollectionWindow.Landing.stay
     if let request = window.requested, request.tag == tag {
@@ -185,14 +188,14 @@ package struct Browser: Sendable {
     window.isFromCache = isFromCache
     window.failure = nil
     if let total { window.total = total }
-    if window.filter == nil, !window.hasBefore, !window.hasAfter { window.total = documents.count }
+    if window.isWhole { window.total = documents.count }
     windows[path] = window
     land(landing, documents)
     return effects
   }
 
   mutating func fail(_ tag: WindowTag, _ status: RPCStatus) {
-    guard let path = windows.first(where: { $1.shown?.tag == tag || $1.requested?.tag == tag })?.key else { return }
+    guard let path = path(of: tag) else { return }
     windows[path]?.failure = status
     windows[path]?.requested = nil
     if windows[path]?.shown?.tag == tag { windows[path]?.shown = nil }

@@ -72,6 +72,9 @@ struct CollectionWindow: Sendable {
     }
   }
 
+  /// Whether the window shows every document of the collection.
+  var isWhole: Bool { shown != nil && filter == nil && failure == nil && !hasBefore && !hasAfter }
+
   /// The query that reads a window and nothing else.
   static func query(
     _ path: ResourcePath, filter: BrowserFilter?, at place: Place, limit: Int, in database: DatabaseID
@@ -134,12 +137,15 @@ extension DashboardState {
     }
   }
 
-  /// Takes what was counted elsewhere, unless a listener knows better.
+  /// Takes what was counted elsewhere, unless a listener knows better, or a window that shows the whole collection:
+  /// unlike a server's count, these have the writes that wait.
   mutating func receive(count: Int, of path: ResourcePath) {
     let listener = listeners.first {
       $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
     }
-    let count = listener?.count ?? count
+    let window = browser.windows[path]
+    let shown = window?.isWhole == true ? window?.documents.count : nil
+    let count = listener?.count ?? shown ?? count
     browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
   }
 }

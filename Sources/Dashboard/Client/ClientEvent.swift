@@ -44,6 +44,12 @@ package enum ClientEvent: Sendable {
   /// The three layers of an open document: the backend's version as cached, the one mutation that sums up what is
   /// queued, and what listeners see.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?)
+  /// A write of this client replaced what its author had not seen. Comes after its acknowledgement.
+  case conflict(WriteConflict)
+  /// An edited document was changed in the same fields while the editor was open: nothing is written yet.
+  case editConflict(EditConflict)
+  /// A write cannot be taken back, or done again, without overwriting what came after it: nothing is written yet.
+  case undoConflict(UndoConflict)
   /// The text that came back from the editor cannot be written. The text is kept, so that nothing typed is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
   /// The answer to `Effect.explain`.

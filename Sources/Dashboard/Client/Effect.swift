@@ -33,8 +33,11 @@ package enum ClientEffect: Equatable, Sendable {
   case write([Mutation])
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
-  /// Take the newest of the dashboard's own writes back.
-  case undo
+  /// Take the newest of the dashboard's own writes back; answers `undoConflict` where that would overwrite other changes
+  /// than those that the user has allowed.
+  case undo(over: UndoConflict? = nil)
+  /// Do the write again that was taken back last.
+  case redo(over: UndoConflict? = nil)
   /// Queue a rejected batch again, or other mutations in its place.
   case resend(BatchID, as: [Mutation]? = nil)
   /// Forget rejected batches.

@@ -103,15 +103,27 @@ package struct Feed: Sendable {
     pausedAt = nil
   }
 
-  /// The newest rows about a document, newest last; what the History tab shows.
-  func history(of key: DocumentKey) -> [FeedRow] {
-    var seen: [FeedRow] = []
-    for row in rows where row.key == key && row.document != nil {
-      // Several listeners report the same version; one row tells it.
-      if let last = seen.last, last.document == row.document, last.kind == row.kind { continue }
-      seen.append(row)
+  /// Rows of late that may tell of an acknowledgement before it is known how long it took.
+  private static let late = 256
+
+  /// Adds how long an acknowledgement took to the rows that came before that was known.
+  mutating func note(_ batch: BatchID, after time: Duration) {
+    let bare = ChangeAccount.acknowledgement(of: batch, after: nil)
+    let full = ChangeAccount.acknowledgement(of: batch, after: time)
+    for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == batch {
+      let summary = rows[index].summary
+      guard summary.hasPrefix(bare), !summary.hasPrefix(bare + " in ") else { continue }
+      rows[index].summary = full + summary.dropFirst(bare.count)
     }
-    return seen
+  }
+
+  /// The rows of late in which listeners showed a batch as waiting, one for each listener.
+  func echoes(of batch: BatchID, in key: DocumentKey) -> [FeedRow] {
+    var seen: Set<ListenerTag> = []
+    return rows.suffix(Self.late).filter { row in
+      guard row.batch == batch, row.key == key, let listener = row.listener else { return false }
+      return seen.insert(listener).inserted
+    }
   }
 
   private mutating func refilter() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestoreQuery
 
 /// One row of the live feed.
 package struct FeedRow: Sendable {
@@ -10,6 +11,8 @@ package struct FeedRow: Sendable {
     /// A line across the feed, such as the beginning of an outage.
     case divider
     case failed
+    /// A write replaced what its author had not seen.
+    case conflict
   }
 
   /// Consecutive: rows are found by it, never by their place on the screen.
@@ -26,6 +29,11 @@ package struct FeedRow: Sendable {
   /// Why the snapshot fired, where the row does not show it otherwise.
   package var why: String?
   package var batch: BatchID?
+  /// The batch whose acknowledgement the row tells.
+  package var acknowledges: BatchID?
+  /// The version of the document that the row brought, in the history of the session.
+  package var version: Int?
+  /// As the row left it; `nil` where that is not known.
   package var document: Document?
   package var previous: Document?
 
@@ -50,6 +58,14 @@ package struct FeedRow: Sendable {
 }
 
 extension FeedRow.Kind {
+  init(_ kind: DocumentChange.Kind) {
+    switch kind {
+    case .added: self = .added
+    case .removed: self = .removed
+    case .modified, .metadata: self = .modified
+    }
+  }
+
   /// The kind without colour.
   var letter: String {
     switch self {
@@ -57,7 +73,7 @@ extension FeedRow.Kind {
     case .modified: "~"
     case .removed: "-"
     case .synced: "="
-    case .failed: "!"
+    case .failed, .conflict: "!"
     case .divider: " "
     }
   }

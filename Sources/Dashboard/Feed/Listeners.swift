@@ -37,12 +37,21 @@ package struct ListenerSnapshot: Sendable {
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added one.
     package var previous: Document?
+    /// Of a removed document, what it is now: missing if it was deleted. `nil` where only the limit keeps it out, or
+    /// where that is not known.
+    package var now: Document?
 
-    package init(_ kind: DocumentChange.Kind, _ document: Document, previous: Document? = nil) {
+    package init(
+      _ kind: DocumentChange.Kind, _ document: Document, previous: Document? = nil, now: Document? = nil
+    ) {
       self.kind = kind
       self.document = document
       self.previous = previous
+      self.now = now
     }
+
+    /// The document after the change.
+    var after: Document { now ?? document }
   }
 
   package var listener: ListenerTag

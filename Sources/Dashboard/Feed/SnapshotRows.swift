@@ -11,10 +11,7 @@ struct SnapshotRows {
   var listener: ListenerRecord
   var time: Timestamp
   var glyphs: Glyphs
-  /// Send-to-acknowledgement of recently acknowledged batches.
-  var acknowledgements: [BatchID: Duration]
-  /// The batch that wrote a document which has just been confirmed.
-  var confirmedBatch: (DocumentKey) -> BatchID?
+  var writes: WriteQueue
   /// What of the documents of a collection is worth saying first.
   var interest: (ResourcePath) -> FieldInterest
 
@@ -30,7 +27,8 @@ struct SnapshotRows {
     if snapshot.changes.count > limit {
       rows = [.added, .modified, .removed].compactMap { summaryRow(of: $0) }
     } else {
-      rows = snapshot.changes.map(row)
+      let causes = CausesOfChanges(snapshot.causes, writes)
+      rows = snapshot.changes.map { row($0, causes) }
     }
     if snapshot.syncStateChanged, !snapshot.isFromCache {
       rows.append(
@@ -43,84 +41,31 @@ struct SnapshotRows {
     return rows
   }
 
-  /// Whether this device, not the backend, is behind the snapshot.
-  private var isLocal: Bool { snapshot.causes.contains(where: \.isLocal) }
-
   private func base(_ kind: FeedRow.Kind, _ summary: String) -> FeedRow {
     FeedRow(
-      time: time, kind: kind, listener: listener.tag, listenerName: listener.name, isLocal: isLocal,
-      isFromCache: snapshot.isFromCache, hasPendingWrites: false, summary: summary)
+      time: time, kind: kind, listener: listener.tag, listenerName: listener.name,
+      isLocal: snapshot.causes.contains(where: \.isLocal), isFromCache: snapshot.isFromCache, hasPendingWrites: false,
+      summary: summary)
   }
 
-  private func row(_ change: ListenerSnapshot.Change) -> FeedRow {
-    var row = base(kind(of: change), "")
+  private func row(_ change: ListenerSnapshot.Change, _ causes: CausesOfChanges) -> FeedRow {
+    let account = ChangeAccount(
+      change: change, causes: causes, query: listener.query, isFromCache: snapshot.isFromCache, writes: writes,
+      interest: interest(change.document.key.collection), glyphs: glyphs)
+    var row = base(account.kind, account.summary)
     row.key = change.document.key
-    row.document = change.document
-    row.previous = change.previous
-    row.hasPendingWrites = change.document.hasPendingWrites
-    let cause = summary(of: change)
-    row.summary = cause.text
-    row.batch = cause.batch
+    // Of what only left the results, nothing new is known.
+    row.document = change.kind == .removed && change.now == nil ? nil : change.after
+    row.previous = change.kind == .removed ? change.previous ?? change.document : change.previous
+    row.isLocal = account.isLocal
+    row.hasPendingWrites = account.hasPendingWrites
+    row.batch = account.batch
+    row.acknowledges = account.acknowledged
     return row
   }
 
-  private func kind(of change: ListenerSnapshot.Change) -> FeedRow.Kind {
-    switch change.kind {
-    case .added: .added
-    case .removed: .removed
-    case .modified, .metadata: .modified
-    }
-  }
-
-  private func summary(of change: ListenerSnapshot.Change) -> (text: String, batch: BatchID?) {
-    let what = contents(of: change)
-    for cause in snapshot.causes {
-      switch cause {
-      case .localWrite(let batch): return (what, batch)
-      case .acknowledged(let batch):
-        return (acknowledgement(of: batch) + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
-      case .rejected(let batch, let status): return ("\(batch) undone: \(status.code.name)", nil)
-      case .cancelled(let batch): return ("\(batch) taken back", nil)
-      default: continue
-      }
-    }
-    // The acknowledgement alone changes nothing to see: the document counts as pending until the watch stream has it.
-    if change.previous?.hasPendingWrites == true, !change.document.hasPendingWrites,
-      let batch = confirmedBatch(change.document.key)
-    {
-      return (acknowledgement(of: batch) + (change.kind == .metadata ? "" : " \(glyphs.bullet) " + what), nil)
-    }
-    return (what, nil)
-  }
-
-  private func acknowledgement(of batch: BatchID) -> String {
-    "ack \(batch)" + (acknowledgements[batch].map { " in " + TimeText.latency($0) } ?? "")
-  }
-
-  private func contents(of change: ListenerSnapshot.Change) -> String {
-    switch change.kind {
-    case .removed: return removal(change)
-    case .added:
-      guard change.document.exists else { return "content unknown" }
-      let headline = interest(change.document.key.collection).headline(of: change.document, glyphs)
-      return isLocal ? "new \(glyphs.bullet) \(headline)" : headline
-    case .metadata:
-      return change.document.hasPendingWrites ? "pending" : snapshot.isFromCache ? "from cache" : "confirmed"
-    case .modified:
-      let old = change.previous?.data?.fields ?? Fields()
-      let changes = FieldChange.between(old, change.document.data?.fields ?? Fields())
-      if changes.isEmpty { return "no field changed" }
-      return interest(change.document.key.collection).text(of: changes, in: change.document, glyphs, limit: 4)
-    }
-  }
-
-  private func removal(_ change: ListenerSnapshot.Change) -> String {
-    if case .found = change.document.state, !isLocal { return "no longer matches" }
-    return "deleted"
-  }
-
   private func summaryRow(of kind: FeedRow.Kind) -> FeedRow? {
-    let count = snapshot.changes.count { self.kind(of: $0) == kind }
+    let count = snapshot.changes.count { FeedRow.Kind($0.kind) == kind }
     guard count > 0 else { return nil }
     return base(kind, "\(documents(count)) " + (snapshot.isFromCache ? "from cache" : "from server"))
   }

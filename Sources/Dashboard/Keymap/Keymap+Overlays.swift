@@ -10,6 +10,7 @@ extension Keymap {
     + list(.newMenu, accept: "choose", hint: "choose")
     + list(.faults, accept: "switch it, or let it happen to the next write", hint: "switch")
     + list(.explanation, accept: "do what the row says", hint: "do it")
+    + list(.decision, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
     + columns + filter + confirm + listener

@@ -112,10 +112,10 @@ extension Keymap {
     Command("wrap", "w", in: .pane(.detail), "wrap long texts, or cut them", change: { $0.detail?.wraps.toggle() }),
     Command(
       "older-version", ",", in: .pane(.detail), "compare with an older version",
-      change: { $0.detail?.goBack(by: 1) }),
+      change: { $0.stepVersion(by: -1) }),
     Command(
       "newer-version", ".", in: .pane(.detail), "compare with a newer version",
-      change: { $0.detail?.goBack(by: -1) }),
+      change: { $0.stepVersion(by: 1) }),
     Command(
       "listen", "space", in: .pane(.detail), "listen to the document, or stop", run: { $0.toggleListener() }),
     Command(

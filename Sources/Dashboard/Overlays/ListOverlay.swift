@@ -16,6 +16,7 @@ package struct ListOverlay: Sendable {
     case faults
     case explanation(ExplanationPanel)
     case columns(ColumnPicker)
+    case decision(Decision)
   }
 
   var content: Content
@@ -34,6 +35,7 @@ package struct ListOverlay: Sendable {
     case .faults: .faults
     case .explanation: .explanation
     case .columns: .columns
+    case .decision: .decision
     }
   }
 
@@ -43,6 +45,7 @@ package struct ListOverlay: Sendable {
     case .copyMenu(let items), .newMenu(let items): items.map(\.letter)
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
+    case .decision(let decision): decision.items.map(\.letter)
     case .help, .palette, .themes, .messages, .columns: []
     }
   }
@@ -65,6 +68,8 @@ struct MenuItem: Sendable {
     case copy(String)
     case newDocument(in: ResourcePath)
     case newListener
+    /// Do something, and say what was done where nothing else does.
+    case perform([Effect], saying: String? = nil)
   }
 
   var letter: Character
@@ -86,6 +91,7 @@ extension DashboardState {
     case .faults: FaultItem.allCases.count
     case .explanation: ExplanationPanel.Item.allCases.count
     case .columns(let picker): picker.names.count
+    case .decision(let decision): decision.items.count
     }
   }
 
@@ -110,6 +116,7 @@ extension DashboardState {
     case .help(let contexts): return perform(list.commands(of: contexts)[index])
     case .palette(let palette): return run(list.items(of: palette)[index].target)
     case .copyMenu(let items), .newMenu(let items): return choose(items[index].choice)
+    case .decision(let decision): return choose(decision.items[index].choice)
     case .themes, .messages: return []
     // Several can be combined, so these stay open.
     case .faults:
@@ -136,6 +143,9 @@ extension DashboardState {
     case .newListener:
       openListenerEditor(from: selectedCollection?.text ?? "")
       return []
+    case .perform(let effects, let text):
+      if let text { toast(.info, text) }
+      return effects
     }
   }
 

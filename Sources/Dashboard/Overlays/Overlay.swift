@@ -5,6 +5,7 @@ import FirestoreModel
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
+    case decision
 
     package var title: String {
       switch self {
@@ -20,6 +21,7 @@ package enum Overlay: Sendable {
       case .faults: "Faults"
       case .explanation: "Explanation"
       case .columns: "Columns"
+      case .decision: "Decision"
       }
     }
   }

@@ -16,7 +16,7 @@ struct DetailLine {
     switch line.content {
     case .field(let field): add(field, to: &drawn)
     case .change(let change): add(change, to: &drawn)
-    case .version(let row): add(row, to: &drawn)
+    case .version(let version): add(version, to: &drawn)
     case .layers(let name, let server, let queued, let seen):
       let isQueued = queued != nil
       drawn.cell(isQueued ? "~" : "", .diffModified, width: 3)
@@ -67,20 +67,24 @@ struct DetailLine {
     cell(change.new, width: columns.value, to: &drawn)
   }
 
-  private func add(_ row: FeedRow, to drawn: inout Line) {
-    drawn.cell(row.kind.letter, row.kind.role, width: 3)
+  private func add(_ version: VersionHistory.Version, to drawn: inout Line) {
+    let isConflict = state.conflicts.contains { $0.key == version.key && $0.batch == version.acknowledges }
+    let kind = isConflict ? .conflict : version.kind
+    drawn.cell(kind.letter, kind.role, width: 3)
     let isWide = columns.name + columns.value >= 50
     let precision: TimeText.Precision = isWide ? .hours : .minutes
-    drawn.add(TimeText.milliseconds(row.time, offset: state.configuration.utcOffset, from: precision), .textMuted)
+    drawn.add(TimeText.milliseconds(version.time, offset: state.configuration.utcOffset, from: precision), .textMuted)
     drawn.skip(2)
     drawn.cell(
-      isWide ? (row.isLocal ? "LOCAL" : "SERVER") : row.isLocal ? "L" : "S",
-      row.isLocal ? .sourceLocal : .sourceServer, width: isWide ? 8 : 2)
-    if let batch = row.batch {
+      isWide ? (version.isLocal ? "LOCAL" : "SERVER") : version.isLocal ? "L" : "S",
+      version.isLocal ? .sourceLocal : .sourceServer, width: isWide ? 8 : 2)
+    if let batch = version.batch {
       drawn.add(batch.description, .flagPending)
       drawn.skip(2)
     }
-    drawn.add(row.summary)
+    if isConflict { drawn.add("conflict \(glyphs.bullet) ", .warn) }
+    drawn.add(version.summary)
+    if let why = version.why { drawn.add(" \(glyphs.bullet) \(why)", .textMuted) }
   }
 
   private func cell(_ value: Value?, width: Int, to drawn: inout Line) {

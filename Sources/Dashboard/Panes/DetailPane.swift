@@ -103,15 +103,22 @@ struct DetailPane {
   /// `pending · from cache`, `as the server has it`.
   private func status(_ detail: Detail) -> String {
     if detail.isPreview { return "\(glyphs.enter) opens" }
+    if detail.tab == .diff, let id = detail.version {
+      let newer = state.versions.versions(of: detail.key).count { $0.id > id }
+      if newer > 0 { return "\(newer) back" }
+    }
     guard detail.isLoaded else { return "loading" }
     guard let shown = detail.local ?? detail.remote else { return "not cached" }
     var words: [String] = []
+    let isWaiting = shown.hasLocalMutations || detail.overlay != nil
     switch shown.state {
-    case .found: words.append(detail.hasPendingWrites ? "pending writes" : "in sync with the cache")
-    case .missing: words.append(detail.hasPendingWrites ? "pending delete" : "does not exist")
+    case .found:
+      words.append(
+        isWaiting ? "pending writes" : shown.hasCommittedMutations ? "acknowledged" : "in sync with the cache")
+    case .missing:
+      words.append(isWaiting ? "pending delete" : shown.hasCommittedMutations ? "deleted" : "does not exist")
     case .unknown: words.append("content unknown")
     }
-    if detail.tab == .diff, detail.versionsBack > 0 { words = ["\(detail.versionsBack) back"] }
     return words.joined(separator: " \(glyphs.bullet) ")
   }
 

@@ -100,7 +100,7 @@ struct FeedPane {
     line.skip(columns.gap)
     let room = columns.width - line.width - (columns.lead > 1 ? 1 : 0)
     guard room > 2 else { return line }
-    let summaryRole: Role = row.kind == .failed ? .error : .text
+    let summaryRole: Role = row.kind == .failed ? .error : row.kind == .conflict ? .warn : .text
     guard let batch = row.batch, room >= 14 else {
       let summary = SafeText.truncated(row.summary, to: room, ellipsis: glyphs.ellipsis)
       line.add(summary, summaryRole)
@@ -195,6 +195,7 @@ extension FeedRow.Kind {
     case .removed: .changeRemoved
     case .synced, .divider: .changeSynced
     case .failed: .error
+    case .conflict: .warn
     }
   }
 }

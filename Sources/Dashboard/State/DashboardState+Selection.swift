@@ -49,10 +49,10 @@ extension DashboardState {
     }
   }
 
-  /// What is known of a document: the open detail, a browser window, or the feed.
+  /// What is known of a document: the open detail, what was seen of it last, or a browser window.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
-    return browser.document(key) ?? feed.rows.last { $0.key == key }?.document
+    return versions.newest(of: key)?.document ?? browser.document(key)
   }
 
   /// The collection around the selection, if it is filtered.

@@ -29,6 +29,9 @@ package struct DashboardState: Sendable {
   package internal(set) var listeners: [ListenerRecord] = []
   package internal(set) var feed = Feed()
   package internal(set) var detail: Detail?
+  package internal(set) var versions = VersionHistory()
+  /// Own writes that replaced what their author had not seen, newest last.
+  package internal(set) var conflicts: [WriteConflict] = []
   package internal(set) var toasts: [Toast] = []
   /// Earlier toasts, newest last.
   package internal(set) var messages: [Toast] = []

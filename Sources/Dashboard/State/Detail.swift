@@ -33,8 +33,8 @@ package struct Detail: Sendable {
   var folding = Folding.automatic
   /// Fields whose folding differs from what `folding` says.
   var toggled: Set<[String]> = []
-  /// How many versions back the Diff tab looks.
-  var versionsBack = 0
+  /// The version that the Diff tab shows; the newest for `nil`.
+  var version: Int?
   /// Whether texts that are wider than their column go on in the lines below.
   var wraps = false
   /// What `n` and `N` look for.
@@ -50,9 +50,6 @@ package struct Detail: Sendable {
     self.folding = folding
     toggled = []
   }
-
-  /// Compares with an older version, or with a newer one.
-  mutating func goBack(by step: Int) { versionsBack = max(0, versionsBack + step) }
 
   var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
 }

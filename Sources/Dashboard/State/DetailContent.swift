@@ -8,7 +8,7 @@ enum DetailContent {
     enum Content {
       case field(FieldTree.Line)
       case change(FieldChange)
-      case version(FeedRow)
+      case version(VersionHistory.Version)
       /// One field in three layers.
       case layers(name: String, server: Value?, queued: String?, seen: Value?)
       case fact(String, String)
@@ -27,7 +27,7 @@ enum DetailContent {
     case .data: detail.wraps ? data(detail).flatMap { WrappedField($0, detail, state).lines } : data(detail)
     case .diff: diff(detail, state)
     case .history: history(detail, state)
-    case .overlay: overlay(detail)
+    case .overlay: overlay(detail, state)
     case .meta: meta(detail, state)
     }
   }
@@ -51,33 +51,51 @@ enum DetailContent {
     return lines.map { Line(id: ["field"] + $0.path, content: .field($0)) }
   }
 
-  /// The pair of versions that the Diff tab compares, newest first.
-  static func comparedVersions(_ detail: Detail, _ state: DashboardState) -> (old: FeedRow?, new: FeedRow?) {
-    let history = state.feed.history(of: detail.key)
-    guard !history.isEmpty else { return (nil, nil) }
-    let index = max(0, history.count - 1 - detail.versionsBack)
+  /// The pair of versions that the Diff tab compares; `old` is `nil` for the first that is kept.
+  static func comparedVersions(
+    _ detail: Detail, _ state: DashboardState
+  ) -> (old: VersionHistory.Version?, new: VersionHistory.Version?) {
+    let history = state.versions.versions(of: detail.key)
+    guard let last = history.indices.last else { return (nil, nil) }
+    guard let id = detail.version else { return (last > 0 ? history[last - 1] : nil, history[last]) }
+    guard let index = history.firstIndex(where: { $0.id == id }) else { return (nil, nil) }
     return (index > 0 ? history[index - 1] : nil, history[index])
   }
 
   private static func diff(_ detail: Detail, _ state: DashboardState) -> [Line] {
     let (older, newer) = comparedVersions(detail, state)
-    guard let newer else { return note("no version was seen in this session: listen to it and change it") }
-    let old = newer.previous?.data?.fields ?? older?.document?.data?.fields ?? Fields()
-    let new = newer.kind == .removed ? Fields() : newer.document?.data?.fields ?? Fields()
-    let changes = FieldChange.between(old, new)
-    if changes.isEmpty { return note("no field differs") }
-    return changes.map { Line(id: ["change"] + $0.path.segments, content: .change($0)) }
+    guard let newer else { return note(detail.version == nil ? unseen(detail) : "this version is no longer kept") }
+    let head = [versionLine(newer)]
+    let conflicts = conflictLines(detail.key, state) { $0.batch == newer.acknowledges }
+    guard let old = older?.document ?? (newer.isCreation ? newer.document.before : nil) else {
+      return head + note("the first version that was seen: there is none to compare it with") + conflicts
+    }
+    let changes = FieldChange.between(old.data?.fields ?? Fields(), newer.document.data?.fields ?? Fields())
+    if changes.isEmpty { return head + note("no field differs from the version before") + conflicts }
+    return head + changes.map { Line(id: ["change"] + $0.path.segments, content: .change($0)) } + conflicts
   }
 
   private static func history(_ detail: Detail, _ state: DashboardState) -> [Line] {
-    let history = state.feed.history(of: detail.key)
-    if history.isEmpty { return note("no version was seen in this session: listen to it") }
-    return history.reversed().map { Line(id: ["version", "\($0.id)"], content: .version($0)) }
+    let history = state.versions.versions(of: detail.key)
+    if history.isEmpty { return note(unseen(detail)) }
+    return history.reversed().map(versionLine)
   }
 
-  private static func overlay(_ detail: Detail) -> [Line] {
-    guard detail.isLoaded else { return note("loading") }
-    guard let mutation = detail.overlay else { return note("nothing is queued: listeners see the server's document") }
+  private static func versionLine(_ version: VersionHistory.Version) -> Line {
+    Line(id: ["version", "\(version.id)"], content: .version(version))
+  }
+
+  private static func unseen(_ detail: Detail) -> String {
+    if !detail.isLoaded { return "loading" }
+    return detail.local?.exists == true ? "what was seen of it is no longer kept" : "it has not existed in this session"
+  }
+
+  private static func overlay(_ detail: Detail, _ state: DashboardState) -> [Line] {
+    let conflicts = conflictLines(detail.key, state) { _ in true }
+    guard detail.isLoaded else { return note("loading") + conflicts }
+    guard let mutation = detail.overlay else {
+      return note("nothing is queued: listeners see the server's document") + conflicts
+    }
     let server = detail.remote?.data?.fields ?? Fields()
     let seen = detail.local?.data?.fields ?? Fields()
     var lines: [Line] = []
@@ -89,7 +107,31 @@ enum DetailContent {
           id: ["layers", name],
           content: .layers(name: name, server: server[name], queued: queued(name, mutation), seen: seen[name])))
     }
-    return lines
+    return lines + conflicts
+  }
+
+  /// What the document's own writes replaced without its author's having seen it, field by field, newest write first.
+  private static func conflictLines(
+    _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
+  ) -> [Line] {
+    let now = state.document(key)?.data?.fields
+    return state.conflicts.filter { $0.key == key && isWanted($0) }.reversed().flatMap { conflict in
+      let time = TimeText.clock(conflict.commitTime.timestamp, offset: state.configuration.utcOffset)
+      let head = Line(
+        id: ["conflict", conflict.batch.description],
+        content: .note("conflict: \(conflict.batch), applied \(time), replaced what its author had not seen"))
+      return [head]
+        + conflict.fields.map { field in
+          let values = [
+            ("saw", field.base), ("wrote", field.mine), ("replaced", field.theirs), ("now", now?[field.path]),
+          ]
+          return Line(
+            id: ["conflict", conflict.batch.description] + field.path.segments,
+            content: .fact(
+              field.path.canonicalText,
+              values.map { "\($0) \($1.map(ValueText.short) ?? "nothing")" }.joined(separator: ", ")))
+        }
+    }
   }
 
   /// What the queued mutation does to a field of the top level.
@@ -131,12 +173,18 @@ enum DetailContent {
     let watching = state.listeners.filter { $0.failure == nil && watches($0, detail.key, document) }.map(\.name)
     facts.append(("listeners", watching.isEmpty ? "none" : watching.joined(separator: ", ")))
     if let batch = state.writes.batch(touching: detail.key) { facts.append(("newest batch", batch.description)) }
+    if let version = state.versions.newest(of: detail.key) {
+      let time = TimeText.clock(version.time, offset: state.configuration.utcOffset)
+      let why = [version.summary, version.why, version.batch?.description].compactMap(\.self).joined(separator: ", ")
+      facts.append(("last news", "\(time) \(why)"))
+      facts.append(("versions seen", "\(state.versions.versions(of: detail.key).count)"))
+    }
     return facts.map { Line(id: ["fact", $0.0], content: .fact($0.0, $0.1)) }
   }
 
   private static func pendingText(_ document: Document?) -> String {
     switch document?.pending {
-    case .local?: "yes, not acknowledged"
+    case .local?: document?.exists == true ? "yes, not acknowledged" : "delete, not acknowledged"
     case .committed?: "acknowledged, the server's version is on its way"
     case Document.PendingWrites.none?, nil: "no"
     }
@@ -159,7 +207,9 @@ extension DetailContent.Line {
     case .change(let change):
       change.path.segments.joined(separator: ".") + " "
         + [change.old, change.new].compactMap { $0.map(ValueText.short) }.joined(separator: " ")
-    case .version(let row): row.searchText
+    case .version(let version):
+      [version.isLocal ? "LOCAL" : "SERVER", version.summary, version.why, version.batch?.description]
+        .compactMap(\.self).joined(separator: " ")
     case .layers(let name, let server, let queued, let seen):
       [name, server.map(ValueText.short), queued, seen.map(ValueText.short)].compactMap(\.self).joined(separator: " ")
     case .fact(let name, let text): name + " " + text
@@ -168,4 +218,9 @@ extension DetailContent.Line {
     case .rest: ""
     }
   }
+}
+
+extension Document {
+  /// The document before it came into being.
+  fileprivate var before: Document { Document(key: key, version: nil, state: .missing) }
 }

@@ -86,6 +86,11 @@ package struct WriteQueue: Sendable {
     return [newest[key], gone].compactMap(\.self).max()
   }
 
+  /// What a batch wrote that waits or left the queue lately; `nil` if it is not known.
+  func documents(of batch: BatchID) -> [DocumentKey]? {
+    (row(batch) ?? (finished.map(\.row) + rejected).first { $0.batch == batch })?.documents
+  }
+
   mutating func replace(with writes: [PendingWrite], of size: QueueSize? = nil) {
     let rows = writes.map { QueueRow($0) }
     hidden = QueueSize(

@@ -72,22 +72,37 @@ extension DashboardState {
       case nil: return []
       }
     case .detail:
+      if case .version(let version)? = selectedLine?.content, detail?.tab == .history {
+        return openDifference(version.id, of: version.key)
+      }
       guard case .field(let line)? = selectedLine?.content else { return [] }
       if case .reference(_, let key)? = line.local ?? line.server { return openDetail(key) }
       if line.isOpen != nil { detail?.toggled.formSymmetricDifference([line.path]) }
       return []
-    case .writes, .feed: return selectedKey.map { openDetail($0) } ?? []
+    case .writes: return selectedKey.map { openDetail($0) } ?? []
+    case .feed: return openFeedRow()
     case .network: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
     }
+  }
+
+  /// A row opens its document at what the row tells: the difference it made, or the conflict.
+  private mutating func openFeedRow() -> [Effect] {
+    guard let row = feed.selected, let key = row.key else { return [] }
+    guard row.kind == .conflict else { return openDifference(row.version, of: key) }
+    let effects = openDetail(key)
+    detail?.tab = .overlay
+    detail?.cursor = Cursor()
+    return effects
   }
 
   mutating func openDetail(_ key: DocumentKey) -> [Effect] {
     focus = .detail
     if detail?.key == key { return [] }
     let old = detail?.key
+    // What a window or the session already knows is shown until the layers arrive.
+    let known = document(key)
     detail = Detail(key)
-    // What a window or the feed already knows is shown until the layers arrive.
-    detail?.local = browser.document(key) ?? feed.rows.last { $0.key == key }?.document
+    detail?.local = known
     return (old.map { [.client(.closeDetail($0))] } ?? []) + [.client(.openDetail(key))]
   }
 

@@ -10,6 +10,7 @@ extension DashboardState {
     case .snapshot(let snapshot): receive(snapshot)
     case .listenerFailed(let tag, let status): fail(tag, status)
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
+      noteWindow(tag, documents)
       return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
     case .windowFailed(let tag, let status): browser.fail(tag, status)
     case .located(let tag, let key, let count): return receive(located: key, by: tag, cachedCount: count)
@@ -32,6 +33,10 @@ extension DashboardState {
       detail?.overlay = overlay
       detail?.local = local
       detail?.isLoaded = true
+      if let local { note(local, in: Query(path: key.path)) }
+    case .conflict(let conflict): receive(conflict)
+    case .editConflict(let conflict): overlay = .list(ListOverlay(content: .decision(Decision(conflict))))
+    case .undoConflict(let conflict): overlay = .list(ListOverlay(content: .decision(Decision(conflict))))
     case .editorFailed(let request, let line, let column, let reason):
       overlay = .confirm(
         Confirmation(
@@ -60,11 +65,12 @@ extension DashboardState {
     }
     let collections = Set(snapshot.changes.lazy.map(\.document.key.collection))
     let interests = Dictionary(uniqueKeysWithValues: collections.map { ($0, interest(in: $0)) })
-    let builder = SnapshotRows(
-      snapshot: snapshot, listener: listeners[index], time: now, glyphs: configuration.glyphs,
-      acknowledgements: writes.acknowledgements, confirmedBatch: writes.confirmedBatch(of:),
-      interest: { interests[$0] ?? FieldInterest(FieldStatistics(), picked: nil) })
-    let rows = builder.rows()
+    var rows = SnapshotRows(
+      snapshot: snapshot, listener: listeners[index], time: now, glyphs: configuration.glyphs, writes: writes,
+      interest: { interests[$0] ?? FieldInterest(FieldStatistics(), picked: nil) }
+    ).rows()
+    note(&rows)
+    if !rows.contains(where: { $0.key != nil }) { noteKnown(snapshot.changes, of: listeners[index].query) }
     rows.forEach { feed.append($0) }
     rate.note(rows.count, at: now)
     listeners[index].count = snapshot.count
@@ -121,7 +127,11 @@ extension DashboardState {
 
   private mutating func receive(_ waiting: [PendingWrite], of size: QueueSize?) {
     let known = Set(writes.live.filter { $0.isHeld && $0.isNonIdempotent }.map(\.batch))
+    let newest = writes.live.last?.batch
     writes.replace(with: waiting, of: size)
+    // Where the cache is what is counted, a write counts at once.
+    let new = network.isOffline ? writes.live.filter { row in newest.map { $0 < row.batch } ?? true } : []
+    for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
       toast(.warning, "held: \(row.batch) is an increment and not idempotent: watch it on reconnect")
     }
@@ -130,20 +140,92 @@ extension DashboardState {
   private mutating func acknowledge(_ batch: BatchID, after time: Duration) {
     let row = writes.row(batch)
     writes.acknowledge(batch, after: time, at: now)
-    for key in row?.documents ?? [] { browser.noteChange(in: key.collection, at: now) }
-    guard let key = row?.documents.first, !isWatched(key) else { return }
-    // No listener will report it, so the feed does.
-    feed.append(
-      FeedRow(time: now, kind: .modified, key: key, summary: "ack \(batch) in \(TimeText.latency(time))"))
-    rate.note(1, at: now)
+    feed.note(batch, after: time)
+    versions.note(batch, after: time)
+    var seen: Set<DocumentKey> = []
+    let written = (row?.write.mutations ?? []).filter { seen.insert($0.key).inserted }
+    for mutation in written { browser.noteChange(in: mutation.key.collection, at: now) }
+    let silent = written.filter { !isReported($0, by: batch) }
+    for mutation in silent.prefix(Self.mostAcknowledged) { noteAcknowledgement(of: batch, mutation, after: time) }
+    if silent.count > Self.mostAcknowledged {
+      let more = silent.count - Self.mostAcknowledged
+      feed.append(
+        FeedRow(
+          time: now, kind: .modified,
+          summary: ChangeAccount.acknowledgement(of: batch, after: time) + " \(configuration.glyphs.bullet) "
+            + "\(grouped(more)) more document\(more == 1 ? "" : "s")"))
+      rate.note(1, at: now)
+    }
   }
 
-  /// Whether a listener fires when a write to the document is acknowledged.
+  /// Documents of one batch that get an acknowledgement's row each.
+  private static let mostAcknowledged = 20
+
+  /// Says in the feed what no listener will: a document that is not there any more, or that nobody listens to.
+  private mutating func noteAcknowledgement(of batch: BatchID, _ mutation: Mutation, after time: Duration) {
+    let echoes = feed.echoes(of: batch, in: mutation.key)
+    var row = FeedRow(
+      time: now, kind: mutation.feedKind, key: mutation.key,
+      summary: ChangeAccount.acknowledgement(of: batch, after: time))
+    row.acknowledges = batch
+    if mutation.operation == .delete { row.summary += " \(configuration.glyphs.bullet) deleted" }
+    if echoes.isEmpty { feed.append(row) }
+    for echo in echoes {
+      row.listener = echo.listener
+      row.listenerName = echo.listenerName
+      feed.append(row)
+    }
+    rate.note(max(1, echoes.count), at: now)
+  }
+
+  /// Whether a listener has reported the acknowledgement of a write to a document, or is going to.
+  private func isReported(_ mutation: Mutation, by batch: BatchID) -> Bool {
+    let key = mutation.key
+    if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
+    // Of a document that is not there, no listener hears anything.
+    guard mutation.operation != .delete, let document = document(key), document.exists else { return false }
+    return listeners.contains { listener in
+      guard listener.failure == nil, listener.options.includeMetadataChanges,
+        DetailContent.watches(listener, key, document)
+      else { return false }
+      // What the limit keeps out is not reported.
+      return listener.query.limit == nil || feed.echoes(of: batch, in: key).contains { $0.listener == listener.tag }
+    }
+  }
+
+  /// Whether a listener fires when a write to the document is taken back.
   private func isWatched(_ key: DocumentKey) -> Bool {
     listeners.contains { listener in
       guard listener.failure == nil, listener.options.includeMetadataChanges else { return false }
       return listener.query.path == key.path || (!listener.query.path.isDocument && listener.covers(key.collection))
     }
+  }
+
+  /// So many conflicts are kept.
+  private static let mostConflicts = 200
+
+  private mutating func receive(_ conflict: WriteConflict) {
+    conflicts = (conflicts + [conflict]).suffix(Self.mostConflicts)
+    let shown = conflict.fields.prefix(2).map { field in
+      "\(field.path.canonicalText): wrote \(text(of: field.mine)) over \(text(of: field.theirs)), saw "
+        + text(of: field.base)
+    }
+    let more = conflict.fields.count > 2 ? "\(conflict.fields.count - 2) more fields" : nil
+    let words = ["conflict \(conflict.batch)"] + shown + [more].compactMap(\.self)
+    feed.append(
+      FeedRow(
+        time: now, kind: .conflict, key: conflict.key,
+        summary: words.joined(separator: " \(configuration.glyphs.bullet) ")))
+    rate.note(1, at: now)
+    toast(.warning, "\(conflict.batch) replaced what you had not seen in \(conflict.key.path.text)")
+  }
+
+  private func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
+
+  /// Keeps what the browser is about to show.
+  private mutating func noteWindow(_ tag: WindowTag, _ documents: [Document]) {
+    guard let path = browser.path(of: tag) else { return }
+    for document in documents { note(document, in: Query(path: path)) }
   }
 
   private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
@@ -162,5 +244,16 @@ extension DashboardState {
     guard let key = row?.documents.first, !isWatched(key) else { return }
     feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) taken back"))
     rate.note(1, at: now)
+  }
+}
+
+extension Mutation {
+  /// The mark of the rows that tell of it.
+  fileprivate var feedKind: FeedRow.Kind {
+    switch operation {
+    case .delete: .removed
+    case .set where precondition == .exists(false): .added
+    case .set, .patch, .verify: .modified
+    }
   }
 }

@@ -136,6 +136,7 @@ extension DashboardState {
       case .themes(let original): return show(theme: original)
       case .explanation(let panel): overlay = panel.editor.map { .listener($0) }
       case .columns(let picker): pickColumns(picker.original, of: picker.path)
+      case .decision(let decision): if let text = decision.leaving { toast(.info, text) }
       case .help, .palette, .copyMenu, .newMenu, .messages, .faults: break
       }
     case .filter(let line): return dropFilter(of: line.pane)

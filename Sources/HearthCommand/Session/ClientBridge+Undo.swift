@@ -6,111 +6,150 @@ import FirestoreSync
 extension ClientBridge {
   /// Writes a batch, one after the other, so that each finds what the one before left.
   func write(_ mutations: [Mutation]) {
-    let earlier = lastWrite
-    lastWrite = request { bridge in
-      await earlier?.value
-      let before = try await bridge.contents(of: mutations)
-      let batch = try await bridge.engine.write(mutations).local
-      let after = try await bridge.contents(of: mutations)
-      let documents = before.keys.map { key in
-        UndoLog.Change(
-          key: key, before: before[key] ?? nil, after: after[key] ?? nil,
-          computed: mutations.filter { $0.key == key }.flatMap { $0.transforms.map(\.path) })
-      }
-      bridge.undoLog.append(UndoLog.Step(batch: batch, documents: documents))
-      bridge.noteCollections(of: mutations.map(\.key))
+    inOrder { bridge in
+      let (step, _) = try await bridge.perform(mutations)
+      bridge.undoLog.append(step)
     }
   }
 
-  private func contents(of mutations: [Mutation]) async throws -> [DocumentKey: Fields?] {
-    var contents: [DocumentKey: Fields?] = [:]
-    for key in Set(mutations.map(\.key)) { contents[key] = try await engine.cachedDocument(key)?.data?.fields }
+  /// Runs what writes after what was asked for before it.
+  private func inOrder(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
+    let earlier = lastWrite
+    lastWrite = request { bridge in
+      await earlier?.value
+      try await body(bridge)
+    }
+  }
+
+  /// Writes a batch, and finds out what it did.
+  private func perform(_ mutations: [Mutation]) async throws -> (UndoLog.Step, WriteHandle) {
+    let keys = Set(mutations.map(\.key))
+    var before = try await contents(of: keys)
+    // What must not be there is not there, or else it is not made.
+    for mutation in mutations where mutation.precondition == .exists(false) && before[mutation.key] == .unknown {
+      before[mutation.key] = .absent
+    }
+    let handle = engine.write(mutations)
+    let batch = try await handle.local
+    noteSeen(before, by: batch, mutations)
+    let after = try await contents(of: keys)
+    noteCollections(of: keys)
+    let changes = keys.sorted().map { key in
+      UndoLog.Change(
+        key: key, before: before[key] ?? .unknown, after: after[key] ?? .unknown,
+        transforms: mutations.filter { $0.key == key }.flatMap(\.transforms))
+    }
+    return (UndoLog.Step(batch: batch, mutations: mutations, changes: changes), handle)
+  }
+
+  private func contents(of keys: Set<DocumentKey>) async throws -> [DocumentKey: UndoLog.Contents] {
+    var contents: [DocumentKey: UndoLog.Contents] = [:]
+    for key in keys { contents[key] = UndoLog.Contents(try await engine.cachedDocument(key)) }
     return contents
   }
 
   /// Takes the newest of the dashboard's own writes back.
-  func undo() {
-    guard let step = undoLog.popLast() else { return emit(.notice(.info, "nothing to undo")) }
-    request { bridge in
+  /// - Parameter allowed: the changes by others that may be overwritten.
+  func undo(over allowed: UndoConflict?) {
+    inOrder { bridge in
+      guard let step = bridge.undoLog.steps.last else { return bridge.emit(.notice(.info, "nothing to undo")) }
       do {
         try await bridge.engine.cancelWrite(step.batch)
+        bridge.undoLog.noteUndone(step, left: try await bridge.contents(of: Set(step.changes.map(\.key))))
         bridge.emit(.notice(.info, "\(step.batch) taken back before it was sent"))
       } catch let error as RPCStatus where error.code == .notFound {
-        try await bridge.reverse(step)
+        try await bridge.reverse(step, over: allowed)
       } catch let error as RPCStatus where error.code == .failedPrecondition {
-        bridge.undoLog.append(step)
         bridge.emit(.notice(.warning, "\(step.batch) is on its way: undo it when it is acknowledged"))
       }
     }
   }
 
   /// Writes what there was before.
-  private func reverse(_ step: UndoLog.Step) async throws {
+  private func reverse(_ step: UndoLog.Step, over allowed: UndoConflict?) async throws {
+    let keys = Set(step.changes.map(\.key))
+    let now = try await contents(of: keys)
+    let touched = step.changes.filter { !$0.isUntouched(now[$0.key] ?? .unknown) }
+    if touched.contains(where: { now[$0.key] != .unknown }) {
+      let conflict = UndoConflict(
+        batch: step.batch, isRedo: false,
+        documents: touched.map { .init(key: $0.key, left: $0.after.fields, now: now[$0.key]?.fields) })
+      guard conflict == allowed else { return emit(.undoConflict(conflict)) }
+    }
     var mutations: [Mutation] = []
-    for change in step.documents {
-      let now = try await engine.cachedDocument(change.key)?.data?.fields
-      guard change.isUntouched(now) else {
-        return emit(.notice(.warning, "not undone: \(change.key) was changed since \(step.batch)"))
+    do throws(UndoFailure) {
+      for change in step.changes {
+        if let mutation = try change.reversal(of: now[change.key] ?? .unknown) { mutations.append(mutation) }
       }
-      guard let mutation = change.reversal else {
-        return emit(.notice(.warning, "not undone: \(change.key) had a pending server time before \(step.batch)"))
-      }
-      mutations.append(mutation)
+    } catch {
+      return emit(.notice(.warning, "\(step.batch) is not undone: \(error)"))
     }
-    let batch = try await engine.write(mutations).local
-    emit(.notice(.info, "\(step.batch) undone by \(batch)"))
-  }
-}
-
-/// What the dashboard wrote, so that it can be taken back: as long as it waits by cancelling it, afterwards by writing
-/// the old contents, unless the document was changed by others since.
-struct UndoLog {
-  struct Step {
-    var batch: BatchID
-    var documents: [Change]
+    guard !mutations.isEmpty else {
+      undoLog.noteUndone(step, left: now)
+      return emit(.notice(.info, "nothing of \(step.batch) is left to undo"))
+    }
+    let handle = engine.write(mutations)
+    let batch = try await handle.local
+    noteSeen(now, by: batch, mutations)
+    undoLog.noteUndone(step, left: try await contents(of: keys))
+    report(handle, "\(step.batch) undone by \(batch): \(Self.text(of: mutations))") { $0.undoLog.restore(step) }
   }
 
-  struct Change {
-    var key: DocumentKey
-    /// `nil` where there was no document.
-    var before: Fields?
-    var after: Fields?
-    /// Fields whose values the backend computed.
-    var computed: [FieldPath]
-
-    /// Whether the document is still as the write left it.
-    func isUntouched(_ now: Fields?) -> Bool { withoutComputed(now) == withoutComputed(after) }
-
-    private func withoutComputed(_ fields: Fields?) -> Fields? {
-      var fields = fields
-      for path in computed { fields?[path] = nil }
-      return fields
-    }
-
-    /// - Returns: `nil` for contents with times that the backend had not filled in yet.
-    var reversal: Mutation? {
-      guard let before else { return Mutation(key: key, operation: .delete) }
-      if before.entries.contains(where: { Self.isUnfinished($0.value) }) { return nil }
-      return Mutation(key: key, operation: .set(before))
-    }
-
-    private static func isUnfinished(_ value: Value) -> Bool {
-      switch value {
-      case .serverTimestamp: true
-      case .map(let fields): fields.entries.contains { isUnfinished($0.value) }
-      case .array(let values): values.contains(where: isUnfinished)
-      default: false
+  /// Does the write again that was taken back last.
+  /// - Parameter allowed: the changes by others that may be overwritten.
+  func redo(over allowed: UndoConflict?) {
+    inOrder { bridge in
+      guard let undone = bridge.undoLog.undone.last else { return bridge.emit(.notice(.info, "nothing to redo")) }
+      let step = undone.step
+      let now = try await bridge.contents(of: Set(step.changes.map(\.key)))
+      let touched = step.changes.filter { change in
+        let computed = Set(change.transforms.map(\.path))
+        return !UndoLog.Change.areEqual(
+          now[change.key] ?? .unknown, undone.left[change.key] ?? .unknown, except: computed)
       }
+      if !touched.isEmpty {
+        let conflict = UndoConflict(
+          batch: step.batch, isRedo: true,
+          documents: touched.map { .init(key: $0.key, left: undone.left[$0.key]?.fields, now: now[$0.key]?.fields) })
+        guard conflict == allowed else { return bridge.emit(.undoConflict(conflict)) }
+      }
+      let (again, handle) = try await bridge.perform(step.mutations)
+      bridge.undoLog.noteRedone(step.batch, as: again)
+      bridge.report(handle, "\(step.batch) done again as \(again.batch): \(Self.text(of: step.mutations))") { _ in }
     }
   }
 
-  private static let limit = 100
-  private var steps: [Step] = []
+  /// Says what was done once the backend has done it; until then that it waits, where that takes a while.
+  /// - Parameter undo: for a write that the backend refuses.
+  private func report(
+    _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
+  ) {
+    if !canReachBackend { emit(.notice(.info, "\(text); the server is told when you are online")) }
+    request { bridge in
+      do throws(RPCStatus) {
+        _ = try await handle.acknowledged
+        bridge.emit(.notice(.info, text))
+      } catch {
+        // The rejection is told by itself.
+        undo(bridge)
+      }
+    }
+  }
 
-  mutating func append(_ step: Step) { steps = (steps + [step]).suffix(Self.limit) }
-
-  mutating func popLast() -> Step? { steps.popLast() }
-
-  /// Forgets a write that was rejected or cancelled: it has been undone already.
-  mutating func forget(_ batch: BatchID) { steps.removeAll { $0.batch == batch } }
+  /// `orders/a deleted`, `orders/a: status, total`.
+  private static func text(of mutations: [Mutation]) -> String {
+    let texts = mutations.prefix(2).map { mutation -> String in
+      switch mutation.operation {
+      case .delete: return "\(mutation.key) deleted"
+      case .set: return "\(mutation.key) written"
+      case .verify: return "\(mutation.key)"
+      case .patch(_, let mask):
+        let names = Set(mask.paths.map(\.canonicalText) + mutation.transforms.map(\.path.canonicalText)).sorted()
+        let more = names.count > 3 ? " and \(names.count - 3) more" : ""
+        return "\(mutation.key): " + names.prefix(3).joined(separator: ", ") + more
+      }
+    }
+    let more = mutations.count > 2 ? " and \(mutations.count - 2) more documents" : ""
+    return texts.joined(separator: "; ") + more
+  }
 }

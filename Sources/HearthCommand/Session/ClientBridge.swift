@@ -21,7 +21,7 @@ final class ClientBridge {
   }
 
   let engine: SyncEngine
-  private let datastore: any Datastore
+  let datastore: any Datastore
   private let faults: FaultInjector
   /// Why the data is not where the user expects it.
   private let dataNotice: StorageNotice?
@@ -30,13 +30,17 @@ final class ClientBridge {
   private var listeners: [ListenerTag: Subscription] = [:]
   private var windows: [WindowTag: Subscription] = [:]
   private var details: [DocumentKey: Subscription] = [:]
+  /// Open documents with writes whose result the server has not sent.
+  private var unsettled: Set<DocumentKey> = []
   private var requests: [Int: Task<Void, Never>] = [:]
   private var requestCount = 0
-  private var canReachBackend = true
+  private(set) var canReachBackend: Bool
   private var lastOutcome = 0
   private var lastQueue: [PendingWrite]?
   private var lastQueueSize: QueueSize?
   var undoLog = UndoLog()
+  /// What the authors of waiting writes saw.
+  var seen: [BatchID: SeenContents] = [:]
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
   private var lastRejected: [RejectedWrite] = []
@@ -46,14 +50,16 @@ final class ClientBridge {
   /// Collections as last listed, by the path above them.
   private var listed: [ResourcePath: Set<String>] = [:]
 
+  /// - Parameter startsOffline: whether the client uses no network until it is told to.
   init(
-    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?,
+    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, startsOffline: Bool = false,
     emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     engine = client.engine
     datastore = client.datastore
     self.faults = faults
     self.dataNotice = dataNotice
+    canReachBackend = !startsOffline
     self.emit = emit
   }
 
@@ -94,12 +100,15 @@ final class ClientBridge {
     case .listMissing(let collection): listMissing(in: collection)
     case .count(let collection): count(collection)
     case .openDetail(let key): openDetail(key)
-    case .closeDetail(let key): details.removeValue(forKey: key).map(end)
+    case .closeDetail(let key):
+      unsettled.remove(key)
+      details.removeValue(forKey: key).map(end)
     case .setNetwork(let enabled):
       request { if enabled { await $0.engine.enableNetwork() } else { await $0.engine.disableNetwork() } }
     case .write(let mutations): write(mutations)
     case .cancelWrite(let batch): request { try await $0.engine.cancelWrite(batch) }
-    case .undo: undo()
+    case .undo(let allowed): undo(over: allowed)
+    case .redo(let allowed): redo(over: allowed)
     case .resend(let batch, let mutations): resend(batch, as: mutations)
     case .dropRejected(let batches):
       settledRejected.formUnion(batches)
@@ -146,16 +155,22 @@ final class ClientBridge {
     details[key] = subscribe(to: Query(path: key.path), .withMetadata) { [weak self] element in
       guard let self else { return }
       switch element {
-      case .snapshot:
-        self.request { bridge in
-          let layers = try await bridge.engine.layers(of: key)
-          guard bridge.details[key] != nil else { return }
-          bridge.emit(.detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local))
-        }
+      case .snapshot: self.readLayers(of: key)
       case .failed(let status):
         self.details[key] = nil
         self.emit(.notice(.error, "\(key): \(status)"))
       }
+    }
+  }
+
+  private func readLayers(of key: DocumentKey) {
+    request { bridge in
+      let layers = try await bridge.engine.layers(of: key)
+      guard bridge.details[key] != nil else { return }
+      // A document that is not there fires nothing: what becomes of its deletion is found out with the status.
+      let isUnsettled = layers.overlay != nil || layers.local?.hasPendingWrites == true
+      if isUnsettled { bridge.unsettled.insert(key) } else { bridge.unsettled.remove(key) }
+      bridge.emit(.detail(key, remote: layers.remote, overlay: layers.overlay, local: layers.local))
     }
   }
 
@@ -252,8 +267,15 @@ final class ClientBridge {
   /// - Parameter mutations: what to write instead of what was rejected.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     settledRejected.insert(batch)
-    let handle = engine.resend(batch, as: mutations)
-    request { _ in _ = try await handle.local }
+    let written = mutations ?? lastRejected.first { $0.id == batch }?.mutations ?? []
+    request { bridge in
+      var contents: [DocumentKey: UndoLog.Contents] = [:]
+      for key in Set(written.map(\.key)) {
+        contents[key] = UndoLog.Contents(try await bridge.engine.cachedDocument(key))
+      }
+      let batch = try await bridge.engine.resend(batch, as: mutations).local
+      bridge.noteSeen(contents, by: batch, written)
+    }
   }
 
   /// Runs one request to its end or until `close`; a failure becomes a notice.
@@ -276,7 +298,13 @@ final class ClientBridge {
     return task
   }
 
+  /// What the cache knows of a document; `nil` also where it cannot be read.
+  func cachedDocument(_ key: DocumentKey) async -> Document? { try? await engine.cachedDocument(key) }
+
   // MARK: Status
+
+  /// Whether a batch is among those that were listed last.
+  func isWaiting(_ batch: BatchID) -> Bool { lastQueue?.contains { $0.id == batch } ?? false }
 
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
@@ -285,15 +313,21 @@ final class ClientBridge {
     if canReachBackend, !couldReachBackend { listed.keys.forEach(listCollections) }
     for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
       lastOutcome = outcome.sequence
-      if outcome.rejection != nil { undoLog.forget(outcome.batch) }
+      if outcome.rejection != nil {
+        undoLog.forget(outcome.batch)
+        forgetSeen(with: outcome.batch)
+      }
       if let rejection = outcome.rejection, rejection.code == .cancelled {
         emit(.writeCancelled(outcome.batch))
       } else if let rejection = outcome.rejection {
         emit(.writeRejected(outcome.batch, rejection))
       } else {
         emit(.writeAcknowledged(outcome.batch, after: outcome.after ?? .zero))
+        if let time = outcome.commitTime { tellConflicts(of: outcome.batch, appliedAt: time) }
       }
     }
+    for key in unsettled { readLayers(of: key) }
+    if lastQueue == nil { noteSeen(by: status.pendingWrites) }
     if status.pendingWrites != lastQueue || status.queue != lastQueueSize {
       (lastQueue, lastQueueSize) = (status.pendingWrites, status.queue)
       emit(.pendingWrites(status.pendingWrites, of: status.queue))
@@ -322,7 +356,10 @@ extension ListenerSnapshot {
     self.init(
       listener: tag,
       changes: snapshot.changes.map { change in
-        Change(change.kind, change.document, previous: snapshot.oldDocuments[change.document.key])
+        let key = change.document.key
+        return Change(
+          change.kind, change.document, previous: snapshot.oldDocuments[key],
+          now: change.kind == .removed ? snapshot.departed[key] : nil)
       },
       isFromCache: snapshot.isFromCache, syncStateChanged: snapshot.syncStateChanged,
       hasPendingWrites: snapshot.hasPendingWrites, count: snapshot.documents.count, causes: snapshot.causes)

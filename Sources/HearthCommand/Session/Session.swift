@@ -96,7 +96,9 @@ final class Session {
     let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
     let client = Client(cache, datastore: datastore, isNetworkEnabled: !options.startsOffline)
-    let bridge = ClientBridge(client, faults: faults, dataNotice: connection.problem) { [weak self] event in
+    let bridge = ClientBridge(
+      client, faults: faults, dataNotice: connection.problem, startsOffline: options.startsOffline
+    ) { [weak self] event in
       self?.apply(.client(event, at: .now))
     }
     self.bridge = bridge
@@ -262,7 +264,7 @@ final class Session {
           try await program.run(on: screen.inputDescriptor)
         }
         adoptSize()
-        if status == 0 { write(try file.text(), for: request) }
+        if status == 0 { await write(try file.text(), for: request) }
         if status != 0 { notify(.warning, "The editor ended with status \(status); nothing was written.") }
       } catch {
         notify(.error, "The text cannot be handed to an editor: \(error)")
@@ -271,21 +273,40 @@ final class Session {
     }
   }
 
-  private func write(_ edited: String, for request: EditRequest) {
-    do {
+  private func write(_ edited: String, for request: EditRequest) async {
+    do throws(JSONError) {
       let mutations = try DocumentEdit.mutations(
         for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
       guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
       if case .rejectedWrite(let batch) = request.subject {
         bridge?.perform(.resend(batch, as: mutations))
-      } else {
-        bridge?.perform(.write(mutations))
+        return
       }
+      switch try await standing(of: request, edited, mutations) {
+      case .alone: break
+      case .beside(let others):
+        let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
+        let more = others.count > 3 ? " and \(others.count - 3) more" : ""
+        notify(.info, "Somebody else changed \(names)\(more) meanwhile; only your fields are written.")
+      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now))
+      }
+      bridge?.perform(.write(mutations))
     } catch {
       var kept = request
       kept.text = edited
       apply(.client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now))
     }
+  }
+
+  /// How an edit stands to what the cache knows now; what it does not know is no obstacle.
+  private func standing(
+    of request: EditRequest, _ edited: String, _ mutations: [Mutation]
+  ) async throws(JSONError) -> EditStanding {
+    guard case .document(let key) = request.subject, let now = await bridge?.cachedDocument(key) else {
+      return .alone
+    }
+    return try DocumentEdit.standing(
+      of: request, edited: edited, mutations, now: now, database: options.storage.database)
   }
 
   private func copy(_ text: String) {

@@ -148,6 +148,13 @@ struct Scene {
     }
   }
 
+  /// Fires the browser's window with a document in a new version.
+  mutating func browse(_ document: Document) {
+    guard let window = state.browser.windows[document.key.collection], let shown = window.shown else { return }
+    let documents = window.documents.map { $0.key == document.key ? document : $0 }
+    hear(.windowLoaded(shown.tag, documents, isFromCache: window.isFromCache, total: window.total))
+  }
+
   mutating func queue(_ writes: PendingWrite...) {
     queue += writes
     hear(.pendingWrites(queue))
@@ -166,10 +173,15 @@ func stored(_ path: String, pending: Document.PendingWrites = .none, at seconds:
     pending: pending)
 }
 
-func change(_ kind: DocumentChange.Kind, _ document: Document, from previous: Document? = nil)
-  -> ListenerSnapshot.Change
-{
-  ListenerSnapshot.Change(kind, document, previous: previous)
+func change(
+  _ kind: DocumentChange.Kind, _ document: Document, from previous: Document? = nil, now: Document? = nil
+) -> ListenerSnapshot.Change {
+  ListenerSnapshot.Change(kind, document, previous: previous, now: now)
+}
+
+/// A document that was deleted.
+func missing(_ path: String, pending: Document.PendingWrites = .none) -> Document {
+  Document(key: key(path), version: nil, state: .missing, pending: pending)
 }
 
 func row(

@@ -47,7 +47,7 @@ enum Shop {
     var scene = backend.map { Scene(size: size, glyphs: glyphs, backend: $0) } ?? Scene(size: size, glyphs: glyphs)
     scene.store["orders"] =
       [
-        order("4hT0q9Lm", "paid", 42), packed, order("8sW1bnRk", "new", 99.9, pending: .local),
+        order("4hT0q9Lm", "paid", 42), paid, order("8sW1bnRk", "new", 99.9, pending: .local),
         order("9aaPq2Xc", "paid", 7),
       ]
       + (10..<60).map { order("Zt5vK\($0)", "new", Double($0)) }
@@ -82,6 +82,7 @@ enum Shop {
     scene.snapshot("12:04:16.002", 4, [change(.removed, message("m0803", "good morning"))])
     scene.at("12:04:16.880")
     scene.queue(row(42, .update, "orders/7Qf3xAzP", .inFlight, at: "12:04:16.880", tries: 1))
+    scene.browse(packed)
     scene.snapshot("12:04:16.880", 1, [change(.modified, packed, from: paid)], because: .localWrite(BatchID(42)))
     scene.snapshot("12:04:16.882", 2, [change(.modified, packed, from: paid)], because: .localWrite(BatchID(42)))
     let new = order("8sW1bnRk", "new", 99.9, pending: .local)
@@ -94,7 +95,7 @@ enum Shop {
         44, .delete, "users/grace", .backoff(until: Scene.time("12:04:20.400")), at: "12:03:58", tries: 2,
         error: RPCStatus(.unavailable, "connection reset")))
     scene.snapshot(
-      "12:04:17.002", 3, [change(.removed, stored("users/grace", pending: .local, [:]))],
+      "12:04:17.002", 3, [change(.removed, grace, now: missing("users/grace", pending: .local))],
       because: .localWrite(BatchID(44)))
     scene.snapshot(
       "12:04:17.120", 4,

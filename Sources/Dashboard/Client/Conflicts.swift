@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A write of this client that replaced values which its author had not seen.
+package struct WriteConflict: Hashable, Sendable {
+  /// One field; `nil` stands for no such field.
+  package struct Field: Hashable, Sendable {
+    package var path: FieldPath
+    /// What the author saw.
+    package var base: Value?
+    /// What was written.
+    package var mine: Value?
+    /// What the server had.
+    package var theirs: Value?
+
+    package init(path: FieldPath, base: Value?, mine: Value?, theirs: Value?) {
+      self.path = path
+      self.base = base
+      self.mine = mine
+      self.theirs = theirs
+    }
+  }
+
+  package var batch: BatchID
+  package var key: DocumentKey
+  package var fields: [Field]
+  /// When the server applied the write.
+  package var commitTime: SnapshotVersion
+
+  package init(batch: BatchID, key: DocumentKey, fields: [Field], commitTime: SnapshotVersion) {
+    self.batch = batch
+    self.key = key
+    self.fields = fields
+    self.commitTime = commitTime
+  }
+}
+
+/// An edited document that was changed, in fields that were edited, while the editor was open; and what can be written.
+package struct EditConflict: Equatable, Sendable {
+  package var key: DocumentKey
+  /// Every field that either side changed.
+  package var fields: [WriteConflict.Field]
+  /// Whether the document was deleted meanwhile.
+  package var isDeleted: Bool
+  /// The edited fields, over the others' values.
+  package var overwriting: [Mutation]
+  /// The edited fields that nobody else changed; empty if there are none.
+  package var keepingTheirs: [Mutation]
+  /// The document as the edited text has it.
+  package var replacing: [Mutation]
+  /// The edit once more, with the others' changes in the text.
+  package var again: EditRequest
+
+  package init(
+    key: DocumentKey, fields: [WriteConflict.Field], isDeleted: Bool, overwriting: [Mutation],
+    keepingTheirs: [Mutation], replacing: [Mutation], again: EditRequest
+  ) {
+    self.key = key
+    self.fields = fields
+    self.isDeleted = isDeleted
+    self.overwriting = overwriting
+    self.keepingTheirs = keepingTheirs
+    self.replacing = replacing
+    self.again = again
+  }
+}
+
+/// A write that cannot be taken back, or done again, without overwriting what came after it.
+package struct UndoConflict: Equatable, Sendable {
+  package struct Document: Equatable, Sendable {
+    package var key: DocumentKey
+    /// As it was left; `nil` if it did not exist.
+    package var left: Fields?
+    /// As it is now.
+    package var now: Fields?
+
+    package init(key: DocumentKey, left: Fields?, now: Fields?) {
+      self.key = key
+      self.left = left
+      self.now = now
+    }
+  }
+
+  package var batch: BatchID
+  /// Whether the write is to be done again.
+  package var isRedo: Bool
+  package var documents: [Document]
+
+  package init(batch: BatchID, isRedo: Bool, documents: [Document]) {
+    self.batch = batch
+    self.isRedo = isRedo
+    self.documents = documents
+  }
+}

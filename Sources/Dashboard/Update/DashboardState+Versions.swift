@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// What is kept of the documents that come by.
+extension DashboardState {
+  /// Keeps what listeners' rows tell; each row then names its version.
+  mutating func note(_ rows: inout [FeedRow]) {
+    for index in rows.indices {
+      let row = rows[index]
+      guard let document = row.document else { continue }
+      if let previous = row.previous, previous.exists, !versions.contains(document.key) {
+        versions.note(firstSight(of: previous, "as it was before"))
+      }
+      rows[index].version = versions.note(
+        VersionHistory.Version(
+          time: row.time, document: document, kind: row.kind, isLocal: row.isLocal, batch: row.batch,
+          acknowledges: row.acknowledges, summary: row.summary, why: row.why))
+    }
+  }
+
+  /// Keeps, of changes that are too many for a row each, those of documents that were seen one by one before.
+  mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
+    for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
+  }
+
+  /// Keeps a document that the browser or the open document shows.
+  mutating func note(_ document: Document, in query: Query) {
+    // What the server makes of an acknowledged write follows.
+    guard !document.hasCommittedMutations, document.state != .unknown else { return }
+    guard let newest = versions.newest(of: document.key) else {
+      if document.exists { versions.note(firstSight(of: document, "first seen")) }
+      return
+    }
+    guard newest.document != document else { return }
+    let change = ListenerSnapshot.Change(from: newest.document, to: document)
+    let account = ChangeAccount(
+      change: change, causes: CausesOfChanges([], writes), query: query, writes: writes,
+      glyphs: configuration.glyphs)
+    versions.note(
+      VersionHistory.Version(
+        time: now, document: document, kind: account.kind, isLocal: account.isLocal, batch: account.batch,
+        acknowledges: account.acknowledged, summary: account.summary))
+  }
+
+  private func firstSight(of document: Document, _ summary: String) -> VersionHistory.Version {
+    VersionHistory.Version(
+      time: now, document: document, kind: .synced, isLocal: document.hasLocalMutations,
+      batch: document.hasLocalMutations ? writes.batch(touching: document.key) : nil, summary: summary)
+  }
+
+  /// Opens a document at one of its versions, beside the one before.
+  mutating func openDifference(_ version: Int?, of key: DocumentKey) -> [Effect] {
+    let effects = openDetail(key)
+    guard let version else { return effects }
+    detail?.tab = .diff
+    detail?.version = version == versions.newest(of: key)?.id ? nil : version
+    detail?.cursor = Cursor()
+    return effects
+  }
+
+  /// Compares with an older version, or with a newer one; the newest is followed.
+  mutating func stepVersion(by step: Int) {
+    guard let detail else { return }
+    let ids = versions.versions(of: detail.key).map(\.id)
+    guard let last = ids.indices.last else { return }
+    let index = detail.version.flatMap { id in ids.firstIndex { $0 >= id } } ?? last
+    let next = min(max(0, index + step), last)
+    self.detail?.version = next == last ? nil : ids[next]
+    self.detail?.cursor = Cursor()
+  }
+}
+
+extension ListenerSnapshot.Change {
+  /// What happened between two sights of a document.
+  fileprivate init(from previous: Document, to document: Document) {
+    if !document.exists {
+      self.init(.removed, previous, previous: previous, now: document)
+    } else if !previous.exists {
+      self.init(.added, document, previous: previous)
+    } else {
+      self.init(previous.data == document.data ? .metadata : .modified, document, previous: previous)
+    }
+  }
+}

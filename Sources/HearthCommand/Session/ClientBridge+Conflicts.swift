@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreClientState
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSync
+
+/// What the author of a waiting write saw of the documents that it changes.
+struct SeenContents {
+  /// A queue of more is not looked through.
+  static let limit = 1000
+
+  var mutations: [Mutation]
+  var contents: [DocumentKey: UndoLog.Contents]
+
+  /// The fields whose values the write replaced although its author had seen other ones.
+  /// - Parameter theirs: the document as it was just before the write was applied.
+  func replaced(in key: DocumentKey, theirs: UndoLog.Contents) -> [WriteConflict.Field] {
+    guard let base = contents[key], base != .unknown, theirs != .unknown else { return [] }
+    let (saw, had) = (base.fields ?? Fields(), theirs.fields ?? Fields())
+    var fields: [FieldPath: WriteConflict.Field] = [:]
+    func note(_ path: FieldPath, _ mine: Value?) {
+      // A time that the server fills in was seen as a stand-in.
+      if case .serverTimestamp? = saw[path] { return }
+      guard saw[path] != had[path], had[path] != mine else { return }
+      fields[path] = WriteConflict.Field(path: path, base: saw[path], mine: mine, theirs: had[path])
+    }
+    for mutation in mutations where mutation.key == key {
+      let computed = Set(mutation.transforms.map(\.path))
+      switch mutation.operation {
+      case .patch(let new, let mask):
+        for path in mask.paths where !computed.contains(path) { note(path, new[path]) }
+      case .set(let new):
+        for path in DocumentEdit.changedPaths(from: saw, to: had) where !computed.contains(path) {
+          note(path, new[path])
+        }
+      case .delete:
+        // What somebody else deleted before is not lost by this.
+        guard theirs != .absent else { continue }
+        for path in DocumentEdit.changedPaths(from: saw, to: had) { note(path, nil) }
+      case .verify: continue
+      }
+    }
+    return fields.values.sorted { $0.path < $1.path }
+  }
+}
+
+extension ClientBridge {
+  func noteSeen(_ contents: [DocumentKey: UndoLog.Contents], by batch: BatchID, _ mutations: [Mutation]) {
+    guard seen.count < SeenContents.limit else { return }
+    seen[batch] = SeenContents(mutations: mutations, contents: contents)
+  }
+
+  /// Writes that waited before this session: their author saw what the cache still has, with the writes before each.
+  func noteSeen(by waiting: [PendingWrite]) {
+    request { bridge in
+      var documents: [DocumentKey: Document] = [:]
+      for write in waiting {
+        var contents: [DocumentKey: UndoLog.Contents] = [:]
+        for mutation in write.mutations where documents[mutation.key] == nil {
+          documents[mutation.key] = try await bridge.engine.layers(of: mutation.key).remote
+        }
+        for mutation in write.mutations where contents[mutation.key] == nil {
+          contents[mutation.key] = UndoLog.Contents(documents[mutation.key])
+        }
+        for mutation in write.mutations {
+          guard var document = documents[mutation.key] else { continue }
+          _ = mutation.applyLocally(to: &document, previousMask: .none, at: write.localWriteTime)
+          documents[mutation.key] = document
+        }
+        // It may have been answered meanwhile; then what the cache had was no longer what its author saw.
+        guard bridge.isWaiting(write.id) else { continue }
+        bridge.noteSeen(contents, by: write.id, write.mutations)
+      }
+    }
+  }
+
+  /// What was written on top of a write that came to nothing was not written over what its author saw.
+  func forgetSeen(with batch: BatchID) {
+    guard let ended = seen.removeValue(forKey: batch) else { return }
+    for later in seen.keys where later > batch {
+      for mutation in ended.mutations { seen[later]?.contents[mutation.key] = .unknown }
+    }
+  }
+
+  /// Asks the backend what a write replaced, and tells what its author had not seen.
+  func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
+    guard let seen = seen.removeValue(forKey: batch) else { return }
+    let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
+    guard !keys.isEmpty, seen.mutations.contains(where: \.replacesFields) else { return }
+    request { bridge in
+      let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds - 1)
+      let documents: [Document]
+      do throws(RPCStatus) {
+        documents = try await bridge.datastore.lookup(keys, at: before)
+      } catch {
+        // Not every backend remembers, nor for ever: then nothing is said.
+        return
+      }
+      for document in documents {
+        let fields = seen.replaced(in: document.key, theirs: UndoLog.Contents(document))
+        guard !fields.isEmpty else { continue }
+        bridge.emit(
+          .conflict(WriteConflict(batch: batch, key: document.key, fields: fields, commitTime: commitTime)))
+      }
+    }
+  }
+}
+
+extension Mutation {
+  /// Whether it can replace what somebody else wrote: what the server computes from what it has does not.
+  fileprivate var replacesFields: Bool {
+    switch operation {
+    case .set: precondition != .exists(false)
+    case .patch(_, let mask): !mask.paths.isEmpty
+    case .delete: true
+    case .verify: false
+    }
+  }
+}

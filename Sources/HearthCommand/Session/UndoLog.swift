@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+
+/// What the dashboard wrote, so that it can be taken back and done again: as long as it waits by cancelling it,
+/// afterwards by writing the old contents.
+struct UndoLog {
+  /// A document as the cache knows it.
+  enum Contents: Equatable {
+    case unknown
+    case absent
+    case fields(Fields)
+
+    init(_ document: Document?) {
+      switch document?.state {
+      case .found(let data)?: self = .fields(data.fields)
+      case .missing?: self = .absent
+      case .unknown?, nil: self = .unknown
+      }
+    }
+
+    var fields: Fields? { if case .fields(let fields) = self { fields } else { nil } }
+  }
+
+  struct Step {
+    var batch: BatchID
+    var mutations: [Mutation]
+    var changes: [Change]
+  }
+
+  /// A step that was taken back, and how that left the documents.
+  struct Undone {
+    var step: Step
+    var left: [DocumentKey: Contents]
+  }
+
+  private static let limit = 100
+  private(set) var steps: [Step] = []
+  private(set) var undone: [Undone] = []
+
+  /// Adds a new write: what was undone before it cannot be done again.
+  mutating func append(_ step: Step) {
+    steps = (steps + [step]).suffix(Self.limit)
+    undone = []
+  }
+
+  /// Puts a step back whose undoing came to nothing.
+  mutating func restore(_ step: Step) {
+    undone.removeAll { $0.step.batch == step.batch }
+    steps.append(step)
+  }
+
+  mutating func noteUndone(_ step: Step, left: [DocumentKey: Contents]) {
+    steps.removeAll { $0.batch == step.batch }
+    undone = (undone + [Undone(step: step, left: left)]).suffix(Self.limit)
+  }
+
+  /// - Parameter step: as it was done again.
+  mutating func noteRedone(_ earlier: BatchID, as step: Step) {
+    undone.removeAll { $0.step.batch == earlier }
+    steps = (steps + [step]).suffix(Self.limit)
+  }
+
+  /// Forgets a write that was rejected or cancelled: it has been undone already.
+  mutating func forget(_ batch: BatchID) { steps.removeAll { $0.batch == batch } }
+}
+
+extension UndoLog {
+  /// One document before and after a write.
+  struct Change {
+    var key: DocumentKey
+    var before: Contents
+    var after: Contents
+    /// What the backend computes, in the order in which it does.
+    var transforms: [FieldTransform] = []
+
+    private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
+
+    /// The fields that the write changed, computed ones aside; `nil` where it made or deleted the document.
+    private var paths: [FieldPath]? {
+      guard case .fields(let before) = before, case .fields(let after) = after else { return nil }
+      let computed = computed
+      return DocumentEdit.changedPaths(from: before, to: after).filter { !computed.contains($0) }
+    }
+
+    /// Whether everything that undoing would overwrite is still as the write left it.
+    func isUntouched(_ now: Contents) -> Bool {
+      if let paths, let now = now.fields, let after = after.fields {
+        return paths.allSatisfy { now[$0] == after[$0] }
+      }
+      return Self.areEqual(now, after, except: computed)
+    }
+
+    static func areEqual(_ left: Contents, _ right: Contents, except paths: Set<FieldPath>) -> Bool {
+      guard var left = left.fields, var right = right.fields else { return left == right }
+      for path in paths { (left[path], right[path]) = (nil, nil) }
+      return left == right
+    }
+
+    /// What puts the document back; `nil` where nothing is to be done.
+    /// - Throws: why that cannot be known.
+    func reversal(of now: Contents) throws(UndoFailure) -> Mutation? {
+      guard now != .unknown else { throw .unknown(key) }
+      switch before {
+      case .unknown: throw .unknown(key)
+      case .absent: return now == .absent ? nil : Mutation(key: key, operation: .delete)
+      case .fields(let before):
+        guard let paths, now != .absent else {
+          if before.entries.contains(where: { Self.isUnfinished($0.value) }) { throw .unfinished(key) }
+          // Another document that came into its place in the meantime is not overwritten unseen.
+          return Mutation(
+            key: key, operation: .set(before), precondition: now == .absent ? .exists(false) : .none)
+        }
+        return try patch(to: before, paths)
+      }
+    }
+
+    /// Puts back the fields that the write changed, and no others: what was counted up is counted down.
+    private func patch(to before: Fields, _ paths: [FieldPath]) throws(UndoFailure) -> Mutation? {
+      var mask = paths
+      var reverse: [FieldTransform] = []
+      for transform in transforms.reversed() {
+        if case .increment(let operand) = transform.operation, before[transform.path]?.isNumber == true,
+          let opposite = operand.negated
+        {
+          reverse.append(FieldTransform(path: transform.path, operation: .increment(opposite)))
+        } else if !mask.contains(transform.path) {
+          mask.append(transform.path)
+        }
+      }
+      let counted = Set(reverse.map(\.path))
+      mask.removeAll { counted.contains($0) }
+      if mask.isEmpty, reverse.isEmpty { return nil }
+      var fields = Fields()
+      for path in mask {
+        guard let value = before[path] else { continue }
+        if Self.isUnfinished(value) { throw .unfinished(key) }
+        fields[path] = value
+      }
+      return Mutation(
+        key: key, operation: .patch(fields, FieldMask(mask)), precondition: .exists(true), transforms: reverse)
+    }
+
+    private static func isUnfinished(_ value: Value) -> Bool {
+      switch value {
+      case .serverTimestamp: true
+      case .map(let fields): fields.entries.contains { isUnfinished($0.value) }
+      case .array(let values): values.contains(where: isUnfinished)
+      default: false
+      }
+    }
+  }
+}
+
+/// Why a write cannot be taken back.
+enum UndoFailure: Error, Equatable, CustomStringConvertible {
+  case unknown(DocumentKey)
+  case unfinished(DocumentKey)
+
+  var description: String {
+    switch self {
+    case .unknown(let key): "the cache does not know what \(key) held"
+    case .unfinished(let key): "\(key) had a server time before that the server had not filled in"
+    }
+  }
+}
+
+extension Value {
+  /// The opposite number; `nil` for the one integer without, and for what is no number.
+  fileprivate var negated: Value? {
+    switch self {
+    case .integer(let number): number == .min ? nil : .integer(-number)
+    case .double(let number): .double(-number)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// What Diff and History know of a document.
+@Suite("Versions of documents")
+struct VersionHistoryTests {
+  private static let size = Size(width: 120, height: 36)
+
+  private func order(_ status: String, at seconds: Double, pending: Document.PendingWrites = .none) -> Document {
+    var order = document("orders/a", at: seconds, pending: pending, ["status": .string(status)])
+    if pending == .local { order.version = nil }
+    return order
+  }
+
+  /// An open document that nobody listens to.
+  private func opened() -> Driver {
+    var driver = Driver(Self.size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow([order("new", at: 0)], total: 1, at: 0)
+    driver.press("1 j enter")
+    driver.client(
+      .detail(key("orders/a"), remote: order("new", at: 0), overlay: nil, local: order("new", at: 0)), at: 1)
+    return driver
+  }
+
+  @Test("The open document has its history without a listener: what was first seen, own writes and the server's")
+  func openDocument() {
+    var driver = opened()
+    let patch = Mutation(
+      key: key("orders/a"), operation: .patch(["status": "paid"], FieldMask([FieldPath("status")])))
+    driver.client(.pendingWrites([pendingWrite(4, .update, "orders/a", at: at(2), .inFlight)]), at: 2)
+    driver.client(
+      .detail(
+        key("orders/a"), remote: order("new", at: 0), overlay: patch, local: order("paid", at: 2, pending: .local)),
+      at: 2)
+    driver.client(.writeAcknowledged(BatchID(4), after: .milliseconds(31)), at: 3)
+    driver.client(
+      .detail(key("orders/a"), remote: order("paid", at: 3), overlay: nil, local: order("paid", at: 3)), at: 3)
+    driver.client(
+      .detail(key("orders/a"), remote: order("sent", at: 4), overlay: nil, local: order("sent", at: 4)), at: 4)
+
+    driver.press("] ]")
+    let versions = driver.state.versions.versions(of: key("orders/a"))
+    #expect(
+      versions.map(\.summary) == [
+        "first seen", "status \"new\"→\"paid\"", "ack #4 in 31 ms", "status \"paid\"→\"sent\"",
+      ])
+    #expect(versions.map(\.isLocal) == [false, true, false, false])
+    #expect(versions[1].batch == BatchID(4))
+    #expect(driver.screen.contains("first seen"))
+
+    // Diff compares the newest with the one before, and steps back.
+    driver.press("[")
+    #expect(driver.screen.contains("\"paid\"") && driver.screen.contains("\"sent\""))
+    driver.press(", ,")
+    #expect(driver.screen.contains("\"new\"") && driver.screen.contains("2 back"))
+    driver.press(".")
+    #expect(driver.screen.contains("no field differs"))
+  }
+
+  @Test("What the browser shows is remembered before it is opened")
+  func browser() {
+    var driver = Driver(Self.size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow([order("new", at: 0)], total: 1, at: 0)
+    let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)
+    driver.client(.windowLoaded(tag, [order("paid", at: 5)], isFromCache: false, total: nil), at: 5)
+    driver.press("1 j enter ]")
+    #expect(driver.screen.contains("\"new\"") && driver.screen.contains("\"paid\""))
+  }
+
+  @Test("Enter on a row of the history opens that version's difference, on a row of the feed that event's")
+  func enter() {
+    var driver = opened()
+    let listener = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "orders")
+    #expect(listener.count == 1)
+    for (index, pair) in zip(["new", "paid", "sent"], ["paid", "sent", "lost"]).enumerated() {
+      Scenario.snapshot(
+        &driver, ListenerTag(1),
+        [.init(.modified, order(pair.1, at: 5 + Double(index)), previous: order(pair.0, at: 4 + Double(index)))],
+        count: 1, [.fromServer], at: 5 + Double(index))
+    }
+    driver.press("] ] j enter")
+    #expect(driver.state.detail?.tab == .diff)
+    #expect(driver.screen.contains("\"paid\"") && driver.screen.contains("\"sent\""))
+    #expect(driver.screen.contains("1 back"))
+
+    driver.press("esc 4 k k enter")
+    #expect(driver.state.detail?.key == key("orders/a") && driver.state.detail?.tab == .diff)
+    #expect(driver.screen.contains("2 back"))
+
+    // The newest is followed.
+    driver.press("esc 4 G enter")
+    #expect(driver.state.detail?.version == nil)
+  }
+
+  @Test("Several listeners tell one version once; what came too late is not taken for new")
+  func once() {
+    var driver = opened()
+    _ = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "a")
+    _ = driver.state.listen(to: Query(path: ResourcePath("orders"), limit: 5), name: "b")
+    for tag in [1, 2] {
+      Scenario.snapshot(
+        &driver, ListenerTag(tag), [.init(.modified, order("paid", at: 5), previous: order("new", at: 0))], count: 1,
+        [.fromServer], at: 5)
+    }
+    let tag = driver.state.browser.windows[ResourcePath("orders")]?.shown?.tag ?? WindowTag(0)
+    driver.client(.windowLoaded(tag, [order("new", at: 0)], isFromCache: false, total: nil), at: 6)
+    #expect(driver.state.versions.versions(of: key("orders/a")).count == 2)
+    #expect(Set(driver.state.feed.rows.compactMap(\.version)).count == 1)
+  }
+
+  @Test("A deletion is a version, and so is what comes after it")
+  func deletion() {
+    var driver = opened()
+    let gone = Document(key: key("orders/a"), version: version(9_000_000_000_000_000), state: .missing)
+    driver.client(.detail(key("orders/a"), remote: gone, overlay: nil, local: gone), at: 9)
+    let versions = driver.state.versions.versions(of: key("orders/a"))
+    #expect(versions.map(\.kind) == [.synced, .removed])
+    #expect(versions.last?.summary == "deleted at the server")
+    driver.press("]")
+    #expect(driver.screen.contains("-  status"))
+  }
+
+  @Test("The first version that was seen is compared with nothing, unless the document came into being with it")
+  func first() {
+    var driver = opened()
+    driver.press("]")
+    #expect(driver.screen.contains("there is none to compare it with"))
+    var driver2 = Driver(Self.size)
+    var created = order("new", at: 0)
+    created.createTime = created.version
+    driver2.client(.collections(below: .root, ["orders"]), at: 0)
+    driver2.answerWindow([created], total: 1, at: 0)
+    driver2.press("1 j enter ]")
+    #expect(driver2.screen.contains("+  status"))
+  }
+
+  @Test("The store stays within its number of versions and its bytes, and gives up the oldest")
+  func bounds() {
+    func version(_ number: Int, size: Int) -> VersionHistory.Version {
+      VersionHistory.Version(
+        time: at(0), document: document("orders/a\(number)", ["text": .string(String(repeating: "x", count: size))]),
+        kind: .synced, isLocal: false, summary: "")
+    }
+    var many = VersionHistory()
+    for number in 0..<10_000 { many.note(version(number, size: 10)) }
+    #expect(many.count <= VersionHistory.capacity + 256)
+    #expect(many.count + many.forgotten == 10_000)
+    #expect(many.newest(of: key("orders/a9999")) != nil && many.newest(of: key("orders/a0")) == nil)
+
+    var large = VersionHistory()
+    for number in 0..<100 { large.note(version(number, size: 1 << 20)) }
+    #expect(large.byteCount <= VersionHistory.byteLimit)
+    #expect(large.newest(of: key("orders/a99")) != nil)
+    large.note(version(100, size: 40 << 20))
+    #expect(large.newest(of: key("orders/a100")) != nil && large.count == 1)
+  }
+
+  @Test("A version that is no longer kept says so, and not that none was seen")
+  func forgotten() {
+    var driver = opened()
+    driver.state.detail?.version = 100_000
+    driver.press("]")
+    #expect(driver.screen.contains("no longer kept"))
+    #expect(!driver.screen.contains("no version was seen"))
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+
+import class Hearth.Client
+
+@testable import HearthCommand
+
+/// A bridge over a client with a backend of its own, which a test changes as another client would.
+@MainActor
+final class BridgeHarness {
+  let backend: LocalBackend
+  let bridge: ClientBridge
+  private let client: Client
+  private let events: AsyncStream<ClientEvent>
+  private let status: Task<Void, Never>
+
+  private init() throws {
+    let (events, continuation) = AsyncStream.makeStream(of: ClientEvent.self)
+    let faults = FaultInjector(seed: 1)
+    backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+    client = Client(
+      LocalStoreConfiguration(location: .memory, policy: .never, database: database),
+      datastore: InProcessDatastore(backend: backend, database: database))
+    let bridge = ClientBridge(client, faults: faults, dataNotice: nil) { continuation.yield($0) }
+    self.bridge = bridge
+    self.events = events
+    status = Task { await bridge.followStatus() }
+  }
+
+  static func run(_ body: @MainActor (BridgeHarness) async throws -> Void) async throws {
+    let harness = try BridgeHarness()
+    do { try await body(harness) } catch {
+      await harness.close()
+      throw error
+    }
+    await harness.close()
+  }
+
+  private func close() async {
+    bridge.close()
+    status.cancel()
+    await client.terminate()
+  }
+
+  /// What the next event says that says something wanted; earlier ones are passed over.
+  func next<Found>(_ wanted: (ClientEvent) -> Found?) async throws -> Found {
+    for await event in events {
+      if let found = wanted(event) { return found }
+    }
+    throw RPCStatus(.cancelled, "The events have ended.")
+  }
+
+  func notice(_ word: String) async throws -> String {
+    try await next { if case .notice(_, let text) = $0, text.contains(word) { text } else { nil } }
+  }
+
+  @discardableResult
+  func acknowledged() async throws -> BatchID {
+    try await next { if case .writeAcknowledged(let batch, _) = $0 { batch } else { nil } }
+  }
+
+  /// Waits until the open document is as wanted.
+  @discardableResult
+  func detail(where isWanted: (Document?) -> Bool) async throws -> Document? {
+    try await next { event -> Document?? in
+      if case .detail(_, _, _, let local) = event, isWanted(local) { .some(local) } else { nil }
+    }
+  }
+
+  /// Waits until the client is offline, or online.
+  func isOffline(_ isOffline: Bool) async throws {
+    try await next { if case .status(let status) = $0, status.isOffline == isOffline { () } else { nil } }
+  }
+
+  /// What another client writes.
+  func others(_ mutations: Mutation...) async throws { try await backend.commit(mutations, in: database) }
+
+  /// What the server has; `nil` for no document.
+  func stored(_ path: String) async throws -> Fields? {
+    try await backend.lookup([key(path)], in: database).documents.first?.data?.fields
+  }
+}

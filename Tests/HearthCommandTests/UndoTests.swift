@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreTesting
+import Testing
+
+@testable import HearthCommand
+
+/// Undo and redo, over a client and a backend.
+@Suite("Undo", .timeLimit(.minutes(1))) @MainActor
+struct UndoTests {
+  @Test("Undoing a creation deletes the document, doing it again makes it anew, and each is said when it is done")
+  func creation() async throws {
+    try await BridgeHarness.run { test in
+      test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false))]))
+      let batch = try await test.acknowledged()
+      #expect(try await test.stored("orders/a") == ["n": 1])
+
+      test.bridge.perform(.undo())
+      #expect(try await test.notice("undone").contains("\(batch) undone by #2: orders/a deleted"))
+      #expect(try await test.stored("orders/a") == nil)
+
+      test.bridge.perform(.redo())
+      #expect(try await test.notice("done again").contains("\(batch) done again as #3"))
+      #expect(try await test.stored("orders/a") == ["n": 1])
+      test.bridge.perform(.redo())
+      _ = try await test.notice("nothing to redo")
+      test.bridge.perform(.undo())
+      _ = try await test.notice("undone")
+      #expect(try await test.stored("orders/a") == nil)
+    }
+  }
+
+  @Test("Undoing leaves alone what others changed in other fields")
+  func otherFields() async throws {
+    try await BridgeHarness.run { test in
+      try await test.others(set("orders/a", ["mine": 1, "theirs": 1]))
+      test.bridge.perform(.openDetail(key("orders/a")))
+      try await test.detail { $0?.exists == true }
+      test.bridge.perform(.write([patch("orders/a", ["mine": 2])]))
+      try await test.acknowledged()
+      try await test.others(patch("orders/a", ["theirs": 2]))
+      try await test.detail { $0?.data?.fields == ["mine": 2, "theirs": 2] }
+
+      test.bridge.perform(.undo())
+      _ = try await test.notice("undone")
+      #expect(try await test.stored("orders/a") == ["mine": 1, "theirs": 2])
+    }
+  }
+
+  @Test("Undoing what somebody else changed since asks first, field by field, and does it when that is allowed")
+  func conflict() async throws {
+    try await BridgeHarness.run { test in
+      try await test.others(set("orders/a", ["status": "new"]))
+      test.bridge.perform(.openDetail(key("orders/a")))
+      try await test.detail { $0?.exists == true }
+      test.bridge.perform(.write([patch("orders/a", ["status": "paid"])]))
+      let batch = try await test.acknowledged()
+      try await test.others(patch("orders/a", ["status": "sent"]))
+      try await test.detail { $0?.data?.fields == ["status": "sent"] }
+
+      test.bridge.perform(.undo())
+      let conflict = try await test.next { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
+      #expect(
+        conflict
+          == UndoConflict(
+            batch: batch, isRedo: false,
+            documents: [.init(key: key("orders/a"), left: ["status": "paid"], now: ["status": "sent"])]))
+      #expect(try await test.stored("orders/a") == ["status": "sent"])
+
+      // Allowed is what was shown, and nothing that came later.
+      try await test.others(patch("orders/a", ["status": "lost"]))
+      try await test.detail { $0?.data?.fields == ["status": "lost"] }
+      test.bridge.perform(.undo(over: conflict))
+      let later = try await test.next { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
+      test.bridge.perform(.undo(over: later))
+      _ = try await test.notice("undone")
+      #expect(try await test.stored("orders/a") == ["status": "new"])
+    }
+  }
+
+  @Test("A write that waits is taken back before it is sent, and can be done again")
+  func waiting() async throws {
+    try await BridgeHarness.run { test in
+      test.bridge.perform(.setNetwork(enabled: false))
+      try await test.isOffline(true)
+      test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false))]))
+      test.bridge.perform(.undo())
+      _ = try await test.notice("taken back before it was sent")
+      test.bridge.perform(.redo())
+      #expect(try await test.notice("done again").contains("the server is told when you are online"))
+      test.bridge.perform(.setNetwork(enabled: true))
+      try await test.acknowledged()
+      #expect(try await test.stored("orders/a") == ["n": 1])
+    }
+  }
+}
