@@ -24,7 +24,7 @@ struct OpenedRow {
         let fields = document.data?.fields ?? Fields()
         let all = interest.sorted(fields).map { "\($0.name) \(text(of: $0.value))" }
         parts = (row.isLocal ? ["new"] : []) + all
-      case .removed, .synced, .divider, .failed: break
+      case .removed, .synced, .divider, .failed, .conflict: break
       }
     }
     parts += [row.why, row.batch?.description].compactMap(\.self)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 
 /// Three steps for somebody who sees the dashboard for the first time, in one line that goes by itself: pull the plug,
 /// write, plug in again. Each step ends when what it asks for has happened, however it was brought about.

@@ -121,15 +121,18 @@ enum DetailContent {
         id: ["conflict", conflict.batch.description],
         content: .note("conflict: \(conflict.batch), applied \(time), replaced what its author had not seen"))
       return [head]
-        + conflict.fields.map { field in
+        + conflict.fields.flatMap { field in
           let values = [
             ("saw", field.base), ("wrote", field.mine), ("replaced", field.theirs), ("now", now?[field.path]),
           ]
-          return Line(
-            id: ["conflict", conflict.batch.description] + field.path.segments,
-            content: .fact(
-              field.path.canonicalText,
-              values.map { "\($0) \($1.map(ValueText.short) ?? "nothing")" }.joined(separator: ", ")))
+          // A line each: they are compared best below each other.
+          return values.enumerated().map { index, value in
+            Line(
+              id: ["conflict", conflict.batch.description, value.0] + field.path.segments,
+              content: .fact(
+                index == 0 ? field.path.canonicalText : "",
+                value.0 + String(repeating: " ", count: max(1, 9 - value.0.count)) + (value.1.map(ValueText.short) ?? "nothing")))
+          }
         }
     }
   }

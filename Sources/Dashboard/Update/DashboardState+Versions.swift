@@ -36,7 +36,7 @@ extension DashboardState {
     let change = ListenerSnapshot.Change(from: newest.document, to: document)
     let account = ChangeAccount(
       change: change, causes: CausesOfChanges([], writes), query: query, writes: writes,
-      glyphs: configuration.glyphs)
+      interest: interest(in: document.key.collection), glyphs: configuration.glyphs)
     versions.note(
       VersionHistory.Version(
         time: now, document: document, kind: account.kind, isLocal: account.isLocal, batch: account.batch,

@@ -2,6 +2,7 @@
 import ArgumentParser
 import Dashboard
 import FirestoreBackend
+import FirestoreModel
 import Foundation
 import Glibc
 import Terminal

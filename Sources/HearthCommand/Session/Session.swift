@@ -2,6 +2,7 @@
 import Dashboard
 import Dispatch
 import FirestoreBackend
+import FirestoreGRPC
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel

@@ -5,6 +5,7 @@ import TerminalCanvas
 struct DecisionDialog {
   let list: ListOverlay
   let decision: Decision
+  let state: DashboardState
   let layout: Layout
   let glyphs: Glyphs
 
@@ -46,7 +47,7 @@ struct DecisionDialog {
       y += 1
     }
     let rows = Rect(x: area.x, y: y, width: area.width, height: area.maxY - y)
-    canvas.rows(of: list.cursor, count: decision.items.count, in: rows, glyphs: glyphs) { index in
+    canvas.rows(of: list.cursor, count: decision.items.count, in: rows, state) { index in
       let item = decision.items[index]
       var line = Line(glyphs)
       line.skip(2)

@@ -28,7 +28,7 @@ struct OverlayView {
     case .explanation(let panel):
       ExplanationDialog(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .decision(let decision):
-      DecisionDialog(list: list, decision: decision, layout: layout, glyphs: glyphs).draw(on: &canvas)
+      DecisionDialog(list: list, decision: decision, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .themes(let original): drawThemes(list, original, on: &canvas)
     case .copyMenu(let items), .newMenu(let items): drawMenu(list, items, on: &canvas)
     case .faults: drawFaults(list, on: &canvas)
