@@ -56,6 +56,24 @@ struct RoomTests {
     #expect(height(driver) == 3)
   }
 
+  @Test("The network pane says what listeners read and what the terminal was sent, and follows that slowly")
+  func meters() {
+    var driver = opened(Size(width: 120, height: 36))
+    driver.press("g space")
+    Scenario.snapshot(&driver, driver.listenTag, [], count: 3, [.fromServer], synced: true, at: 1)
+    var status = Scenario.status(1)
+    status.reads = [ReadMeter(target: Query(path: ResourcePath("orders")).target, sent: 1204, kept: 17)]
+    driver.client(.status(status), at: 1)
+    #expect(driver.screen.contains("reads  orders  1 204 sent, 17 kept from the cache"))
+
+    driver.send(.sent(TerminalTraffic(bytes: 46_080, frames: 256), at: at(2)))
+    #expect(driver.screen.contains("tty    45 kB in 256 frames, 180 B each"))
+    driver.send(.sent(TerminalTraffic(bytes: 90_000, frames: 300), at: at(11)))
+    #expect(driver.screen.contains("45 kB"))
+    driver.send(.sent(TerminalTraffic(bytes: 90_000, frames: 300), at: at(12)))
+    #expect(driver.screen.contains("88 kB"))
+  }
+
   @Test("Borders can be dragged, and the next layout forgets it")
   func borders() {
     let size = Size(width: 120, height: 36)
@@ -76,6 +94,33 @@ struct RoomTests {
     driver.mouse(.release, 40, 15)
     driver.press("| | |")
     #expect(driver.state.layout(size) == before)
+  }
+
+  @Test("Answers and rows of lists can be clicked")
+  func dialogs() {
+    let size = Size(width: 120, height: 36)
+    var driver = opened(size)
+    func click(_ text: String) {
+      let canvas = driver.canvas()
+      let place = (0..<size.height).lazy.compactMap { y in
+        let row = canvas.text(row: y)
+        return row.firstRange(of: text).map { (row.distance(from: row.startIndex, to: $0.lowerBound), y) }
+      }.first
+      #expect(place != nil, "\(text) is not on the screen")
+      if let (x, y) = place { driver.mouse(.press, x + 1, y) }
+    }
+    driver.press("d")
+    click("Cancel")
+    #expect(driver.state.overlay == nil && driver.effects == [])
+    driver.press("d")
+    click("  Delete  ")
+    #expect(driver.effects == [.client(.write([Mutation(key: key("orders/4hT0q9Lm"), operation: .delete)]))])
+    driver.press("T")
+    click("Paper")
+    #expect(driver.effects == [.terminal(.setTheme("paper"))])
+    driver.press("esc c")
+    click("total")
+    #expect(driver.screen.contains("[ ] total"))
   }
 
   @Test("Whatever looks like a button is one: fold signs, tabs, badges, the network switch, keys in panes")

@@ -72,7 +72,7 @@ struct TreeColumnsTests {
     load(documents, into: &driver, at: 1)
     driver.tick(10)
     for index in 0..<12 where index != 3 { #expect(row(driver, index) == before[index]) }
-    #expect(row(driver, 3).prefix(20) == before[3].prefix(20))
+    #expect(row(driver, 3).prefix(17) == before[3].prefix(17))
   }
 
   @Test("A changed document has its sign and a tint, which is gone after three seconds, and a new one another sign")

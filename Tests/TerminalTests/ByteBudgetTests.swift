@@ -116,8 +116,8 @@ extension PainterTests {
     }
 
     @Test(
-      "A move of the selection is at most 120 bytes, or 240 where the row is shown in all of its width",
-      arguments: [(false, 120), (true, 240)])
+      "A move of the selection is at most 120 bytes, or 250 where the row is shown in all of its width",
+      arguments: [(false, 120), (true, 250)])
     mutating func move(_ isFull: Bool, _ limit: Int) {
       defer { painter.close() }
       state = Self.state(highlightsRows: isFull)

@@ -29,6 +29,7 @@ struct NetworkPane {
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }
+    if isLarge, let traffic = state.traffic { lines.append(line(of: traffic)) }
     lines.append(outageLine(width: area.width))
     if !isLarge, let line = cacheLine { lines.append(line) }
     let free = area.height - lines.count - (geometry.hints == nil ? 1 : 3)
@@ -180,6 +181,13 @@ struct NetworkPane {
       state.storage == nil ? "cache" : "size",
       ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),
       isFull ? .warn : .text)
+  }
+
+  /// What the screen costs the line to the terminal.
+  private func line(of traffic: TerminalTraffic) -> Line {
+    let mean = traffic.frames > 0 ? ", \(ByteText.short(traffic.bytes / traffic.frames)) each" : ""
+    let frames = "\(grouped(traffic.frames)) frame\(traffic.frames == 1 ? "" : "s")"
+    return fact("tty", "\(ByteText.short(traffic.bytes)) in \(frames)\(mean)", .text)
   }
 
   /// What each listener has read from the server, and what the cache spared it.

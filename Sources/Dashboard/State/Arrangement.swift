@@ -19,7 +19,12 @@ package struct Arrangement: Hashable, Sendable {
   package var opensRow = false
   /// Whether pane 2 has something to show; else it keeps a line.
   package var hasQueue = true
+  /// Those that pane 3 has a line for.
+  package var listenerCount = 0
   var borders = Borders()
+
+  /// Rows of pane 3 besides those of listeners.
+  private static let networkFacts = 13
 
   package init(
     focus: Pane = .collections, hasDetail: Bool = false, isZoomed: Bool = false,
@@ -58,6 +63,8 @@ package struct Arrangement: Hashable, Sendable {
   func queueHeight(of height: Int, _ layoutClass: LayoutClass) -> Int {
     if !hasQueue { return 3 }
     if let share = borders.queue { return max(3, min(height - 4, height * share / 1000)) }
-    return layoutClass == .large ? height * 9 / 20 : height / 2
+    guard layoutClass == .large else { return height / 2 }
+    // Pane 3 needs no more rows than it has lines: its facts, a line for each of some listeners, keys and frame.
+    return max(height * 9 / 20, height - Self.networkFacts - min(listenerCount, 6))
   }
 }

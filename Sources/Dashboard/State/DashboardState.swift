@@ -40,6 +40,9 @@ package struct DashboardState: Sendable {
   /// Whether the terminal gets fewer frames than there is news.
   package internal(set) var isLinkSlow = false
   package internal(set) var coach: Coach?
+  /// What was sent to the terminal, as of `trafficTime`.
+  var traffic: TerminalTraffic?
+  var trafficTime: Timestamp?
   /// Whether the selected row is shown in all of its width; else by the sign in the gutter alone.
   package internal(set) var highlightsRows: Bool
   package internal(set) var faults = FaultSettings()

@@ -92,11 +92,11 @@ struct Footer {
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
     }
+    if state.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn, command: "network")) }
     if !state.faults.isCalm { badges.append(Badge(text: "[CHAOS]", role: .stateFault, command: "faults")) }
     if state.isZoomed, LayoutClass(state.size).isTiled {
       badges.append(Badge(text: "[ZOOM]", role: .hint, command: "unzoom"))
     }
-    if state.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn)) }
     var line = Line(glyphs)
     var shown: [Badge] = []
     for var badge in badges where line.width + badge.text.count + 10 <= width {

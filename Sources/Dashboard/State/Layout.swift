@@ -145,6 +145,7 @@ extension DashboardState {
     var arrangement = Arrangement(focus: focus, hasDetail: detail != nil, isZoomed: isZoomed, preset: preset)
     arrangement.opensRow = feed.isOpened
     arrangement.hasQueue = writes.wantsRoom
+    arrangement.listenerCount = listeners.count
     arrangement.borders = borders
     return Layout(size: size, arrangement)
   }

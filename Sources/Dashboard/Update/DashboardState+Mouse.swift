@@ -33,7 +33,7 @@ extension DashboardState {
       guard overlay?.filterLine == nil else { return [] }
       return Footer(self, width: footer.width).command(at: mouse.x).map { perform($0) } ?? []
     }
-    guard overlay == nil else { return isDouble ? run(Key(.enter)) : [] }
+    if let overlay { return press(overlay, at: mouse.point, layout, isDouble: isDouble) }
     if let tabs = layout.tabs, tabs.contains(mouse.point) {
       if let pane = PaneTabs(self, width: tabs.width).pane(at: mouse.x) { focusPane(pane) }
       return []
@@ -41,6 +41,29 @@ extension DashboardState {
     draggedBorder = layout.border(at: mouse.point)
     guard let pane = layout.pane(at: mouse.point) else { return [] }
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
+  }
+
+  /// A click into what lies over the panes: on an answer, or on a row; a second one on a row is `enter`.
+  private mutating func press(_ open: Overlay, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
+    switch open {
+    case .confirm(let question):
+      guard let isAction = ConfirmGeometry(question, layout, configuration.glyphs).isAction(at: point) else {
+        return []
+      }
+      overlay?.confirmation?.isActionSelected = isAction
+      return acceptAnswer()
+    case .list(let list):
+      guard let rows = geometry(of: list, layout)?.rows else { return isDouble ? run(Key(.enter)) : [] }
+      let range = list.cursor.rows(count: count(of: list), height: rows.height)
+      guard rows.contains(point), range.contains(range.lowerBound + point.y - rows.y) else { return [] }
+      let effects = moveOverlay(by: range.lowerBound + point.y - rows.y - list.cursor.index)
+      if case .columns = list.content {
+        toggleColumn()
+        return effects
+      }
+      return isDouble ? effects + run(Key(.enter)) : effects
+    case .filter, .listener: return isDouble ? run(Key(.enter)) : []
+    }
   }
 
   /// A click into a pane: on what looks like a button, or on a row.

@@ -13,6 +13,8 @@ package enum Action: Sendable {
   case client(ClientEvent, at: Timestamp)
   /// The terminal's line became too slow for every frame, or fast enough again.
   case link(isSlow: Bool, at: Timestamp)
+  /// What the terminal was sent so far.
+  case sent(TerminalTraffic, at: Timestamp)
 }
 
 /// The one transition of the dashboard: applies what happened and returns what has to be done about it. Pure and total.
@@ -34,6 +36,9 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .link(let isSlow, let time):
     state.age(to: time)
     state.isLinkSlow = isSlow
+    effects = []
+  case .sent(let traffic, let time):
+    state.note(traffic, at: time)
     effects = []
   }
   state.followCoach()

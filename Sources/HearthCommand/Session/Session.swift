@@ -42,6 +42,7 @@ final class Session {
   private let options: Options
   private let screen: Screen
   private let frames: FramePacer
+  private var frameCount = 0
   private var reader: InputReader?
   private var ticker = Ticker()
   /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
@@ -172,7 +173,14 @@ final class Session {
     if !screen.gate.holdsNews || screen.gate.due(for: .news, at: now) <= now { applyNews() }
     if !news.isEmpty { setNeedsFrame(for: .news) }
     screen.present(view(state))
-    ticker.schedule(at: state.nextTick) { [weak self] in self?.apply(.tick(.now)) }
+    if screen.lastFrameBytes > 0 { frameCount += 1 }
+    ticker.schedule(at: state.nextTick) { [weak self] in self?.tick() }
+  }
+
+  private func tick() {
+    // With the tick, so that the figures need no frame of their own.
+    _ = update(&state, .sent(TerminalTraffic(bytes: screen.totalBytes, frames: frameCount), at: .now))
+    apply(.tick(.now))
   }
 
   private func startReading() {

@@ -23,24 +23,33 @@ struct OverlayView {
     switch list.content {
     case .help(let contexts):
       HelpDialog(list: list, contexts: contexts, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .palette(let palette):
-      PaletteDialog(list: list, palette: palette, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .explanation(let panel):
       ExplanationDialog(list: list, panel: panel, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .decision(let decision):
       DecisionDialog(list: list, decision: decision, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
-    case .themes(let original): drawThemes(list, original, on: &canvas)
-    case .copyMenu(let items), .newMenu(let items): drawMenu(list, items, on: &canvas)
-    case .faults: drawFaults(list, on: &canvas)
-    case .messages: drawMessages(list, on: &canvas)
-    case .columns(let picker): drawColumns(list, picker, on: &canvas)
+    default:
+      guard let geometry = state.geometry(of: list, layout) else { return }
+      draw(list, geometry, on: &canvas)
     }
   }
 
-  private func drawMenu(_ list: ListOverlay, _ items: [MenuItem], on canvas: inout Canvas) {
-    let dialog = Dialog(layout, width: 64, rows: max(1, items.count))
+  private func draw(_ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas) {
+    switch list.content {
+    case .palette(let palette):
+      PaletteDialog(list: list, palette: palette, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+    case .themes(let original): drawThemes(list, original, geometry, on: &canvas)
+    case .copyMenu(let items), .newMenu(let items): drawMenu(list, items, geometry, on: &canvas)
+    case .faults: drawFaults(list, geometry, on: &canvas)
+    case .messages: drawMessages(list, geometry, on: &canvas)
+    case .columns(let picker): drawColumns(list, picker, geometry, on: &canvas)
+    case .help, .explanation, .decision: break
+    }
+  }
+
+  private func drawMenu(_ list: ListOverlay, _ items: [MenuItem], _ geometry: ListGeometry, on canvas: inout Canvas) {
+    let dialog = geometry.dialog
     dialog.draw(list.kind.title, "", on: &canvas, glyphs)
-    draw(list, in: dialog, on: &canvas) { index in
+    draw(list, geometry, on: &canvas) { index in
       let item = items[index]
       var line = Line(glyphs)
       line.skip(2)
@@ -52,11 +61,11 @@ struct OverlayView {
     }
   }
 
-  private func drawFaults(_ list: ListOverlay, on canvas: inout Canvas) {
+  private func drawFaults(_ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas) {
     let items = FaultItem.allCases
-    let dialog = Dialog(layout, width: 74, rows: items.count)
+    let dialog = geometry.dialog
     dialog.draw("Faults", "enter or the letter switches", on: &canvas, glyphs)
-    draw(list, in: dialog, on: &canvas) { index in
+    draw(list, geometry, on: &canvas) { index in
       let item = items[index]
       let isOn = item.isOn(state.faults)
       var line = Line(glyphs)
@@ -69,13 +78,15 @@ struct OverlayView {
     }
   }
 
-  private func drawColumns(_ list: ListOverlay, _ picker: ColumnPicker, on canvas: inout Canvas) {
-    let dialog = Dialog(layout, width: 64, rows: max(1, picker.names.count))
+  private func drawColumns(
+    _ list: ListOverlay, _ picker: ColumnPicker, _ geometry: ListGeometry, on canvas: inout Canvas
+  ) {
+    let dialog = geometry.dialog
     let chosen = state.browser.columns[picker.path]?.picked
     dialog.draw("Columns of \(picker.path.text)", chosen == nil ? "automatic" : "picked", on: &canvas, glyphs)
     let shown = state.columnFitting(of: picker.path, layout).columns.map(\.name)
     let statistics = state.browser.statistics[picker.path] ?? FieldStatistics()
-    draw(list, in: dialog, on: &canvas) { index in
+    draw(list, geometry, on: &canvas) { index in
       let name = picker.names[index]
       let isShown = (chosen ?? shown).contains(name)
       var line = Line(glyphs)
@@ -89,11 +100,11 @@ struct OverlayView {
     }
   }
 
-  private func drawThemes(_ list: ListOverlay, _ original: String, on canvas: inout Canvas) {
+  private func drawThemes(_ list: ListOverlay, _ original: String, _ geometry: ListGeometry, on canvas: inout Canvas) {
     let themes = state.configuration.themes
-    let dialog = Dialog(layout, width: 44, rows: max(1, themes.count))
+    let dialog = geometry.dialog
     dialog.draw("Themes", "previewed as you move", on: &canvas, glyphs)
-    draw(list, in: dialog, on: &canvas) { index in
+    draw(list, geometry, on: &canvas) { index in
       var line = Line(glyphs)
       line.skip(2)
       line.cell(themes[index].name, width: 24)
@@ -103,27 +114,20 @@ struct OverlayView {
     }
   }
 
-  private func drawMessages(_ list: ListOverlay, on canvas: inout Canvas) {
-    let width = layout.size.width - 4
-    // The selected message stands below the list in full, in as many lines as the longest takes.
-    let texts = state.messages.map(\.text)
-    let lines = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max() ?? 1
-    let isLong = texts.contains { SafeText.columns(of: $0) > width - 18 }
-    let room = max(0, layout.size.height / 2 - 4)
-    let kept = isLong && room > 1 ? min(lines, room) + 1 : 0
-    let dialog = Dialog(layout, width: width, rows: max(1, state.messages.count) + kept)
+  private func drawMessages(_ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas) {
+    let dialog = geometry.dialog
     dialog.draw("Messages", "\(state.messages.count)", on: &canvas, glyphs)
-    if kept > 0, state.messages.indices.contains(list.cursor.index) {
-      let area = dialog.content
-      let top = area.maxY - kept
+    let area = dialog.content
+    if geometry.rows.maxY < area.maxY, state.messages.indices.contains(list.cursor.index) {
+      let top = geometry.rows.maxY
       dialog.rule(at: top, on: &canvas, glyphs)
       let text = state.messages[list.cursor.index].text
-      for (row, part) in WrappedText.lines(text, width: max(8, area.width - 2), glyphs.ellipsis).enumerated()
-      where row < kept - 1 {
+      let parts = WrappedText.lines(text, width: max(8, area.width - 2), glyphs.ellipsis)
+      for (row, part) in parts.prefix(area.maxY - top - 1).enumerated() {
         canvas.put(part, at: Point(x: area.x + 1, y: top + 1 + row), maxWidth: area.width - 1)
       }
     }
-    draw(list, in: dialog, below: kept, on: &canvas) { index in
+    draw(list, geometry, on: &canvas) { index in
       let message = state.messages[index]
       var line = Line(glyphs)
       line.skip(2)
@@ -141,10 +145,9 @@ struct OverlayView {
   }
 
   private func draw(
-    _ list: ListOverlay, in dialog: Dialog, below kept: Int = 0, on canvas: inout Canvas, line: (Int) -> Line
+    _ list: ListOverlay, _ geometry: ListGeometry, on canvas: inout Canvas, line: (Int) -> Line
   ) {
-    var area = dialog.content
-    area.height = max(0, area.height - kept)
+    let area = geometry.rows
     let count = state.count(of: list)
     canvas.rows(of: list.cursor, count: count, in: area, state, line: line)
     if count == 0, area.height > 0 { canvas.put("nothing here", at: area.origin, role: .textMuted, clip: area) }

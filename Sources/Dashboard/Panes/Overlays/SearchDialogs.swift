@@ -83,27 +83,22 @@ struct HelpDialog {
 struct PaletteDialog {
   let list: ListOverlay
   let palette: Palette
+  let geometry: ListGeometry
   let state: DashboardState
-  let layout: Layout
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
     let items = list.items(of: palette)
-    // As high as ever, whatever matches: a box that shrinks while typing would repaint the panes behind it.
-    let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
+    let (dialog, rows) = (geometry.dialog, geometry.rows)
     dialog.draw("Commands", "\(items.count) of \(palette.all.count)", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
     canvas.put(":", at: area.origin, role: .key)
     if let field = list.field { canvas.put(field, x: area.x + 2, y: area.y, width: area.width - 2) }
-    let hasRule = area.height > 3
-    if hasRule { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
-    let top = area.y + (hasRule ? 2 : 1)
-    let height = min(area.maxY - top, Palette.shownItems)
-    if items.isEmpty, height > 0 {
-      canvas.put("nothing matches", at: Point(x: area.x + 2, y: top), role: .textMuted, clip: area)
+    if rows.y == area.y + 2 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
+    if items.isEmpty, rows.height > 0 {
+      canvas.put("nothing matches", at: Point(x: area.x + 2, y: rows.y), role: .textMuted, clip: area)
     }
-    let rows = Rect(x: area.x, y: top, width: area.width, height: height)
     canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
   }
 

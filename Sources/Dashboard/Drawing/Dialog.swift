@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// The box of an overlay; on screens without borders it takes the whole body.
+struct Dialog {
+  /// Where the contents go, without the border and one column of air.
+  let content: Rect
+  private let rect: Rect
+  private let hasBorder: Bool
+
+  /// - Parameter rows: rows of content that are wanted; fewer when the screen is small.
+  init(_ layout: Layout, width: Int, rows: Int) {
+    // The tab line stays where there is room for it.
+    let top = layout.layoutClass == .small ? 2 : 1
+    let body = Rect(x: 0, y: top, width: layout.size.width, height: max(0, layout.size.height - top - 1))
+    hasBorder = layout.layoutClass.isTiled || layout.layoutClass == .small
+    guard hasBorder else {
+      rect = body
+      content = body
+      return
+    }
+    let width = min(width, body.width - 2)
+    let height = min(rows + 2, body.height)
+    rect = Rect(
+      x: (body.width - width) / 2, y: body.y + (body.height - height) / 2, width: width, height: height)
+    content = rect.inset(dx: 2, dy: 1)
+  }
+
+  func draw(_ title: String, _ note: String, noteRole: Role = .paneCount, on canvas: inout Canvas, _ glyphs: Glyphs) {
+    canvas.fill(rect)
+    guard hasBorder else { return }
+    canvas.box(rect, glyphs: glyphs)
+    let text = SafeText.truncated(" \(title) ", to: rect.width - 4, ellipsis: glyphs.ellipsis)
+    let used = canvas.put(text, at: Point(x: rect.x + 2, y: rect.y), role: .paneTitleFocus)
+    let columns = SafeText.columns(of: note)
+    guard columns > 0, used + columns + 8 <= rect.width else { return }
+    canvas.put(" \(note) ", at: Point(x: rect.maxX - columns - 4, y: rect.y), role: noteRole)
+  }
+
+  /// A line between two parts of the contents, joined to the border.
+  func rule(at y: Int, on canvas: inout Canvas, _ glyphs: Glyphs) {
+    canvas.horizontalLine(at: Point(x: rect.x, y: y), width: rect.width, glyphs: glyphs)
+    guard hasBorder else { return }
+    canvas.put(glyphs.leftTee, at: Point(x: rect.x, y: y), role: .border)
+    canvas.put(glyphs.rightTee, at: Point(x: rect.maxX - 1, y: y), role: .border)
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// Where the box of a list is, and its rows. Drawing and the mouse go by it.
+struct ListGeometry {
+  let dialog: Dialog
+  let rows: Rect
+}
+
+extension DashboardState {
+  /// `nil` for lists whose rows are not one below the other.
+  func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
+    let glyphs = configuration.glyphs
+    switch list.content {
+    case .help, .explanation, .decision: return nil
+    case .palette:
+      // As high as ever, whatever matches: a box that shrinks while typing would repaint the panes behind it.
+      let dialog = Dialog(layout, width: layout.layoutClass == .large ? 84 : 66, rows: 2 + Palette.shownItems)
+      let area = dialog.content
+      let top = area.y + (area.height > 3 ? 2 : 1)
+      let height = max(0, min(area.maxY - top, Palette.shownItems))
+      return ListGeometry(dialog: dialog, rows: Rect(x: area.x, y: top, width: area.width, height: height))
+    case .messages:
+      let kept = openedMessageRows(layout, glyphs)
+      let dialog = Dialog(layout, width: layout.size.width - 4, rows: max(1, messages.count) + kept)
+      var rows = dialog.content
+      rows.height = max(0, rows.height - kept)
+      return ListGeometry(dialog: dialog, rows: rows)
+    case .themes: return plain(layout, width: 44, count: configuration.themes.count)
+    case .copyMenu(let items), .newMenu(let items): return plain(layout, width: 64, count: items.count)
+    case .faults: return plain(layout, width: 74, count: FaultItem.allCases.count)
+    case .columns(let picker): return plain(layout, width: 64, count: picker.names.count)
+    }
+  }
+
+  private func plain(_ layout: Layout, width: Int, count: Int) -> ListGeometry {
+    let dialog = Dialog(layout, width: width, rows: max(1, count))
+    return ListGeometry(dialog: dialog, rows: dialog.content)
+  }
+
+  /// Rows below the messages for all of the selected one and a rule, if any message needs them: as many as the longest
+  /// takes, so that the box stays while the selection moves.
+  private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
+    let width = layout.size.width - 4
+    guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }
+    let longest = messages.map { WrappedText.lines($0.text, width: max(8, width - 6), glyphs.ellipsis).count }.max()
+    let room = layout.size.height / 2 - 4
+    return room > 1 ? min(longest ?? 1, room) + 1 : 0
+  }
+}
