@@ -63,6 +63,21 @@ struct TreeColumnsTests {
     #expect(row(driver, 1).contains("new"))
   }
 
+  @Test("The names of the columns stand above the values")
+  func heads() {
+    let driver = opened()
+    let canvas = driver.canvas()
+    let head = canvas.text(row: 2)
+    #expect(head.contains("▾ orders"))
+    guard let name = head.firstRange(of: "status"), let value = canvas.text(row: 3).firstRange(of: "paid") else {
+      Issue.record("no column\n\(canvas.text)")
+      return
+    }
+    let row = canvas.text(row: 3)
+    #expect(head.distance(from: head.startIndex, to: name.lowerBound)
+      == row.distance(from: row.startIndex, to: value.lowerBound))
+  }
+
   @Test("A value that gets longer moves nothing and cuts no id in another way")
   func stillness() {
     var driver = opened()

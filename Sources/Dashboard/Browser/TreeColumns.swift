@@ -10,6 +10,7 @@ struct TreeColumns: Sendable {
     var width: Int
     /// Whether it takes what is left, where that is less than its width.
     var isText: Bool
+    var isNumber = false
     /// Up to which width it takes what nothing else needs: values that come later may be longer.
     var reserve = 0
   }
@@ -78,8 +79,9 @@ struct TreeColumns: Sendable {
     columns = names.prefix(Self.mostColumns).map { name in
       let field = statistics.fields[name]
       let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
-      let reserve = field?.kind == .text ? 9 : field?.kind == .number ? 6 : 0
-      return Column(name: name, width: old[name] ?? 0, isText: isText, reserve: reserve)
+      let isNumber = field?.kind == .number
+      let reserve = field?.kind == .text ? 9 : isNumber ? 6 : 0
+      return Column(name: name, width: old[name] ?? 0, isText: isText, isNumber: isNumber, reserve: reserve)
     }
     for column in columns {
       guard let field = statistics.fields[column.name], field.isEnumeration else { continue }
@@ -128,12 +130,16 @@ struct TreeColumns: Sendable {
 extension DashboardState {
   /// The columns of a collection that there is room for now: the same in every row of it.
   func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
-    let width = layout.content(of: .collections).width
     let isLarge = layout.layoutClass == .large
-    // Documents stand one step further to the right than their collection, and have a sign for folding.
-    let lead = 1 + min(path.count * 2, width / 2) + 2
-    let room = width - lead - Self.documentFlags - (isLarge ? 7 : 4)
+    let width = layout.content(of: .collections).width
+    let room = width - documentLead(of: path, layout) - Self.documentFlags - (isLarge ? 7 : 4)
     return (browser.columns[path] ?? TreeColumns()).fitting(room: room, wanted: isLarge ? 2 : 1)
+  }
+
+  /// The column at which the ids of a collection begin: one step further to the right than the collection, behind a
+  /// sign for folding.
+  func documentLead(of path: ResourcePath, _ layout: Layout) -> Int {
+    1 + min(path.count * 2, layout.content(of: .collections).width / 2) + 2
   }
 
   /// Columns kept free at the right for source letter, cache flag, sign of a change, listeners. Beside them is room

@@ -22,7 +22,7 @@ extension Keymap {
       "unfold", "l right", in: .pane(.collections), "unfold, or go inside", isListed: false, run: { $0.unfold() }),
     Command("fold-all", "-", in: .pane(.collections), "fold all", run: { $0.foldAll() }),
     Command(
-      "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 13,
+      "columns", "c", in: .pane(.collections), "choose the columns beside the documents", hint: "columns", 21,
       unless: { $0.reasonAgainstColumns }, change: { $0.openColumns() }),
     Command("unfold-all", "=", in: .pane(.collections), "unfold all collections", run: { $0.unfoldAll() }),
     Command(

@@ -50,6 +50,7 @@ struct CollectionsPane {
     case .collection(let path):
       addCollection(path, depth: row.depth, to: &left)
       right = collectionMarks(path)
+      addHeads(of: path, to: &left, limit: area.width - right.width - 1)
     case .document(let key):
       let window = state.browser.windows[key.collection]
       if let document = window?.documents.first(where: { $0.key == key }) {
@@ -88,6 +89,19 @@ struct CollectionsPane {
     line.skip(1)
     line.add(depth == 0 ? path.text : path.last, .textStrong)
     if let filter = state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
+  }
+
+  /// The names of the columns, above the values of the documents; those for which there is room.
+  private func addHeads(of path: ResourcePath, to line: inout Line, limit: Int) {
+    guard state.browser.expanded.contains(path), state.browser.windows[path]?.documents.isEmpty == false else { return }
+    let fitting = state.columnFitting(of: path, layout)
+    var start = state.documentLead(of: path, layout) + fitting.idWidth + 2
+    for column in fitting.columns {
+      defer { start += column.width + 2 }
+      guard start > line.width, start + column.width <= limit else { continue }
+      line.skip(to: start)
+      line.cell(column.name, .textMuted, width: column.width, right: column.isNumber)
+    }
   }
 
   private func collectionMarks(_ path: ResourcePath) -> Line {
