@@ -111,13 +111,15 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields of `byInterest` that are worth a column: neither the same in all documents nor containers, unless
-  /// there is nothing else.
+  /// The fields of `byInterest` that are worth a column: neither the same in all documents, nor in few of them, nor
+  /// containers, unless there is nothing else.
   var worthColumns: [String] {
     let all = byInterest
     let telling = all.filter { name in
       guard let field = fields[name] else { return false }
-      return field.kind != .container && field.kind != .other && !field.isConstant(among: documentCount)
+      let isRare = field.documents * 4 < documentCount && field.changes == 0
+      let isPlain = field.kind != .container && field.kind != .other
+      return isPlain && !isRare && !field.isConstant(among: documentCount)
     }
     return telling.isEmpty ? all : telling
   }

@@ -80,7 +80,8 @@ struct TreeColumns: Sendable {
       let field = statistics.fields[name]
       let isText = field?.kind == .text && (field?.width ?? 0) > Self.shortText && field?.isEnumeration != true
       let isNumber = field?.kind == .number
-      let reserve = field?.kind == .text ? 9 : isNumber ? 6 : 0
+      // Room for the name above it, and for values that come later.
+      let reserve = max(field?.kind == .text ? 9 : isNumber ? 6 : 0, min(12, SafeText.columns(of: name)))
       return Column(name: name, width: old[name] ?? 0, isText: isText, isNumber: isNumber, reserve: reserve)
     }
     for column in columns {

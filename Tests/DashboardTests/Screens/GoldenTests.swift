@@ -43,9 +43,12 @@ struct GoldenTests {
     "The smallest screens keep the vital signs", arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
   func smallest(_ size: Size) throws { try check(.offline, size) }
 
+  @Test("On a wide screen the document under the cursor has a column of its own")
+  func wide() throws { try check(.online, Size(width: 180, height: 44)) }
+
   @Test("Every golden is read by a test")
   func unread() throws {
-    let read = Self.laidOut.count * Self.sizes.count + Self.others.count + 3 + 2
+    let read = Self.laidOut.count * Self.sizes.count + Self.others.count + 3 + 2 + 1
     #expect(try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).count == read)
   }
 

@@ -12,7 +12,7 @@ import Testing
 enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
-  case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining
+  case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
 
   var testDescription: String { rawValue }
 
@@ -103,6 +103,14 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         query: query, plan: .scan, documentsScanned: 12_480, documentsReturned: 20, duration: .microseconds(8_412),
         suggestedIndexes: [index("orders", ("status", .ascending), ("total", .descending))], isBuildingIndexes: true)
       scene.hear(.explained(query, .success(explanation)))
+      return scene.state
+    case .columns:
+      var scene = Shop.online(size, glyphs)
+      scene.press("1 c down space")
+      return scene.state
+    case .opened:
+      var scene = Shop.online(size, glyphs)
+      scene.press("4 w k k k k")
       return scene.state
     case .failures: return Shop.failures(size, glyphs).state
     case .zoom:
