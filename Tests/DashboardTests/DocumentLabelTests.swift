@@ -11,7 +11,7 @@ import Testing
 /// What the feed says of a document: it follows the document, not what made the snapshot fire.
 @Suite("Labels of documents")
 struct DocumentLabelTests {
-  private static let size = Size(width: 160, height: 36)
+  private static let size = Size(width: 120, height: 36)
 
   /// A dashboard that listens to all orders, and to those that are paid.
   private func listening() -> Driver {

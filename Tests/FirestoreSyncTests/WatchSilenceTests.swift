@@ -53,6 +53,8 @@ struct WatchSilenceTests {
       _ = try await mailbox.snapshot()
       test.engine.stopListening(listener)
       _ = try #require(await stream.request())
+      // The minute counts from here.
+      await test.clock.waitForSleeper(.seconds(60))
       for _ in 0..<5 {
         await test.clock.waitForSleeper(WatchSilence.step)
         test.clock.advance(by: WatchSilence.step)

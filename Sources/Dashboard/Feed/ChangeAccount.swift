@@ -12,6 +12,7 @@ struct ChangeAccount {
   let query: Query
   var isFromCache = false
   let writes: WriteQueue
+  /// What of the document is worth saying first.
   let interest: FieldInterest
   let glyphs: Glyphs
 
@@ -91,8 +92,7 @@ struct ChangeAccount {
   /// The first changed fields; `nil` if none differs.
   private func fields(from old: Document?, to new: Document) -> String? {
     let changes = FieldChange.between(old?.data?.fields ?? Fields(), new.data?.fields ?? Fields())
-    if changes.isEmpty { return nil }
-    return interest.text(of: changes, in: new, glyphs, limit: 4)
+    return changes.isEmpty ? nil : interest.text(of: changes, in: new, glyphs, limit: 4)
   }
 }
 

@@ -122,20 +122,18 @@ enum DetailContent {
         content: .note("conflict: \(conflict.batch), applied \(time), replaced what its author had not seen"))
       return [head]
         + conflict.fields.flatMap { field in
-          let values = [
-            ("saw", field.base), ("wrote", field.mine), ("replaced", field.theirs), ("now", now?[field.path]),
+          let id = ["conflict", conflict.batch.description] + field.path.segments
+          let own = "wrote \(text(of: field.mine)), now \(text(of: now?[field.path]))"
+          let others = "over \(text(of: field.theirs)), saw \(text(of: field.base))"
+          return [
+            Line(id: id, content: .fact(field.path.canonicalText, own)),
+            Line(id: id + ["over"], content: .fact("", others)),
           ]
-          // A line each: they are compared best below each other.
-          return values.enumerated().map { index, value in
-            Line(
-              id: ["conflict", conflict.batch.description, value.0] + field.path.segments,
-              content: .fact(
-                index == 0 ? field.path.canonicalText : "",
-                value.0 + String(repeating: " ", count: max(1, 9 - value.0.count)) + (value.1.map(ValueText.short) ?? "nothing")))
-          }
         }
     }
   }
+
+  private static func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
   /// What the queued mutation does to a field of the top level.
   private static func queued(_ name: String, _ mutation: Mutation) -> String? {
