@@ -67,6 +67,21 @@ import Testing
     #expect(!findings.contains("border"))
   }
 
+  @Test("A tint can be seen, and with 256 colours is neither the selection nor another tint", arguments: slugs)
+  func tints(slug: String) throws {
+    let theme = try ThemeCatalog().theme(named: slug).theme
+    guard slug != "monochrome" else { return }
+    let roles: [Role] = [.text, .selection, .diffAdded, .diffModified, .diffRemoved]
+    let papers = roles.map { theme.resolved($0, at: .c256).background }
+    #expect(Set(papers).count == roles.count, "\(papers)")
+    let paper = try #require(theme.style(of: .text).background?.rgb(at: .trueColor))
+    for role in roles.dropFirst(2) {
+      let tint = try #require(theme.style(of: role).background?.rgb(at: .trueColor))
+      let channels = [(tint.red, paper.red), (tint.green, paper.green), (tint.blue, paper.blue)]
+      #expect(channels.reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) } >= 45, "\(role)")
+    }
+  }
+
   @Test("The monochrome theme never names a colour", arguments: ColorDepth.allCases)
   func monochrome(depth: ColorDepth) throws {
     let theme = try ThemeCatalog().theme(named: "monochrome").theme

@@ -98,9 +98,10 @@ struct CollectionsPane {
     var start = state.documentLead(of: path, layout) + fitting.idWidth + 2
     for column in fitting.columns {
       defer { start += column.width + 2 }
-      guard start > line.width, start + column.width <= limit else { continue }
+      let needed = column.isNumber ? column.width : min(column.width, SafeText.columns(of: column.name))
+      guard start > line.width, start + needed <= limit else { continue }
       line.skip(to: start)
-      line.cell(column.name, .textMuted, width: column.width, right: column.isNumber)
+      line.cell(column.name, .textMuted, width: min(column.width, limit - start), right: column.isNumber)
     }
   }
 
