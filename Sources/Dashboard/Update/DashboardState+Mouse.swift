@@ -38,6 +38,11 @@ extension DashboardState {
       if let pane = PaneTabs(self, width: tabs.width).pane(at: mouse.x) { focusPane(pane) }
       return []
     }
+    if layout.header.contains(mouse.point) {
+      // Its badge says that something is wrong with the storage, the rest is about the connection.
+      if storage?.badge != nil { openMessages() } else { focusPane(.network) }
+      return []
+    }
     draggedBorder = layout.border(at: mouse.point)
     guard let pane = layout.pane(at: mouse.point) else { return [] }
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
@@ -70,6 +75,13 @@ extension DashboardState {
   private mutating func press(_ pane: Pane, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     if pane == .detail, detail == nil { return shownDetail.map { openDetail($0.key) } ?? [] }
     focusPane(pane)
+    let status = PaneTitle.feedStatus(layout.layoutClass)
+    if pane == .feed, layout.layoutClass.isTiled, point.y == layout.panes[.feed]?.y,
+      status..<status + 9 ~= point.x
+    {
+      togglePause()
+      return []
+    }
     let geometry = geometry(of: pane, layout)
     let column = point.x - geometry.content.x
     if point.y == geometry.hints, let command = PaneHints(pane, self, width: geometry.content.width).command(at: column)

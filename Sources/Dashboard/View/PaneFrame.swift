@@ -17,15 +17,15 @@ struct PaneFrame {
     } else {
       canvas.box(rect, glyphs: glyphs)
     }
-    var title = " \(pane.rawValue) \(pane.title) "
+    var title = PaneTitle.text(of: pane)
     if pane == .detail, let key = state.shownDetail?.key {
       let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
       title = " \(pane.rawValue) \(path) "
     }
     let used = canvas.put(
-      title, at: Point(x: rect.x + 2, y: rect.y), role: pane == state.focus ? .paneTitleFocus : .paneTitle,
+      title, at: Point(x: rect.x + PaneTitle.start, y: rect.y), role: pane == state.focus ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
-    var left = rect.x + 2 + used
+    var left = rect.x + PaneTitle.start + used
     let room = rect.maxX - 5 - left
     // In full, or as much as smaller screens say.
     let counts = [layout.layoutClass, .medium].map { Self.count(of: pane, state, $0, glyphs) }
@@ -37,7 +37,7 @@ struct PaneFrame {
     }
     guard pane == .feed else { return }
     let status = FeedPane.titleStatus(state, layout.layoutClass, glyphs)
-    left += layout.layoutClass == .large ? 3 : 2
+    left = rect.x + PaneTitle.feedStatus(layout.layoutClass)
     if left + status.width + 1 < start { canvas.put(status, x: left, y: rect.y, width: status.width) }
   }
 
