@@ -11,10 +11,13 @@ package enum BuiltinThemes {
     ("solarized-dark", PackageResources.solarized_dark_toml),
     ("solarized-light", PackageResources.solarized_light_toml),
     ("gruvbox-dark", PackageResources.gruvbox_dark_toml),
+    ("gruvbox-light", PackageResources.gruvbox_light_toml),
     ("nord", PackageResources.nord_toml),
     ("dracula", PackageResources.dracula_toml),
     ("catppuccin-mocha", PackageResources.catppuccin_mocha_toml),
     ("catppuccin-latte", PackageResources.catppuccin_latte_toml),
+    ("tokyo-night", PackageResources.tokyo_night_toml),
+    ("rose-pine-dawn", PackageResources.rose_pine_dawn_toml),
     ("monochrome", PackageResources.monochrome_toml),
   ]
 }

@@ -44,13 +44,36 @@ package struct ThemeCatalog: Sendable {
   ///   name.
   package func theme(named slug: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
     guard let layer = layers(of: slug).first else { throw missing(slug, file: slug, line: nil) }
-    return try theme(layer)
+    let source = try source(layer)
+    return (try source.theme(), source.warnings)
   }
 
-  /// A theme file anywhere.
-  package func theme(atPath path: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
+  /// Whether there is a file or a built-in theme of a name, readable or not.
+  package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
+
+  /// Everything that is wrong with a theme file anywhere.
+  package func check(atPath path: String) -> ThemeReport {
     let file = path.split(separator: "/").last.map(String.init) ?? path
-    return try theme(Layer(slug: file.hasSuffix(".toml") ? String(file.dropLast(5)) : file, path: path))
+    return report(Layer(slug: file.hasSuffix(".toml") ? String(file.dropLast(5)) : file, path: path))
+  }
+
+  /// Everything that is wrong with a theme of the catalog; `nil` if there is none of the name.
+  package func check(named slug: String) -> ThemeReport? { layers(of: slug).first.map { report($0) } }
+
+  /// The names of the themes that are the user's own, in alphabetical order.
+  package var ownSlugs: [String] { slugs.filter { layers(of: $0).first?.path != nil }.sorted() }
+
+  private func report(_ layer: Layer) -> ThemeReport {
+    do throws(ThemeError) {
+      let source = try source(layer)
+      let (theme, errors) = source.resolved()
+      let places = source.roles.mapValues { ThemeReport.Place(file: $0.file, line: $0.line) }
+      return ThemeReport(
+        file: source.file, theme: errors.isEmpty ? theme : nil, errors: errors, warnings: source.warnings,
+        places: places)
+    } catch {
+      return ThemeReport(file: layer.path ?? layer.slug, theme: nil, errors: [error], warnings: [], places: [:])
+    }
   }
 
   /// One place where a theme of a name may come from.
@@ -67,7 +90,8 @@ package struct ThemeCatalog: Sendable {
     return files.map { Layer(slug: slug, path: $0) } + builtin
   }
 
-  private func theme(_ layer: Layer) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
+  /// A file on top of all that it inherits from.
+  private func source(_ layer: Layer) throws(ThemeError) -> ThemeSource {
     var visited: [Layer] = [layer]
     var source = try read(layer)
     var chain = source
@@ -84,7 +108,7 @@ package struct ThemeCatalog: Sendable {
       chain = try read(next)
       source = source.merged(onto: chain)
     }
-    return (try source.theme(), source.warnings)
+    return source
   }
 
   private func missing(_ slug: String, file: String, line: Int?) -> ThemeError {

@@ -8,9 +8,9 @@ import Testing
 @Suite struct BuiltinThemeTests {
   static let slugs = ThemeCatalog().slugs
 
-  @Test("There are twelve built-in themes")
+  @Test("There are fifteen built-in themes")
   func count() {
-    #expect(Self.slugs.count == 12)
+    #expect(Self.slugs.count == 15)
     #expect(Self.slugs.first == "ember")
   }
 
@@ -62,9 +62,9 @@ import Testing
       ])
     let findings = ThemeLint.findings(theme).map(\.subject)
 
-    #expect(findings.contains("text"))
-    #expect(findings.contains("change.added and change.removed"))
-    #expect(!findings.contains("border"))
+    #expect(findings.contains("contrast of text"))
+    #expect(findings.contains("difference of change.added and change.removed for colour-blind people"))
+    #expect(!findings.contains("contrast of border"))
   }
 
   @Test("A tint can be seen, and with 256 colours is neither the selection nor another tint", arguments: slugs)

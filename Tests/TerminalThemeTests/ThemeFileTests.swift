@@ -126,8 +126,67 @@ import Testing
     #expect(message("embr") == "embr: no theme embr; did you mean ember?")
     #expect(message("../../etc/passwd").contains("no theme"))
     #expect(message("big").contains("too large"))
-    #expect(throws: ThemeError.self) { try catalog.theme(atPath: "/nonexistent/x.toml") }
+    #expect(
+      catalog.check(atPath: "/nonexistent/x.toml").errors.map(\.description) == ["/nonexistent/x.toml: cannot be read"])
   }
+
+  @Test("A check tells every error of a file, not only the first, and what cannot be read, with the lines")
+  func report() throws {
+    let directory = try TemporaryThemes([
+      "bad.toml": """
+      schema = 1
+      inherits = "ember"
+      variant = "grey"
+      [palette]
+      muted = "#12"
+      [roles]
+      "text.muted" = "mutedd"
+      "hint" = { attrs = ["blink", "bold"] }
+      "nothing" = "fg"
+      """,
+      "dim.toml": """
+      schema = 1
+      inherits = "ember"
+      [roles]
+      "text" = "fg"
+      "text.muted" = "#333333"
+      """,
+      "fine.toml": "schema = 1\ninherits = \"ember\"\n",
+    ])
+    let catalog = ThemeCatalog(directories: [directory.path])
+    func path(_ name: String) -> String { "\(directory.path)/\(name).toml" }
+
+    let bad = catalog.check(atPath: path("bad"))
+    #expect(bad.theme == nil && !bad.isGood)
+    #expect(bad.errors.map(\.line) == [3, 5, 8, 7])
+    #expect(bad.warnings.map(\.line) == [9])
+    let dim = catalog.check(atPath: path("dim"))
+    #expect(dim.errors == [] && !dim.isGood)
+    #expect(
+      dim.lint.first?.description.hasPrefix("\(path("dim")):5: warning: contrast of text.muted: 1.") == true,
+      "\(dim.lint)")
+    #expect(catalog.check(atPath: path("fine")).isGood)
+    #expect(catalog.ownSlugs == ["bad", "dim", "fine"])
+  }
+
+  @Test(
+    "A terminal's word about its background tells dark from light, and anything else tells nothing",
+    arguments: [
+      ("11;rgb:ffff/ffff/ffff", Theme.Variant.light), ("11;rgb:1111/1414/1a1a", .dark), ("11;rgb:ff/ff/f0", .light),
+      ("11;rgba:0000/0000/0000/ffff", .dark), ("11;rgb:f/f/f", .light), ("11;?", nil), ("10;rgb:ffff/ffff/ffff", nil),
+      ("11;rgb:ffff/ffff", nil), ("11;rgb:-fff/ffff/ffff", nil), ("11;rgb:fffff/0/0", nil), ("", nil),
+    ])
+  func background(report: String, variant: Theme.Variant?) {
+    #expect(Theme.Variant(backgroundReport: report) == variant)
+  }
+
+  @Test(
+    "COLORFGBG tells dark from light by its last number",
+    arguments: [
+      ("15;0", Theme.Variant.dark), ("0;15", .light), ("0;default;7", .light), ("0;8", .dark), ("0;default", nil),
+      ("", nil),
+    ])
+  func colorFGBG(text: String, variant: Theme.Variant?) { #expect(Theme.Variant(colorFGBG: text) == variant) }
 
   @Test("User folders follow the XDG specification and ignore relative paths")
   func directories() {

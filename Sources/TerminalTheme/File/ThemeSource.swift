@@ -24,6 +24,8 @@ struct ThemeSource {
   var usesTerminalBackground: Bool?
   var palette: [String: ThemeColor] = [:]
   var roles: [Role: Entry] = [:]
+  /// Why the file cannot be used, in the order of its lines.
+  var errors: [ThemeError] = []
   var warnings: [ThemeWarning] = []
 
   /// This file on top of the one it inherits from; promises such as `cvd` are not inherited.
@@ -33,26 +35,43 @@ struct ThemeSource {
     merged.usesTerminalBackground = usesTerminalBackground ?? parent.usesTerminalBackground
     merged.palette = parent.palette.merging(palette) { _, own in own }
     merged.roles = parent.roles.merging(roles) { _, own in own }
+    merged.errors = parent.errors + errors
     merged.warnings = parent.warnings + warnings
     return merged
   }
 
   /// Looks up every colour name.
   func theme() throws(ThemeError) -> Theme {
-    guard let foreground = palette["fg"], let background = palette["bg"] else {
-      throw ThemeError(file: file, line: nil, reason: "[palette] must define fg and bg, here or in an inherited theme")
+    let (theme, errors) = resolved()
+    if let error = errors.first { throw error }
+    return theme
+  }
+
+  /// Looks up every colour name; one that is unknown is an error behind those of the files, and the role follows its
+  /// parent.
+  func resolved() -> (theme: Theme, errors: [ThemeError]) {
+    var errors = self.errors
+    if errors.isEmpty, palette["fg"] == nil || palette["bg"] == nil {
+      errors.append(
+        ThemeError(file: file, line: nil, reason: "[palette] must define fg and bg, here or in an inherited theme"))
     }
     var styles: [Role: RoleStyle] = [:]
     for (role, entry) in roles.sorted(by: { ($0.value.line ?? 0) < ($1.value.line ?? 0) }) {
-      styles[role] = RoleStyle(
-        foreground: try color(entry.foreground, role, entry), background: try color(entry.background, role, entry),
-        attributes: entry.attributes, monochrome: entry.monochrome)
+      var style = RoleStyle(attributes: entry.attributes, monochrome: entry.monochrome)
+      do throws(ThemeError) { style.foreground = try color(entry.foreground, role, entry) } catch {
+        errors.append(error)
+      }
+      do throws(ThemeError) { style.background = try color(entry.background, role, entry) } catch {
+        errors.append(error)
+      }
+      styles[role] = style
     }
-    return Theme(
+    let theme = Theme(
       slug: slug, name: name ?? slug, author: author, variant: variant ?? .dark,
       isColorBlindSafe: isColorBlindSafe ?? false,
-      usesTerminalBackground: usesTerminalBackground ?? false, foreground: foreground, background: background,
-      styles: styles)
+      usesTerminalBackground: usesTerminalBackground ?? false, foreground: palette["fg"] ?? .terminal,
+      background: palette["bg"] ?? .terminal, styles: styles)
+    return (theme, errors)
   }
 
   private func color(_ name: String?, _ role: Role, _ entry: Entry) throws(ThemeError) -> ThemeColor? {
@@ -77,41 +96,5 @@ extension ThemeColor {
     } else {
       return nil
     }
-  }
-}
-
-/// Finds the line on which a key of a TOML file stands, because the parser gives positions for syntax errors only.
-struct SourceLines {
-  private let lines: [Substring]
-
-  init(_ text: String) {
-    lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-  }
-
-  /// The line, counted from 1, that sets a key in a section (`nil`: before any section); `nil` if none does so plainly.
-  func line(of key: String, in section: String?) -> Int? {
-    var current: String?
-    for (index, line) in lines.enumerated() {
-      let line = line.drop { $0 == " " || $0 == "\t" }
-      if line.first == "[" {
-        current = line.dropFirst().prefix { $0 != "]" }.trimmed
-        if section == nil, current == key { return index + 1 }
-        continue
-      }
-      guard current == section else { continue }
-      for spelling in [key, "\"\(key)\"", "'\(key)'"] where line.hasPrefix(spelling) {
-        if line.dropFirst(spelling.count).first(where: { $0 != " " && $0 != "\t" }).map({ "=.".contains($0) }) == true {
-          return index + 1
-        }
-      }
-    }
-    return nil
-  }
-}
-
-extension Substring {
-  fileprivate var trimmed: String {
-    let head = drop { $0 == " " }
-    return String(head.prefix { $0 != " " })
   }
 }

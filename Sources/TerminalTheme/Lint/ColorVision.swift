@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-@testable import TerminalTheme
-
 /// How a person sees colours: with all three kinds of cones, or without one of them.
 ///
 /// The matrices are those of Machado, Oliveira and Fernandes (2009) for full severity, applied to linear light.

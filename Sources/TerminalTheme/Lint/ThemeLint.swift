@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import TerminalCanvas
-
-@testable import TerminalTheme
+package import TerminalCanvas
 
 /// Checks that a theme can be read: contrast per role, and for themes that promise it, colours that colour-blind
 /// people can tell apart. Checked in true colour and after reduction to 256 colours, which can undo both.
-enum ThemeLint {
-  struct Finding: Hashable, Sendable, CustomStringConvertible {
-    var depth: ColorDepth
-    var subject: String
-    var value: Double
-    var minimum: Double
+package enum ThemeLint {
+  package struct Finding: Hashable, Sendable, CustomStringConvertible {
+    package var depth: ColorDepth
+    /// The role at fault, or the second of two.
+    package var role: Role
+    package var subject: String
+    package var value: Double
+    package var minimum: Double
 
-    var description: String {
+    package var description: String {
       func short(_ value: Double) -> String { "\((value * 10).rounded() / 10)" }
-      return "\(subject) at \(depth): \(short(value)), needs \(short(minimum))"
+      return
+        "\(subject): \(short(value)) \(depth == .c256 ? "in 256 colours" : "in true colour"), needs \(short(minimum))"
     }
   }
 
   /// What a theme falls short of; empty for a good theme. Colours that only the terminal knows are not judged.
-  static func findings(_ theme: Theme) -> [Finding] {
+  package static func findings(_ theme: Theme) -> [Finding] {
     [ColorDepth.trueColor, .c256].flatMap { depth in
       Role.allCases.compactMap { contrast(of: $0, in: theme, at: depth) }
         + (theme.isColorBlindSafe ? confusions(in: theme, at: depth) : [])
@@ -52,7 +53,8 @@ enum ThemeLint {
       let paper = style.background?.rgb(at: depth)
     else { return nil }
     let value = ink.contrast(to: paper)
-    return value < minimum ? Finding(depth: depth, subject: role.rawValue, value: value, minimum: minimum) : nil
+    return value < minimum
+      ? Finding(depth: depth, role: role, subject: "contrast of \(role.rawValue)", value: value, minimum: minimum) : nil
   }
 
   /// Pairs that mean opposite things and must differ by at least 25 for everyone.
@@ -66,7 +68,10 @@ enum ThemeLint {
           guard let value = smallestDifference(among: [other, group[i]], in: theme, at: depth), value < 25 else {
             return nil
           }
-          return Finding(depth: depth, subject: "\(other.rawValue) and \(group[i].rawValue)", value: value, minimum: 25)
+          return Finding(
+            depth: depth, role: group[i],
+            subject: "difference of \(other.rawValue) and \(group[i].rawValue) for colour-blind people", value: value,
+            minimum: 25)
         }
       }
     }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Theme.Variant {
+  /// What suits a background.
+  package init(background: RGB) {
+    // The grey that black and white text are read equally well on.
+    self = background.linear.luminance > 0.179 ? .light : .dark
+  }
+
+  /// Reads the answer to the question for the background, `11;rgb:1111/1414/1a1a`; `nil` for anything else.
+  package init?(backgroundReport report: String) {
+    guard let color = RGB(backgroundReport: report) else { return nil }
+    self.init(background: color)
+  }
+
+  /// Reads `COLORFGBG`, whose last number is the background's in the terminal's palette; `nil` where it tells nothing.
+  package init?(colorFGBG text: String) {
+    guard let last = text.split(separator: ";").last, let number = Int(last), (0...15).contains(number) else {
+      return nil
+    }
+    self = number == 7 || number > 8 ? .light : .dark
+  }
+
+  /// What asks a terminal for its background (OSC 11); terminals that do not know it say nothing.
+  package static let backgroundQuery = "\u{1B}]11;?\u{7}"
+}
+
+extension RGB {
+  /// Each channel has one to four hexadecimal digits, which are parts of their greatest value.
+  init?(backgroundReport report: String) {
+    guard report.hasPrefix("11;rgb:") || report.hasPrefix("11;rgba:") else { return nil }
+    let channels = report.drop { $0 != ":" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    let values = channels.prefix(3).compactMap { digits -> UInt8? in
+      guard (1...4).contains(digits.count), digits.allSatisfy(\.isHexDigit), let value = Int(digits, radix: 16) else { return nil }
+      return UInt8((value * 255 + 1) / (1 << (4 * digits.count) - 1))
+    }
+    guard values.count == 3, channels.count <= 4 else { return nil }
+    self.init(values[0], values[1], values[2])
+  }
+}

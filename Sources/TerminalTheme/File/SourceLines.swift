@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds the line on which a key of a TOML file stands, because the parser gives positions for syntax errors only.
+package struct SourceLines {
+  private let lines: [Substring]
+
+  package init(_ text: String) {
+    lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+  }
+
+  /// The line, counted from 1, that sets a key in a section (`nil`: before any section); `nil` if none does so plainly.
+  package func line(of key: String, in section: String?) -> Int? {
+    var current: String?
+    for (index, line) in lines.enumerated() {
+      let line = line.drop { $0 == " " || $0 == "\t" }
+      if line.first == "[" {
+        current = line.dropFirst().prefix { $0 != "]" }.trimmed
+        if section == nil, current == key { return index + 1 }
+        continue
+      }
+      guard current == section else { continue }
+      for spelling in [key, "\"\(key)\"", "'\(key)'"] where line.hasPrefix(spelling) {
+        if line.dropFirst(spelling.count).first(where: { $0 != " " && $0 != "\t" }).map({ "=.".contains($0) }) == true {
+          return index + 1
+        }
+      }
+    }
+    return nil
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: String {
+    let head = drop { $0 == " " }
+    return String(head.prefix { $0 != " " })
+  }
+}
