@@ -4,11 +4,13 @@ import Logging
 
 /// The log goes to a file, never to the terminal, which belongs to the screen.
 enum Log {
+  static func file(in folder: String) -> String { folder + "/hearth.log" }
+
   /// Sends all loggers to `hearth.log` in the folder; without a log if the file cannot be opened.
   static func start(in folder: String) {
     try? FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-    let path = folder + "/hearth.log"
+    let path = file(in: folder)
     if !FileManager.default.fileExists(atPath: path) {
       _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
     }

@@ -67,7 +67,7 @@ struct HearthCommand: ParsableCommand {
     subcommands: [
       DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
       WatchCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
-      RunCommand.self, ServeCommand.self, RepairCommand.self,
+      RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct KeymapTests {
   @Test("A key means one thing in each context")
   func noConflicts() {
-    let groups = Dictionary(grouping: Keymap.commands, by: \.context)
+    let groups = Dictionary(grouping: Keymap.standard.commands, by: \.context)
     for (context, commands) in groups {
       let keys = commands.flatMap(\.keys)
       #expect(keys.count == Set(keys).count, "\(context)")
@@ -17,7 +17,7 @@ import Testing
 
   @Test("Every command has a readable key and a sentence")
   func complete() {
-    for command in Keymap.commands {
+    for command in Keymap.standard.commands {
       #expect(!command.keys.isEmpty, "\(command.name)")
       #expect(!command.help.isEmpty)
     }
@@ -26,7 +26,7 @@ import Testing
   @Test("The motions of vi and the arrows are never taken by a pane")
   func motions() {
     let motions: [Key] = ["j", "k", "g", "G", "down", "up", "?", ":", "q", "o", "p", "tab"].compactMap { Key($0) }
-    for command in Keymap.commands {
+    for command in Keymap.standard.commands {
       guard case .pane = command.context else { continue }
       #expect(motions.allSatisfy { !command.keys.contains($0) }, "\(command.name)")
     }
@@ -34,21 +34,21 @@ import Testing
 
   @Test("The printed reference names every command of the table")
   func reference() {
-    let text = KeyReference.plainText
-    for command in Keymap.commands { #expect(text.contains(command.help)) }
+    let text = KeyReference.plainText()
+    for command in Keymap.standard.commands { #expect(text.contains(command.help)) }
   }
 
   @Test("The rows of keys inside panes name commands that hold there", arguments: Pane.allCases)
   func hints(_ pane: Pane) {
     for name in PaneHints.names(in: pane) {
-      #expect(Keymap.command(named: name, in: [.pane(pane), .screen]) != nil, "\(name)")
+      #expect(Keymap.standard.command(named: name, in: [.pane(pane), .screen]) != nil, "\(name)")
     }
   }
 
   @Test("Every key that stands for another in an overlay has its command", arguments: Overlay.Kind.allCases)
   func overlays(_ kind: Overlay.Kind) {
     for key in [Key(.escape), Key(.enter)] {
-      #expect(Keymap.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")
+      #expect(Keymap.standard.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")
     }
   }
 

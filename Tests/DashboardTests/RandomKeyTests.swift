@@ -15,7 +15,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     let scenario = Scenario.allCases[Int(seed) % Scenario.allCases.count]
     var driver = scenario.play(Size(width: 80, height: 24))
-    var keys = Keymap.commands.flatMap(\.keys)
+    var keys = Keymap.standard.commands.flatMap(\.keys)
     keys += "abc123:/%é漢👩‍👩‍👧".map { .character($0) } + [Key(.backspace), Key(.left), Key(.home)]
     var trace: [String] = []
     for step in 0..<2500 {

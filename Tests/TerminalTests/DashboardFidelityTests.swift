@@ -119,7 +119,7 @@ private struct Play {
   }
 
   private mutating func key() -> Key {
-    let keys = Keymap.commands.flatMap(\.keys) + [Key(.enter), Key(.escape), .character("a"), .character("漢")]
+    let keys = Keymap.standard.commands.flatMap(\.keys) + [Key(.enter), Key(.escape), .character("a"), .character("漢")]
     return keys.randomElement(using: &random) ?? Key(.enter)
   }
 

@@ -62,6 +62,8 @@ package enum TerminalEffect: Equatable, Sendable {
   case edit(EditRequest)
   case copy(String)
   case setTheme(String)
+  /// Show the theme at the next start too.
+  case rememberTheme(String)
   case setMouse(Bool)
   /// Give the terminal back until the process is continued.
   case suspend

@@ -6,7 +6,7 @@ package import TerminalCanvas
 package struct Command: Sendable {
   /// The name in help and in searches. A command hides those of its name in the contexts behind its own.
   package let name: String
-  package let keys: [Key]
+  package private(set) var keys: [Key]
   package let context: KeyContext
   /// What it does, as a sentence without a subject.
   package let help: String
@@ -16,17 +16,19 @@ package struct Command: Sendable {
   let priority: Int
   /// What the palette calls it; `nil` for commands that the palette leaves out.
   let title: Wording?
-  /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
-  let reason: @Sendable (DashboardState) -> String?
+  /// Whether it changes documents or what waits to be written, which a read-only dashboard refuses.
+  let writes: Bool
+  private let condition: @Sendable (DashboardState) -> String?
   let run: @Sendable (inout DashboardState) -> [Effect]
 
   /// - Parameters:
   ///   - keys: as `Key` reads them, parted by blanks.
   ///   - title: what the palette says instead of `help`.
   ///   - isListed: whether the palette has it.
+  ///   - writes: whether a read-only dashboard refuses it.
   init(
     _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
-    _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true,
+    _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true, writes: Bool = false,
     unless reason: @escaping @Sendable (DashboardState) -> String? = { _ in nil },
     run: @escaping @Sendable (inout DashboardState) -> [Effect]
   ) {
@@ -37,23 +39,37 @@ package struct Command: Sendable {
     self.hint = hint
     self.priority = priority
     self.title = isListed ? title ?? Wording { _ in help } : nil
-    self.reason = reason
+    self.writes = writes
+    condition = reason
     self.run = run
   }
 
   /// A command that changes the screen only.
   init(
     _ name: String, _ keys: String, in context: KeyContext, _ help: String, hint: Wording? = nil,
-    _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true,
+    _ priority: Int = 50, title: Wording? = nil, isListed: Bool = true, writes: Bool = false,
     unless reason: @escaping @Sendable (DashboardState) -> String? = { _ in nil },
     change: @escaping @Sendable (inout DashboardState) -> Void
   ) {
     self.init(
-      name, keys, in: context, help, hint: hint, priority, title: title, isListed: isListed, unless: reason,
+      name, keys, in: context, help, hint: hint, priority, title: title, isListed: isListed, writes: writes,
+      unless: reason,
       run: { state in
         change(&state)
         return []
       })
+  }
+
+  /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
+  func reason(_ state: DashboardState) -> String? {
+    writes && state.configuration.isReadOnly ? DashboardState.readOnlyReason : condition(state)
+  }
+
+  /// The same command on other keys.
+  func bound(to keys: [Key]) -> Command {
+    var command = self
+    command.keys = keys
+    return command
   }
 
   /// The keys as people read them: `j ↓`.

@@ -11,10 +11,12 @@ extension Keymap {
       unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
     Command("new", "n", in: .pane(.collections), "new document or listener", hint: "new", 2, change: { $0.openNew() }),
     Command(
-      "edit", "e", in: .pane(.collections), "edit the document in $EDITOR", unless: { $0.reasonAgainstEditing },
+      "edit", "e", in: .pane(.collections), "edit the document in $EDITOR", writes: true,
+      unless: { $0.reasonAgainstEditing },
       run: { $0.editDocument() }),
     Command(
-      "delete", "d", in: .pane(.collections), "delete the document or field", unless: { $0.reasonAgainstDeleting },
+      "delete", "d", in: .pane(.collections), "delete the document or field", writes: true,
+      unless: { $0.reasonAgainstDeleting },
       change: { $0.askToDelete() }),
     Command(
       "fold", "h left", in: .pane(.collections), "fold, or go to the parent", isListed: false, run: { $0.fold() }),
@@ -34,7 +36,7 @@ extension Keymap {
     Command(
       "cancel-write", "x", in: .pane(.writes), "cancel a waiting write, drop a rejected one",
       hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel write" }, 1,
-      unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
+      writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(
       "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },
       change: { $0.markWrite() }),
@@ -44,10 +46,10 @@ extension Keymap {
       unless: { $0.writes.hasChosenRejected ? nil : $0.reasonAgainstRetrying }, run: { $0.sendNow() }),
     Command(
       "edit", "e", in: .pane(.writes), "edit a rejected write in $EDITOR and send it again", hint: "edit", 11,
-      unless: { $0.writes.selected?.isRejected == true ? nil : "only a rejected write can be edited" },
+      writes: true, unless: { $0.writes.selected?.isRejected == true ? nil : "only a rejected write can be edited" },
       run: { $0.editRejectedWrite() }),
     Command(
-      "drop-rejected", "X", in: .pane(.writes), "drop all rejected writes",
+      "drop-rejected", "X", in: .pane(.writes), "drop all rejected writes", writes: true,
       unless: { $0.writes.rejected.isEmpty ? "no write was rejected" : nil },
       change: { $0.askToDropAllRejected() }),
   ]
@@ -85,7 +87,7 @@ extension Keymap {
       "clear-feed", "c", in: .pane(.feed), "clear the feed",
       unless: { $0.feed.rows.isEmpty ? "the feed is empty" : nil }, change: { $0.feed.clear() }),
     Command(
-      "edit", "e", in: .pane(.feed), "edit the document in $EDITOR", unless: { $0.reasonAgainstEditing },
+      "edit", "e", in: .pane(.feed), "edit the document in $EDITOR", writes: true, unless: { $0.reasonAgainstEditing },
       run: { $0.editDocument() }),
   ]
 
@@ -120,9 +122,9 @@ extension Keymap {
       "listen", "space", in: .pane(.detail), "listen to the document, or stop", run: { $0.toggleListener() }),
     Command(
       "edit", "e", in: .pane(.detail), "edit the document in $EDITOR", hint: "edit", 2,
-      unless: { $0.reasonAgainstEditing }, run: { $0.editDocument() }),
+      writes: true, unless: { $0.reasonAgainstEditing }, run: { $0.editDocument() }),
     Command(
-      "delete", "d", in: .pane(.detail), "delete the document", unless: { $0.reasonAgainstDeleting },
+      "delete", "d", in: .pane(.detail), "delete the document", writes: true, unless: { $0.reasonAgainstDeleting },
       change: { $0.askToDelete() }),
     Command(
       "filter-like-this", "*", in: .pane(.detail), "filter its collection by the selected field's value",

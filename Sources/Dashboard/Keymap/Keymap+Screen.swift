@@ -93,9 +93,11 @@ extension Keymap {
     Command(
       "go-to-mark", "'", in: .screen, "go to the row marked with the letter that follows",
       change: { $0.bookmarkVerb = .go }),
-    Command("undo", "u", in: .screen, "undo the last write made here", run: { _ in [.client(.undo())] }),
     Command(
-      "redo", "U ctrl-r", in: .screen, "do again what was undone last", run: { _ in [.client(.redo())] }),
+      "undo", "u", in: .screen, "undo the last write made here", writes: true, run: { _ in [.client(.undo())] }),
+    Command(
+      "redo", "U ctrl-r", in: .screen, "do again what was undone last", writes: true,
+      run: { _ in [.client(.redo())] }),
     Command(
       "copy", "y", in: .screen, "copy path, JSON, value, row or Swift", unless: { $0.reasonAgainstCopying },
       change: { $0.openCopyMenu() }),

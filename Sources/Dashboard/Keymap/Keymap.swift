@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// The one table of commands; to add a key is to add a record.
-package enum Keymap {
-  package static let commands: [Command] = always + screen + panes + overlays
+/// The one table of commands and their keys; to add a key is to add a record.
+package struct Keymap: Sendable {
+  package let commands: [Command]
+  /// What only the palette has.
+  let unbound: [Command]
 
-  private static let index: [KeyContext: [Key: Command]] = Dictionary(grouping: commands, by: \.context)
-    .mapValues { group in
+  private let index: [KeyContext: [Key: Command]]
+
+  package static let standard = Keymap(commands: always + screen + panes + overlays, unbound: unbound)
+
+  init(commands: [Command], unbound: [Command]) {
+    self.commands = commands
+    self.unbound = unbound
+    index = Dictionary(grouping: commands, by: \.context).mapValues { group in
       Dictionary(
         group.flatMap { command in command.keys.map { ($0, command) } }, uniquingKeysWith: { first, _ in first })
     }
+  }
 
   /// The command of a key, looked up in the contexts in order.
-  package static func command(for key: Key, in contexts: [KeyContext]) -> Command? {
+  package func command(for key: Key, in contexts: [KeyContext]) -> Command? {
     contexts.lazy.compactMap { index[$0]?[key] }.first
   }
 
-  static func command(named name: String, in contexts: [KeyContext]) -> Command? {
+  func command(named name: String, in contexts: [KeyContext]) -> Command? {
     contexts.lazy.compactMap { context in commands.first { $0.name == name && $0.context == context } }.first
   }
 
   /// All commands of some contexts in order, without those that one of the same name hides.
-  static func commands(in contexts: [KeyContext], where isWanted: (Command) -> Bool = { _ in true }) -> [Command] {
+  func commands(in contexts: [KeyContext], where isWanted: (Command) -> Bool = { _ in true }) -> [Command] {
     var taken: Set<String> = []
     return contexts.flatMap { context in
       commands.filter { $0.context == context && isWanted($0) && taken.insert($0.name).inserted }
@@ -35,15 +44,18 @@ package enum KeyReference {
     [.screen, .always] + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 
-  /// What `--print-keys` prints: a section per context, a line per binding.
-  package static var plainText: String {
+  /// What `--print-keys` prints: a section per context, a line per command with its keys, its name and its help.
+  package static func plainText(_ keymap: Keymap = .standard) -> String {
     var lines: [String] = []
     for context in order {
-      let commands = Keymap.commands.filter { $0.context == context }
+      let commands = (keymap.commands + keymap.unbound).filter { $0.context == context }
       guard !commands.isEmpty else { continue }
       if !lines.isEmpty { lines.append("") }
-      lines.append(context == .always ? "In every dialog too" : context.title)
-      lines += commands.map { "  " + Self.pad($0.keyText(.ascii, limit: 9), to: 18) + $0.help }
+      let title = context == .always ? "In every dialog too" : context.title
+      lines.append("\(title) [\(["keys", context.section].compactMap(\.self).joined(separator: "."))]")
+      lines += commands.map { command in
+        "  " + Self.pad(command.keyText(.ascii, limit: 9), to: 18) + Self.pad(command.name, to: 19) + command.help
+      }
     }
     return lines.joined(separator: "\n") + "\n"
   }

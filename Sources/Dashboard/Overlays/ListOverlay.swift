@@ -51,9 +51,9 @@ package struct ListOverlay: Sendable {
   }
 
   /// The commands that help lists: those that match what was typed, by key or word.
-  func commands(of contexts: [KeyContext]) -> [Command] {
+  func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     let filter = WordFilter(field?.text ?? "")
-    return Keymap.commands(in: contexts).filter { command in
+    return keymap.commands(in: contexts).filter { command in
       let keys = command.keys.map(\.description).joined(separator: " ")
       return filter.matches("\(keys) \(command.help) \(command.name)")
     }
@@ -83,7 +83,7 @@ extension DashboardState {
   /// How many rows a list has.
   func count(of list: ListOverlay) -> Int {
     switch list.content {
-    case .help(let contexts): list.commands(of: contexts).count
+    case .help(let contexts): list.commands(of: contexts, in: configuration.keymap).count
     case .palette(let palette): list.items(of: palette).count
     case .themes: configuration.themes.count
     case .copyMenu(let items), .newMenu(let items): items.count
@@ -113,11 +113,12 @@ extension DashboardState {
     overlay = nil
     guard index < count(of: list) else { return [] }
     switch list.content {
-    case .help(let contexts): return perform(list.commands(of: contexts)[index])
+    case .help(let contexts): return perform(list.commands(of: contexts, in: configuration.keymap)[index])
     case .palette(let palette): return run(list.items(of: palette)[index].target)
     case .copyMenu(let items), .newMenu(let items): return choose(items[index].choice)
     case .decision(let decision): return choose(decision.items[index].choice)
-    case .themes, .messages: return []
+    case .themes: return keepTheme()
+    case .messages: return []
     // Several can be combined, so these stay open.
     case .faults:
       overlay = .list(list)
@@ -153,8 +154,7 @@ extension DashboardState {
     switch target {
     case .command(let command): return perform(command)
     case .theme(let slug):
-      theme = slug
-      return [.terminal(.setTheme(slug))]
+      return show(theme: slug) + keepTheme()
     case .collection(let path): return openCollection(path)
     case .document(let key): return openDetail(key)
     case .stopListener(let tag): return stopListening(tag)
@@ -178,6 +178,9 @@ extension DashboardState {
     list.cursor.select(index: themes.firstIndex { $0.slug == theme } ?? 0, in: themes.indices)
     overlay = .list(list)
   }
+
+  /// Has the theme that is shown be the one of the next start.
+  private func keepTheme() -> [Effect] { [.terminal(.rememberTheme(theme))] }
 
   /// Changes to a theme if another is shown.
   mutating func show(theme slug: String) -> [Effect] {

@@ -92,8 +92,8 @@ extension DashboardState {
             title: title, group: group(command), detail: command.keyText(glyphs, limit: 2), target: .command(command)))
       }
     }
-    add(Keymap.commands(in: screenContexts)) { $0.context.title.lowercased() }
-    add(Keymap.unbound) { _ in "everywhere" }
+    add(configuration.keymap.commands(in: screenContexts)) { $0.context.title.lowercased() }
+    add(configuration.keymap.unbound.filter { screenContexts.contains($0.context) }) { _ in "everywhere" }
     items += listeners.filter { $0.failure == nil }.map {
       Palette.Item(title: "stop listening to \($0.name)", group: "listener", detail: "", target: .stopListener($0.tag))
     }

@@ -77,7 +77,7 @@ package struct DashboardState: Sendable {
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
-/// What does not change while the dashboard runs.
+/// What no key changes.
 package struct DashboardConfiguration: Sendable {
   package struct Theme: Hashable, Sendable {
     package var slug: String
@@ -101,11 +101,14 @@ package struct DashboardConfiguration: Sendable {
   package var highlightsRows: Bool
   /// Whether the first steps are shown.
   package var hasCoach: Bool
+  package var keymap: Keymap
+  /// Whether everything that changes documents, or what waits to be written, is refused.
+  package var isReadOnly: Bool
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
-    hasCoach: Bool = false
+    hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false
   ) {
     self.database = database
     self.backend = backend
@@ -116,6 +119,27 @@ package struct DashboardConfiguration: Sendable {
     self.isMouseOn = isMouseOn
     self.highlightsRows = highlightsRows
     self.hasCoach = hasCoach
+    self.keymap = keymap
+    self.isReadOnly = isReadOnly
+  }
+}
+
+/// What a user's files say about the dashboard, read again while it runs.
+package struct DashboardPreferences: Sendable {
+  package var themes: [DashboardConfiguration.Theme]
+  package var theme: String
+  package var keymap: Keymap
+  package var glyphs: Glyphs
+  package var isMouseOn: Bool
+
+  package init(
+    themes: [DashboardConfiguration.Theme], theme: String, keymap: Keymap, glyphs: Glyphs, isMouseOn: Bool
+  ) {
+    self.themes = themes
+    self.theme = theme
+    self.keymap = keymap
+    self.glyphs = glyphs
+    self.isMouseOn = isMouseOn
   }
 }
 

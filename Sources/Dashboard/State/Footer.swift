@@ -25,10 +25,12 @@ struct Footer {
   /// As many as fit beside the badges, most useful first.
   let hints: [Hint]
   let badges: Line
+  private let keymap: Keymap
   private let shownBadges: [Badge]
   private let badgeStart: Int
 
   init(_ state: DashboardState, width: Int) {
+    keymap = state.configuration.keymap
     (badges, shownBadges) = Self.badges(state, width)
     badgeStart = width - badges.width
     hints = Self.hints(state, width, room: width - (badges.isEmpty ? 0 : badges.width + 1))
@@ -39,14 +41,14 @@ struct Footer {
     if let hint = hints.first(where: { $0.x..<$0.x + $0.width ~= x }) { return hint.command }
     let badge = shownBadges.first { badgeStart + $0.x..<badgeStart + $0.x + SafeText.columns(of: $0.text) ~= x }
     return badge?.command.flatMap { name in
-      Keymap.command(named: name, in: [.screen]) ?? Keymap.unbound.first { $0.name == name }
+      keymap.command(named: name, in: [.screen]) ?? keymap.unbound.first { $0.name == name }
     }
   }
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
     let isTight = width < 44
     let gap = isTight ? 1 : 2
-    let commands = Keymap.commands(in: state.contexts) { $0.hint != nil }
+    let commands = state.configuration.keymap.commands(in: state.contexts) { $0.hint != nil }
     var x = isTight ? 0 : 1
     var hints: [Hint] = []
     // There is always room for the key that tells all others.
@@ -93,6 +95,9 @@ struct Footer {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
     }
     if state.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn, command: "network")) }
+    if state.configuration.isReadOnly {
+      badges.append(Badge(text: "[READ-ONLY]", role: .headerPaused, command: nil))
+    }
     if !state.faults.isCalm { badges.append(Badge(text: "[CHAOS]", role: .stateFault, command: "faults")) }
     if state.isZoomed, LayoutClass(state.size).isTiled {
       badges.append(Badge(text: "[ZOOM]", role: .hint, command: "unzoom"))

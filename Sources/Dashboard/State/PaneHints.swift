@@ -24,7 +24,7 @@ struct PaneHints {
     line.skip(1)
     let hidden = pane == .writes && state.writes.selected?.isRejected != true ? "edit" : nil
     for name in Self.names(in: pane) where name != hidden {
-      guard let command = Keymap.command(named: name, in: [.pane(pane), .screen]) else { continue }
+      guard let command = state.configuration.keymap.command(named: name, in: [.pane(pane), .screen]) else { continue }
       let key = command.keyText(glyphs, limit: 1)
       let word = command.word(state)
       let columns = SafeText.columns(of: key) + 1 + SafeText.columns(of: word)

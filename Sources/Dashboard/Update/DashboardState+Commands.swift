@@ -16,7 +16,12 @@ extension DashboardState {
 
   /// Does what a key means here.
   mutating func run(_ key: Key) -> [Effect] {
-    Keymap.command(for: key, in: contexts).map { perform($0) } ?? []
+    configuration.keymap.command(for: key, in: contexts).map { perform($0) } ?? []
+  }
+
+  /// Runs a command of this place by its name, whatever its keys.
+  mutating func run(_ name: String) -> [Effect] {
+    configuration.keymap.command(named: name, in: contexts).map { perform($0) } ?? []
   }
 
   // MARK: Modes

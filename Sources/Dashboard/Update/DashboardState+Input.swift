@@ -25,7 +25,7 @@ extension DashboardState {
         field.insert(String(character))
         return type(field)
       }
-      if Keymap.command(for: key, in: contexts) == nil, field.edit(key.description) { return type(field) }
+      if configuration.keymap.command(for: key, in: contexts) == nil, field.edit(key.description) { return type(field) }
     } else if let character = key.typedCharacter {
       return choose(character)
     }
@@ -65,13 +65,13 @@ extension DashboardState {
     if let list = overlay?.list, list.letters.contains(letter) { return choose(letter, in: list) }
     switch (overlay, letter) {
     case (_, "Q"): return [.terminal(.quit(code: 0))]
-    case (.list, "q"), (.confirm, "q"), (.confirm, "n"): return run(Key(.escape))
-    case (.list(let list), "j") where list.letters.isEmpty: return run(Key(.down))
-    case (.list(let list), "k") where list.letters.isEmpty: return run(Key(.up))
-    case (.confirm, "h"), (.confirm, "l"): return run(Key(.tab))
+    case (.list, "q"), (.confirm, "q"), (.confirm, "n"): return run("cancel")
+    case (.list(let list), "j") where list.letters.isEmpty: return run("down")
+    case (.list(let list), "k") where list.letters.isEmpty: return run("up")
+    case (.confirm, "h"), (.confirm, "l"): return run("next-field")
     case (.listener, " "): overlay?.editor?.toggle()
     case (let open?, _):
-      return Keymap.command(for: .character(letter), in: [.overlay(open.kind)]).map { perform($0) } ?? []
+      return configuration.keymap.command(for: .character(letter), in: [.overlay(open.kind)]).map { perform($0) } ?? []
     default: break
     }
     return []

@@ -15,11 +15,13 @@ package enum Action: Sendable {
   case link(isSlow: Bool, at: Timestamp)
   /// What the terminal was sent so far.
   case sent(TerminalTraffic, at: Timestamp)
+  /// The user's files changed, or the terminal said what its background is.
+  case configured(DashboardPreferences, at: Timestamp)
 }
 
 /// The one transition of the dashboard: applies what happened and returns what has to be done about it. Pure and total.
 package func update(_ state: inout DashboardState, _ action: Action) -> [Effect] {
-  let effects: [Effect]
+  var effects: [Effect]
   switch action {
   case .tick(let time):
     state.age(to: time)
@@ -40,8 +42,13 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .sent(let traffic, let time):
     state.note(traffic, at: time)
     effects = []
+  case .configured(let preferences, let time):
+    state.age(to: time)
+    state.adopt(preferences)
+    effects = []
   }
   state.followCoach()
+  if state.configuration.isReadOnly { effects = state.withoutWrites(effects) }
   state.settle()
   return effects
 }

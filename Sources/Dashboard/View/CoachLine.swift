@@ -13,7 +13,7 @@ struct CoachLine {
     let room = footer.width - (badges == 0 ? 0 : badges + 1)
     let (short, rest) = coach.text { name in
       let contexts: [KeyContext] = [.screen, .pane(.collections)]
-      return Keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
+      return state.configuration.keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
     }
     let end = "   esc: no coach "
     let text = [" " + short + rest + end, " " + short + rest + " ", " " + short + " "]

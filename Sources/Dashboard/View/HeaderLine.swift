@@ -47,23 +47,26 @@ struct HeaderLine {
     let project = backend.database == "(default)" ? backend.project : "\(backend.project)/\(backend.database)"
     func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       var line = Line(glyphs)
-      line.add(" ", .header)
-      if name { line.add("hearth", .header, .bold) }
+      // Real data has a band of its own colour, so that nobody takes it for play.
+      let role: Role = backend.kind == .cloud ? .headerProd : .header
+      line.add(" ", role)
+      if name { line.add("hearth", role, .bold) }
       // The default project has the name of the program.
       if !name || project != "hearth" {
-        if name { line.add(gap, .header) }
-        line.add(project, .header)
+        if name { line.add(gap, role) }
+        line.add(project, role)
       }
       if kind {
-        line.add(gap, .header)
-        line.add(kindText, backend.kind == .cloud ? .headerProd : .header)
+        line.add(gap, role)
+        line.add(kindText, role)
       }
       if let badge = state.storage?.badge {
         line.add(gap, .header)
         line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
       }
-      if host, let address = backend.address { line.add(" " + address, .header) }
-      if user, let person = backend.user { line.add("\(gap)as \(person)", .header) }
+      if host, let address = backend.address { line.add(" " + address, role) }
+      if user, let person = backend.user { line.add("\(gap)as \(person)", role) }
+      if backend.kind == .cloud { line.add(" ", role) }
       return line
     }
     let isLarge = layout.layoutClass == .large

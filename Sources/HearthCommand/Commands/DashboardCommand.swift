@@ -41,7 +41,10 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(help: "Start with the network switched off.")
   var offline = false
 
-  @Flag(help: "Print the key bindings and exit.")
+  @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
+  var readonly = false
+
+  @Flag(help: "Print the key bindings, those of the configuration included, and exit.")
   var printKeys = false
 
   @Flag(help: "Print the configuration file with its defaults and exit.")
@@ -52,6 +55,7 @@ struct DashboardCommand: AsyncParsableCommand {
       throw ValidationError("--demo-speed \(demoSpeed): give a number above 0, at most 100000.")
     }
     if demoWrites != nil, !demo { throw ValidationError("--demo-writes is about --demo; give both.") }
+    if demo, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one of them out.") }
     guard demo, let backend = storage.namedBackend else { return }
     let project = storage.locations(Paths.ofProcess).database.project
     if demoWrites == project { return }
@@ -66,12 +70,15 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @MainActor
   mutating func run() async throws {
-    if printKeys { return try OutputFile.print(KeyReference.plainText + "\n") }
     if printConfig { return try OutputFile.print(ConfigurationFile.template) }
     let paths = Paths.ofProcess
-    let (file, fileError) = ConfigurationFile.read(paths.configurationFile)
-    let catalog = ThemeCatalog(directories: paths.themeFolders)
-    let theme = try appearance.theme(configured: file.theme, in: catalog)
+    let preferences = Preferences.read(paths)
+    if printKeys {
+      preferences.problems.forEach { StandardError.write("hearth: \($0)") }
+      return try OutputFile.print(KeyReference.plainText(preferences.keymap) + "\n")
+    }
+    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
+    let theme = try appearance.theme(preferences, background: background)
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError(
         "standard output is not a terminal, so there is no dashboard. Run hearth in a terminal, or a command without a "
@@ -80,14 +87,14 @@ struct DashboardCommand: AsyncParsableCommand {
     Log.start(in: paths.state)
     if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
     let notices =
-      [fileError].compactMap(\.self)
+      Notices.about(preferences.problems, theme, paths)
       + EditorFile.abandoned(below: paths.state).map { folder in
         "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
     let options = Session.Options(
-      storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed, startsOffline: offline,
-      mouse: appearance.mouse(configured: file.mouse), depth: appearance.color.depth, glyphs: file.glyphs.choice,
-      theme: theme, catalog: catalog, stateFolder: paths.state, notices: notices)
+      storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
+      startsOffline: offline, isReadOnly: readonly, appearance: appearance, preferences: preferences, theme: theme,
+      paths: paths, notices: notices)
     let session: Session
     do {
       session = try Session(options)
@@ -96,6 +103,19 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     let code = await session.run()
     if code != 0 { throw ExitCode(code) }
+  }
+}
+
+/// What the user should read first.
+enum Notices {
+  /// One line for each problem, the theme in its place included.
+  static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
+    var all: [String] = []
+    for problem in (problems + theme.problems).map(paths.short) where !all.contains(problem) { all.append(problem) }
+    if !theme.problems.isEmpty { all.append("The theme is \(theme.theme.slug) instead.") }
+    // The screen shows three lines at a time.
+    if all.count > 3 { all.append("\(all.count) things are wrong with the configuration; : messages shows all.") }
+    return all
   }
 }
 
@@ -126,10 +146,9 @@ struct AppearanceOptions: ParsableArguments {
   func mouse(configured: Bool?) -> Bool { noMouse ? false : configured ?? true }
 
   /// - Throws: a usage error with the nearest name for a theme that does not exist.
-  func theme(configured: String?, in catalog: ThemeCatalog) throws -> Theme {
-    let name = theme ?? configured ?? "ember"
-    do {
-      return try catalog.theme(named: name).theme
+  func theme(_ preferences: Preferences, background: Theme.Variant?) throws -> ThemeChoice {
+    do throws(ThemeError) {
+      return try ThemeChoice.make(option: theme, preferences, background: background)
     } catch {
       throw ValidationError(error.line == nil ? error.reason : error.description)
     }

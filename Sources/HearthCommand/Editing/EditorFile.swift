@@ -9,7 +9,8 @@ import Glibc
 /// own, named after this process, so that what a killed session leaves is found by the next one.
 struct EditorFile {
   private let folder: String
-  private let file: String
+  /// The file that the editor is given.
+  let path: String
 
   /// - Parameter state: the folder of what hearth remembers; its `edits` holds the texts, or the system's temporary
   ///   folder where that cannot be written.
@@ -24,19 +25,13 @@ struct EditorFile {
       }
     // Ids may hold anything but slashes; the editor only needs to recognise the document and the language.
     let safe = String(name.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "_" }.prefix(40))
-    file = "\(folder)/\(safe).json"
-    let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    path = "\(folder)/\(safe).json"
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
     try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).write(contentsOf: Data(request.text.utf8))
   }
 
-  /// `$VISUAL`, else `$EDITOR`, else `vi`, through the shell because these may hold options.
-  func command(environment: [String: String]) -> [String] {
-    let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap(\.self).first { !$0.isEmpty } ?? "vi"
-    return ["/bin/sh", "-c", "\(editor) \"$1\"", "hearth", file]
-  }
-
-  func text() throws -> String { try String(contentsOf: URL(filePath: file), encoding: .utf8) }
+  func text() throws -> String { try String(contentsOf: URL(filePath: path), encoding: .utf8) }
 
   func remove() {
     // A leftover does no harm beyond its space, and is told at the next start.

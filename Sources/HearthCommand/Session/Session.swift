@@ -28,28 +28,34 @@ final class Session {
     var demoSeed: UInt64
     var demoSpeed: Double
     var startsOffline: Bool
-    var mouse: Bool
-    var depth: ColorDepth?
-    var glyphs: Glyphs?
-    var theme: Theme
-    var catalog: ThemeCatalog
-    /// Where texts lie while they are edited.
-    var stateFolder: String
+    var isReadOnly: Bool
+    /// What the command line says of the screen.
+    var appearance: AppearanceOptions
+    /// What the user's files say.
+    var preferences: Preferences
+    var theme: ThemeChoice
+    var paths: Paths
     /// What the user should read first.
     var notices: [String]
   }
 
-  private let options: Options
-  private let screen: Screen
+  let options: Options
+  let screen: Screen
   private let frames: FramePacer
   private var frameCount = 0
   private var reader: InputReader?
   private var ticker = Ticker()
   /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
   private var news: [Action] = []
-  private var state: DashboardState
+  private(set) var state: DashboardState
+  var preferences: Preferences
+  var themeSource: ThemeChoice.Source
+  /// Until when the terminal's answer about its background is waited for.
+  var backgroundDeadline: ContinuousClock.Instant?
+  var fileWatch: FileWatch?
   private var bridge: ClientBridge?
   private var editing: Task<Void, Never>?
+  private var copying: Task<Void, Never>?
   private var exitCode: Int32?
   private var exitWaiter: CheckedContinuation<Int32, Never>?
 
@@ -57,21 +63,21 @@ final class Session {
   /// - Throws: one line for a terminal that cannot show a dashboard.
   init(_ options: Options) throws {
     self.options = options
+    preferences = options.preferences
+    themeSource = options.theme.source
+    let mouse = options.appearance.mouse(configured: options.preferences.file.mouse)
     screen = try Screen(
-      theme: options.theme, environment: ProcessInfo.processInfo.environment,
-      preferences: TerminalPreferences(depth: options.depth, glyphs: options.glyphs, usesMouse: options.mouse))
+      theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
+      preferences: TerminalPreferences(
+        depth: options.appearance.color.depth, glyphs: options.preferences.file.glyphs?.choice, usesMouse: mouse))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: Connection.name(options.storage.backend, options.storage.database),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
-      themes: options.catalog.slugs.map { slug in
-        // A theme that cannot be read is offered all the same; choosing it says what is wrong.
-        DashboardConfiguration.Theme(slug: slug, name: (try? options.catalog.theme(named: slug).theme.name) ?? slug)
-      },
-      theme: options.theme.slug, isMouseOn: options.mouse,
+      themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
       // Over a line that may be slow a move of the cursor is kept small.
-      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil,
-      hasCoach: options.isDemo)
+      highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
+      keymap: options.preferences.keymap, isReadOnly: options.isReadOnly)
     state = DashboardState(configuration, size: screen.size, now: .now)
     frames = FramePacer(screen)
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
@@ -79,6 +85,8 @@ final class Session {
     startReading()
     if let size = screen.updateSize() { _ = update(&state, .input(.resize(size), at: .now)) }
     show()
+    askForBackground()
+    watchFiles()
   }
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
@@ -151,13 +159,15 @@ final class Session {
 
   /// One turn: action in, effects out, a frame when the pace allows. On a slow line news waits for the frame that may
   /// show it, so that the answer to a key need not wait for the line.
-  private func apply(_ action: Action) {
-    guard case .input = action else {
+  func apply(_ action: Action) {
+    switch action {
+    case .input, .configured:
+      perform(update(&state, action))
+      setNeedsFrame(for: .input)
+    case .tick, .client, .link:
       if screen.gate.holdsNews { news.append(action) } else { perform(update(&state, action)) }
-      return setNeedsFrame(for: .news)
+      setNeedsFrame(for: .news)
     }
-    perform(update(&state, action))
-    setNeedsFrame(for: .input)
   }
 
   private func applyNews() {
@@ -166,7 +176,7 @@ final class Session {
     for action in actions { perform(update(&state, action)) }
   }
 
-  private func setNeedsFrame(for cause: FrameGate.Cause) { frames.request(for: cause) { [weak self] in self?.show() } }
+  func setNeedsFrame(for cause: FrameGate.Cause) { frames.request(for: cause) { [weak self] in self?.show() } }
 
   private func show() {
     let now = FrameGate.Moment.now
@@ -195,6 +205,7 @@ final class Session {
   }
 
   private func handle(_ event: InputEvent) {
+    if case .reply(.operatingSystem(let report)) = event { adoptBackground(report) }
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()
     let isSlow = screen.gate.isSlow
@@ -252,6 +263,7 @@ final class Session {
     case .edit(let request): edit(request)
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
+    case .rememberTheme(let slug): rememberTheme(slug)
     case .setMouse(let on): screen.setMouse(on)
     case .suspend: suspend()
     case .redraw:
@@ -266,15 +278,16 @@ final class Session {
     guard let reader, editing == nil else { return }
     editing = Task {
       do {
-        let file = try EditorFile(for: request, below: options.stateFolder)
+        let file = try EditorFile(for: request, below: options.paths.state)
         defer { file.remove() }
-        let program = ForegroundProgram(file.command(environment: ProcessInfo.processInfo.environment))
+        let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+        let program = ForegroundProgram(editor.command(for: file.path))
         let status = try await screen.withSuspendedScreen(input: reader) {
           try await program.run(on: screen.inputDescriptor)
         }
         adoptSize()
         if status == 0 { await write(try file.text(), for: request) }
-        if status != 0 { notify(.warning, "The editor ended with status \(status); nothing was written.") }
+        if let failure = editor.failure(status) { notify(.warning, failure) }
       } catch {
         notify(.error, "The text cannot be handed to an editor: \(error)")
       }
@@ -319,20 +332,16 @@ final class Session {
   }
 
   private func copy(_ text: String) {
-    let way = Clipboard.copy(text, environment: ProcessInfo.processInfo.environment) { screen.send(sequence: $0) }
-    notify(.info, "Copied \(text.utf8.count) bytes via \(way).")
-  }
-
-  private func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }
-
-  private func setTheme(_ slug: String) {
-    do {
-      screen.setTheme(try options.catalog.theme(named: slug).theme)
-      setNeedsFrame(for: .input)
-    } catch {
-      notify(.error, "\(error)")
+    copying?.cancel()
+    copying = Task {
+      let outcome = await Clipboard(environment: ProcessInfo.processInfo.environment).copy(text)
+      guard !Task.isCancelled else { return }
+      if let sequence = outcome.sequence { screen.send(sequence: sequence) }
+      notify(outcome.isCopied ? .info : .error, outcome.message)
     }
   }
+
+  func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }
 }
 
 extension Timestamp {

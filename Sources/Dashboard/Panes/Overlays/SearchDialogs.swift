@@ -10,7 +10,7 @@ struct HelpDialog {
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let commands = list.commands(of: contexts)
+    let commands = list.commands(of: contexts, in: state.configuration.keymap)
     let columns = layout.size.width >= 110 ? 2 : 1
     let legend = layout.size.height >= 20 ? [explanation(commands)] + Self.legend(glyphs) : []
     let listRows = max(1, (commands.count + columns - 1) / columns)

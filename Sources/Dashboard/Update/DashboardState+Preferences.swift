@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DashboardState {
+  mutating func adopt(_ preferences: DashboardPreferences) {
+    configuration.themes = preferences.themes
+    configuration.keymap = preferences.keymap
+    configuration.glyphs = preferences.glyphs
+    theme = preferences.theme
+    isMouseOn = preferences.isMouseOn
+  }
+
+  /// Why a read-only dashboard does nothing about it.
+  static let readOnlyReason = "read-only: hearth was started with --readonly"
+
+  /// The effects that change nothing; that others are left out is said. Commands refuse before, with the same reason:
+  /// nothing of what a command overlooks is sent.
+  mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
+    let allowed = effects.filter { !$0.isWrite }
+    if allowed.count < effects.count { toast(.warning, Self.readOnlyReason) }
+    return allowed
+  }
+}
+
+extension Effect {
+  /// Whether it changes documents or what waits to be written.
+  var isWrite: Bool {
+    switch self {
+    case .client(.write), .client(.cancelWrite), .client(.undo), .client(.resend), .client(.dropRejected): true
+    case .terminal(.edit): true
+    case .client, .terminal: false
+    }
+  }
+}

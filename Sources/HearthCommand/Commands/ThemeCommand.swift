@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TerminalTheme
+
+/// `hearth theme`: themes and theme files.
+struct ThemeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "theme", abstract: "List the themes, or check theme files.", subcommands: [List.self, Check.self])
+
+  /// `hearth theme list`.
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "list", abstract: "List the themes that can be chosen, one per line: name, dark or light, title.")
+
+    func run() throws {
+      let paths = Paths.ofProcess
+      let catalog = ThemeCatalog(directories: paths.themeFolders)
+      let own = Set(catalog.ownSlugs)
+      let output = OutputFile.standard()
+      for slug in catalog.slugs {
+        guard let report = catalog.check(named: slug) else { continue }
+        let gap = String(repeating: " ", count: max(2, 20 - slug.count))
+        let place = own.contains(slug) ? "  \(paths.short(report.file))" : ""
+        if let theme = report.theme {
+          let variant = theme.variant.rawValue.padding(to: 7)
+          try output.line("\(slug)\(gap)\(variant)\(theme.name)\(place)")
+        } else {
+          try output.line("\(slug)\(gap)broken \(report.errors.first.map { paths.short("\($0)") } ?? "")")
+        }
+      }
+      try output.flush()
+    }
+  }
+
+  /// `hearth theme check FILE…`.
+  struct Check: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      commandName: "check", abstract: "Check theme files: errors, what is ignored, and colours that cannot be read.",
+      discussion: """
+        Every problem is a line with file and line number. Text needs a contrast of 4.5 to its background and marks \
+        need 3, in true colour and after reduction to 256 colours. A theme that says cvd = true must keep added, \
+        modified and removed apart for colour-blind people. Exit status 65 if a file has an error or is hard to read; \
+        what is merely unknown is a warning.
+        """)
+
+    @Argument(help: ArgumentHelp("Theme files.", valueName: "file"))
+    var files: [String]
+
+    func run() throws {
+      let catalog = ThemeCatalog(directories: Paths.ofProcess.themeFolders)
+      let output = OutputFile.standard()
+      var bad: [String] = []
+      for file in files {
+        let report = catalog.check(atPath: file)
+        for line in report.errors.map(\.description) + (report.warnings + report.lint).map(\.description) {
+          try output.line(line)
+        }
+        if report.isGood { try output.line("\(file): can be used") } else { bad.append(file) }
+      }
+      try output.flush()
+      guard let first = bad.first else { return }
+      let others = bad.count > 1 ? " and \(bad.count - 1) more" : ""
+      throw CommandFailure(.badData, "\(first)\(others) should not be used as it is.")
+    }
+  }
+}
+
+extension String {
+  fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}

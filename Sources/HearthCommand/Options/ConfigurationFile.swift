@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import Foundation
+import Spelling
+import TOMLKit
+import TerminalCanvas
+import TerminalTheme
+
+/// `config.toml`: what a user wants every time. What is wrong in it is told with its line; everything else is taken.
+struct ConfigurationFile: Hashable, Sendable {
+  enum GlyphSet: String, Sendable {
+    case auto, unicode, ascii
+
+    /// `nil` leaves it to the locale.
+    var choice: Glyphs? {
+      switch self {
+      case .auto: nil
+      case .unicode: .unicode
+      case .ascii: .ascii
+      }
+    }
+  }
+
+  var theme: String?
+  /// Where the theme is named.
+  var themeLine: Int?
+  var mouse: Bool?
+  var glyphs: GlyphSet?
+  var keys: [KeyBinding] = []
+  /// What was left out, each as `file:line: reason`, in the order of the lines.
+  var problems: [String] = []
+
+  static let template = """
+    # hearth reads this from $XDG_CONFIG_HOME/hearth/config.toml (usually ~/.config/hearth/config.toml), at the start
+    # and whenever it changes.
+    # theme = "ember"   # a name from the picker (T), or a file in the themes folder beside this one; without it what
+                        # was last chosen in the picker, else ember or paper by the terminal's background
+    mouse = true        # % toggles it at run time
+    glyphs = "auto"     # auto, unicode or ascii
+
+    # Other keys for commands; --print-keys lists the names of all. A list, or keys parted by blanks; [] for none.
+    [keys]
+    # toggle-network = "o"
+    # half-page-down = ["ctrl-d", "J"]
+
+    # The same for one part of the screen only.
+    [keys.live-feed]
+    # clear-feed = "C"
+
+    """
+
+  /// The file of a path; that of a user who has none says nothing.
+  ///
+  /// - Parameter name: how problems name it.
+  static func read(_ path: String, name: String) -> ConfigurationFile {
+    guard FileManager.default.fileExists(atPath: path) else { return ConfigurationFile() }
+    let text: String
+    do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
+      return ConfigurationFile(problems: ["\(name): cannot be read as text; nothing in it is used"])
+    }
+    return parse(text, name: name)
+  }
+
+  static func parse(_ text: String, name: String) -> ConfigurationFile {
+    var reader = ConfigurationReader(text, name: name)
+    return reader.read()
+  }
+
+  private init(problems: [String] = []) { self.problems = problems }
+  init() {}
+}
+
+/// Reads the settings one by one, so that a wrong one costs no other.
+private struct ConfigurationReader {
+  private let name: String
+  private let table: TOMLTable
+  private let lines: SourceLines
+  private var file = ConfigurationFile()
+  private var found: [(line: Int, reason: String)] = []
+
+  /// As many lines that are no TOML are left out; a file with more of them is something else.
+  private static let maximumBrokenLines = 20
+
+  init(_ text: String, name: String) {
+    self.name = name
+    var rows = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+    var broken: [(line: Int, reason: String)] = []
+    var table: TOMLTable?
+    while table == nil, broken.count <= Self.maximumBrokenLines {
+      do {
+        table = try TOMLTable(string: rows.joined(separator: "\n"))
+      } catch {
+        // A text that ends too early is told at its end; the last line that says something is what began it.
+        let told = (error as? TOMLParseError)?.source.begin.line ?? rows.count
+        guard let row = rows.indices.last(where: { $0 < max(1, told) && !Self.saysNothing(rows[$0]) }) else { break }
+        let reason = (error as? TOMLParseError)?.description ?? "not TOML"
+        broken.append((row + 1, "this line is left out: \(Self.firstSentence(reason))"))
+        rows[row] = ""
+      }
+    }
+    if table == nil { broken = [(1, "not a TOML file; nothing in it is used")] }
+    self.table = table ?? TOMLTable()
+    lines = SourceLines(rows.joined(separator: "\n"))
+    found = broken
+  }
+
+  private static func saysNothing(_ row: String) -> Bool {
+    let text = row.trimmingCharacters(in: .whitespaces)
+    return text.isEmpty || text.hasPrefix("#")
+  }
+
+  private static func firstSentence(_ text: String) -> String {
+    String(text.split(separator: "\n").first ?? "")
+  }
+
+  mutating func read() -> ConfigurationFile {
+    let known = ["theme", "mouse", "glyphs", "keys"]
+    for key in table.keys {
+      switch key {
+      case "theme":
+        file.theme = table[key]?.string
+        file.themeLine = lines.line(of: key, in: nil)
+        if file.theme == nil { refuse(key, "theme must be a name in quotes") }
+      case "mouse":
+        file.mouse = table[key]?.bool
+        if file.mouse == nil { refuse(key, "mouse must be true or false") }
+      case "glyphs":
+        file.glyphs = table[key]?.string.flatMap(ConfigurationFile.GlyphSet.init)
+        if file.glyphs == nil { refuse(key, "glyphs must be \"auto\", \"unicode\" or \"ascii\"") }
+      case "keys":
+        if let table = table[key]?.table { readKeys(table, section: nil) } else { refuse(key, "keys must be a table") }
+      default:
+        let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
+        refuse(key, "unknown setting \"\(key)\"; \(hint ?? "known are theme, mouse, glyphs and keys")")
+      }
+    }
+    file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }
+    file.problems = found.sorted { $0.line < $1.line }.map { "\(name):\($0.line): \($0.reason)" }
+    return file
+  }
+
+  private mutating func refuse(_ key: String, in section: String? = nil, _ reason: String) {
+    found.append((lines.line(of: key, in: section) ?? 1, reason))
+  }
+
+  private mutating func readKeys(_ table: TOMLTable, section: String?) {
+    let place = section.map { "keys.\($0)" } ?? "keys"
+    for command in table.keys {
+      guard let value = table[command] else { continue }
+      if section == nil, let inner = value.table {
+        readKeys(inner, section: command)
+        continue
+      }
+      let line = lines.line(of: command, in: place) ?? section.flatMap { lines.line(of: $0, in: "keys") }
+      let list = value.array.map { array in array.map(\.string) } ?? [value.string]
+      guard list.allSatisfy({ $0 != nil }) else {
+        found.append((line ?? 1, "\(command) must be a key in quotes or a list of them"))
+        continue
+      }
+      let keys = list.compactMap(\.self).flatMap { $0.split(separator: " ").map(String.init) }
+      file.keys.append(KeyBinding(section: section, command, keys, line: line))
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import TerminalTheme
+
+/// All that a user's files say about the dashboard.
+struct Preferences: Sendable {
+  var file: ConfigurationFile
+  var keymap: Keymap
+  var catalog: ThemeCatalog
+  var remembered: RememberedChoices
+  /// The themes of the picker. One that cannot be read is among them; choosing it says what is wrong.
+  var themes: [DashboardConfiguration.Theme]
+  /// What was left out of the files, each as `file:line: reason`.
+  var problems: [String]
+  /// How messages name the configuration file.
+  let fileName: String
+  private(set) var hasKeyProblems = false
+
+  static func read(_ paths: Paths) -> Preferences {
+    Preferences(
+      file: ConfigurationFile.read(paths.configurationFile, name: paths.short(paths.configurationFile)),
+      catalog: ThemeCatalog(directories: paths.themeFolders), remembered: RememberedChoices.read(paths.memoryFile),
+      paths)
+  }
+
+  init(file: ConfigurationFile, catalog: ThemeCatalog, remembered: RememberedChoices, _ paths: Paths) {
+    self.file = file
+    self.catalog = catalog
+    self.remembered = remembered
+    fileName = paths.short(paths.configurationFile)
+    let (keymap, keyProblems) = Keymap.standard.remapped(file.keys)
+    self.keymap = keymap
+    hasKeyProblems = !keyProblems.isEmpty
+    themes = catalog.slugs.map { slug in
+      DashboardConfiguration.Theme(slug: slug, name: (try? catalog.theme(named: slug).theme.name) ?? slug)
+    }
+    problems = file.problems
+    problems += keyProblems.map { problem in "\(fileName)\(problem.line.map { ":\($0)" } ?? ""): \(problem.reason)" }
+    for slug in catalog.ownSlugs {
+      problems += catalog.check(named: slug).map { $0.errors.map { paths.short("\($0)") } } ?? []
+    }
+  }
+}

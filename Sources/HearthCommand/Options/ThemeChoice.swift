@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalTheme
+
+/// The theme that the dashboard shows, and who says so: the option before the configuration, before what was last
+/// chosen in the picker, before the terminal's background. One that cannot be used is told, and the next one taken.
+struct ThemeChoice: Sendable {
+  enum Source: Hashable, Sendable {
+    case option
+    case configuration(line: Int?)
+    case remembered
+    /// Nobody chose: dark or light by the terminal's background, dark where that is not known.
+    case terminal
+  }
+
+  var theme: Theme
+  var source: Source
+  /// Why others were passed over.
+  var problems: [String]
+
+  /// - Throws: only for the option, which is there to be corrected at once.
+  static func make(
+    option: String?, _ preferences: Preferences, background: Theme.Variant?
+  ) throws(ThemeError) -> ThemeChoice {
+    let catalog = preferences.catalog
+    let file = preferences.file
+    if let option {
+      return ThemeChoice(theme: try catalog.theme(named: option).theme, source: .option, problems: [])
+    }
+    var problems: [String] = []
+    var sources: [(name: String, source: Source, place: String)] = []
+    if let name = file.theme {
+      let line = file.themeLine.map { ":\($0)" } ?? ""
+      sources.append((name, .configuration(line: file.themeLine), "\(preferences.fileName)\(line): "))
+    }
+    if let name = preferences.remembered.theme { sources.append((name, .remembered, "remembered from before: ")) }
+    for (name, source, place) in sources {
+      do throws(ThemeError) {
+        return ThemeChoice(theme: try catalog.theme(named: name).theme, source: source, problems: problems)
+      } catch {
+        problems.append(error.line == nil && error.file == name ? place + error.reason : "\(error)")
+      }
+    }
+    return ThemeChoice(theme: byDefault(background, catalog), source: .terminal, problems: problems)
+  }
+
+  /// Ember on dark terminals and paper on light ones, the user's own of these names where they can be used.
+  static func byDefault(_ background: Theme.Variant?, _ catalog: ThemeCatalog) -> Theme {
+    let name = background == .light ? "paper" : "ember"
+    for catalog in [catalog, ThemeCatalog()] {
+      // What is wrong with a user's file is told with all others.
+      if let theme = try? catalog.theme(named: name).theme { return theme }
+    }
+    return Theme(slug: name, name: name, variant: .dark, foreground: .terminal, background: .terminal)
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import Foundation
+import Glibc
+import Terminal
+import TerminalTheme
+
+/// Themes, keys and the rest of what a user's files say: at work, and read again when the files change.
+extension Session {
+  func setTheme(_ slug: String) {
+    do {
+      screen.setTheme(try preferences.catalog.theme(named: slug).theme)
+      setNeedsFrame(for: .input)
+    } catch {
+      notify(.error, options.paths.short("\(error)"))
+    }
+  }
+
+  /// Keeps a choice of the picker for the next start, and says where something else goes before it.
+  func rememberTheme(_ slug: String) {
+    // What cannot be shown was told when it was tried.
+    guard (try? preferences.catalog.theme(named: slug)) != nil else { return }
+    preferences.remembered.theme = slug
+    do {
+      try preferences.remembered.write(options.paths.memoryFile)
+    } catch {
+      let file = options.paths.short(options.paths.memoryFile)
+      return notify(.warning, "Theme \(slug) until you quit: \(file) cannot be written.")
+    }
+    if options.appearance.theme == nil { themeSource = .remembered }
+    // A theme that cannot be used gives way to what is remembered.
+    guard let configured = preferences.file.theme, configured != slug,
+      (try? preferences.catalog.theme(named: configured)) != nil
+    else {
+      return notify(.info, "Theme \(slug), at the next start too.")
+    }
+    let line = preferences.file.themeLine.map { ":\($0)" } ?? ""
+    notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
+  }
+
+  // MARK: The terminal's background
+
+  /// How long an answer may take to change what is on the screen.
+  private static let backgroundPatience = Duration.seconds(2)
+
+  /// Asks whether the terminal is dark or light, where nobody chose a theme. The first frame does not wait for it.
+  func askForBackground() {
+    guard themeSource == .terminal, screen.depth >= .c256 else { return }
+    backgroundDeadline = .now + Self.backgroundPatience
+    screen.send(sequence: Theme.Variant.backgroundQuery)
+  }
+
+  func adoptBackground(_ report: String) {
+    guard let deadline = backgroundDeadline, let variant = Theme.Variant(backgroundReport: report) else { return }
+    backgroundDeadline = nil
+    guard themeSource == .terminal, .now < deadline else { return }
+    let theme = ThemeChoice.byDefault(variant, preferences.catalog)
+    guard theme.slug != state.theme else { return }
+    screen.setTheme(theme)
+    configure { $0.theme = theme.slug }
+  }
+
+  // MARK: Files that change
+
+  func watchFiles() {
+    let folders = [URL(filePath: options.paths.configurationFile).deletingLastPathComponent().path]
+    fileWatch = FileWatch(folders: folders + options.paths.themeFolders) { [weak self] in self?.readAgain() }
+  }
+
+  /// Takes over what changed in the user's files. What is wrong is told, and the value before stays.
+  private func readAgain() {
+    let old = preferences
+    let new = Preferences.read(options.paths)
+    preferences = new
+    let isBroken = !new.file.problems.isEmpty
+    // A setting that is absent may be the one that cannot be read.
+    if isBroken {
+      preferences.file.theme = new.file.theme ?? old.file.theme
+      preferences.file.themeLine = new.file.theme == nil ? old.file.themeLine : new.file.themeLine
+      preferences.file.mouse = new.file.mouse ?? old.file.mouse
+      preferences.file.glyphs = new.file.glyphs ?? old.file.glyphs
+    }
+    if new.hasKeyProblems || isBroken && new.file.keys.isEmpty {
+      preferences.keymap = old.keymap
+      preferences.file.keys = old.file.keys
+    }
+    var problems = new.problems
+    let theme = themeAgain(old, &problems)
+    if let theme { screen.setTheme(theme) }
+    let mouse = options.appearance.mouse(configured: preferences.file.mouse)
+    let isMouseNew = preferences.file.mouse != old.file.mouse
+    if isMouseNew { screen.setMouse(mouse) }
+    configure { now in
+      now.themes = preferences.themes
+      now.theme = theme?.slug ?? now.theme
+      now.keymap = preferences.keymap
+      if preferences.file.glyphs != old.file.glyphs { now.glyphs = preferences.file.glyphs?.choice ?? screen.glyphs }
+      if isMouseNew { now.isMouseOn = mouse }
+    }
+    let told = Set(old.problems)
+    let fresh = problems.map(options.paths.short).filter { !told.contains($0) }
+    for problem in fresh { notify(.warning, problem) }
+    if fresh.isEmpty, preferences.file != old.file { notify(.info, "\(preferences.fileName) was read again.") }
+  }
+
+  /// The theme to show now: another one only where the configuration names another, else the present one as its file
+  /// now is; `nil` where that cannot be used.
+  private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
+    let catalog = preferences.catalog
+    if options.appearance.theme == nil, preferences.file.theme != old.file.theme {
+      // Only an option can throw, and there is none.
+      guard let choice = try? ThemeChoice.make(option: nil, preferences, background: nil) else { return nil }
+      problems += choice.problems.map(options.paths.short).filter { !problems.contains($0) }
+      if choice.problems.isEmpty {
+        themeSource = choice.source
+        return choice.theme
+      }
+    }
+    // What is wrong with its file is among the problems of all files.
+    return try? catalog.theme(named: state.theme).theme
+  }
+
+  private func configure(_ change: (inout DashboardPreferences) -> Void) {
+    var now = DashboardPreferences(
+      themes: state.configuration.themes, theme: state.theme, keymap: state.configuration.keymap,
+      glyphs: state.configuration.glyphs, isMouseOn: state.isMouseOn)
+    change(&now)
+    apply(.configured(now, at: .now))
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("A read-only dashboard")
+struct ReadOnlyTests {
+  private func driver() -> Driver {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.state.configuration.isReadOnly = true
+    return driver
+  }
+
+  @Test("Every command that writes says why it does nothing, and nothing is sent")
+  func commands() {
+    let writing = Keymap.standard.commands.filter(\.writes)
+    #expect(Set(writing.map(\.name)) == ["edit", "delete", "cancel-write", "drop-rejected", "undo"])
+    var driver = driver()
+    for command in writing {
+      #expect(command.reason(driver.state) == "read-only: hearth was started with --readonly")
+      #expect(driver.state.perform(command) == [], "\(command.name)")
+      #expect(driver.state.overlay == nil, "\(command.name)")
+    }
+    driver.press("u")
+    #expect(driver.effects == [] && driver.screen.contains("read-only: hearth was started with --readonly"))
+  }
+
+  @Test("What writes in another way is stopped before it is sent")
+  func net() {
+    var driver = driver()
+    driver.press("1 n d")
+
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("read-only: hearth was started with --readonly"))
+    let writes: [Effect] = [.client(.write([])), .client(.undo), .client(.dropRejected([])), .client(.retryNow)]
+    #expect(driver.state.withoutWrites(writes) == [.client(.retryNow)])
+  }
+
+  @Test("The footer says so, and looking goes on")
+  func looking() {
+    var driver = driver()
+
+    #expect(driver.screen.contains("[READ-ONLY]"))
+    driver.press("o")
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
+  }
+
+  @Test("Real data has a band of its own colour in the header, others have not")
+  func production() {
+    func roles(_ kind: DashboardConfiguration.Backend.Kind) -> Set<Role> {
+      let driver = Driver(Size(width: 120, height: 36), kind: kind)
+      return Set(driver.canvas().row(0).prefix(10).map(\.role))
+    }
+    #expect(roles(.cloud) == [.headerProd])
+    #expect(!roles(.emulator).contains(.headerProd))
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+import Testing
+
+@testable import HearthCommand
+
+@Suite("Clipboard")
+struct ClipboardTests {
+  /// Copies with the given programs at work; tells what was sent to the terminal as well.
+  private func copy(
+    _ text: String, _ environment: [String: String], working: Set<String> = []
+  ) async -> (outcome: Clipboard.Outcome, sent: [String], tried: [String]) {
+    let tried = Mutex<[String]>([])
+    let outcome = await Clipboard(environment: environment).copy(text) { program, _ in
+      let line = ([program.name] + program.arguments).joined(separator: " ")
+      tried.withLock { $0.append(line) }
+      return working.contains(line) || working.contains(program.name)
+    }
+    return (outcome, [outcome.sequence].compactMap(\.self), tried.withLock { $0 })
+  }
+
+  @Test(
+    "The first way that works is used, and named",
+    arguments: [
+      (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "wl-copy", "Copied 3 bytes via wl-copy."),
+      (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "xclip", "Copied 3 bytes via xclip."),
+      (["DISPLAY": ":0", "TMUX": "t"], "xsel", "Copied 3 bytes via xsel."),
+      (["DISPLAY": ":0", "TMUX": "t", "SSH_CONNECTION": "c"], "tmux load-buffer -w -", "Copied 3 bytes via tmux."),
+      (["TMUX": "t"], "tmux load-buffer -", "Copied 3 bytes via tmux's own buffer."),
+    ])
+  func ways(environment: [String: String], working: String, message: String) async {
+    let result = await copy("abc", environment, working: [working])
+
+    #expect(result.outcome == Clipboard.Outcome(isCopied: true, message: message))
+    #expect(result.sent == [])
+    #expect(result.tried.last?.hasPrefix(working) == true)
+  }
+
+  @Test("Without a program the terminal is sent the text, and no more is claimed; what failed is named")
+  func terminal() async {
+    let plain = await copy("é", [:])
+    #expect(plain.sent == ["\u{1b}]52;c;w6k=\u{7}"] && plain.tried == [])
+    #expect(plain.outcome.message == "Sent 2 bytes to the terminal's clipboard (OSC 52), which says no more.")
+    let failed = await copy("a", ["DISPLAY": ":0", "TMUX": "t"])
+    #expect(failed.sent.count == 1 && failed.tried.count == 4)
+    #expect(failed.outcome.message.hasSuffix("says no more. xclip, xsel, tmux failed."))
+  }
+
+  @Test("What is longer than terminals take is not sent, which is said with the limit and the way out")
+  func limit() async {
+    let most = String(repeating: "x", count: 56_244)
+    let fits = await copy(most, [:])
+    #expect(fits.sent.count == 1 && fits.outcome.isCopied)
+    let result = await copy(most + "x", [:])
+    #expect(result.sent == [] && !result.outcome.isCopied)
+    #expect(
+      result.outcome.message
+        == "Nothing was copied: 56245 bytes are more than the 56244 that a terminal takes (OSC 52). "
+        + "Copy less, or install wl-copy or xclip.")
+    #expect(await copy(most + "x", ["TMUX": "t"], working: ["tmux"]).outcome.isCopied)
+  }
+
+  @Test("A program that is not there, fails or reads nothing is no success")
+  func programs() async {
+    // As `hearth` does from its start.
+    signal(SIGPIPE, SIG_IGN)
+    let large = String(repeating: "x", count: 1 << 20)
+    for (name, arguments, works) in [
+      ("hearth-no-such-program", [], false), ("false", [], false), ("cat", [], true), ("sh", ["-c", "exit 3"], false),
+    ] {
+      #expect(await Clipboard.run(Clipboard.Program(name: name, arguments: arguments), on: large) == works, "\(name)")
+    }
+  }
+}
+
+@Suite("The user's editor")
+struct UserEditorTests {
+  @Test(
+    "A missing editor is told with the variable that names it and the way out",
+    arguments: [
+      (
+        [:], 127,
+        "No editor: neither $VISUAL nor $EDITOR is set, and vi was not found. Set one of them; nothing was written."
+      ),
+      (
+        ["EDITOR": "nvim -n"], 127,
+        "No editor: nvim -n, which $EDITOR names, was not found. Set $VISUAL or $EDITOR; nothing was written."
+      ),
+      (
+        ["VISUAL": "/tmp", "EDITOR": "vi"], 126,
+        "No editor: /tmp, which $VISUAL names, cannot be run. Set $VISUAL or $EDITOR; nothing was written."
+      ),
+      (["EDITOR": "vi"], 1, "The editor (vi) ended with status 1; nothing was written."), (["EDITOR": "vi"], 0, nil),
+    ])
+  func failure(environment: [String: String], status: Int32, message: String?) {
+    #expect(UserEditor(environment: environment).failure(status) == message)
+  }
+
+  @Test("$VISUAL goes before $EDITOR, and vi is the last; options are the shell's to read")
+  func command() {
+    func command(_ environment: [String: String]) -> String {
+      UserEditor(environment: environment).command(for: "/f")[2]
+    }
+    #expect(command(["VISUAL": "code -w", "EDITOR": "vi"]) == "code -w \"$1\"")
+    #expect(command(["VISUAL": "", "EDITOR": "nano"]) == "nano \"$1\"")
+    #expect(command([:]) == "vi \"$1\"")
+  }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+@Suite("The configuration file")
+struct ConfigurationFileTests {
+  private func parse(_ text: String) -> ConfigurationFile { ConfigurationFile.parse(text, name: "config.toml") }
+
+  @Test("The file that --print-config prints is understood, and says nothing but the defaults")
+  func template() {
+    let file = parse(ConfigurationFile.template)
+
+    #expect(file.problems == [])
+    #expect(file.theme == nil && file.mouse == true && file.glyphs == .auto && file.keys == [])
+  }
+
+  @Test("A wrong setting is told with its line and reason, and everything else is taken")
+  func wrong() {
+    let file = parse(
+      """
+      theem = "nord"
+      theme = "nord"
+      mouse = "yes"
+      glyphs = "ascii"
+
+      [keys]
+      zoom = 3
+      quit = "ctrl-q"
+      """)
+
+    #expect(
+      file.problems == [
+        "config.toml:1: unknown setting \"theem\"; did you mean theme?", "config.toml:3: mouse must be true or false",
+        "config.toml:7: zoom must be a key in quotes or a list of them",
+      ])
+    #expect(file.theme == "nord" && file.themeLine == 2 && file.mouse == nil && file.glyphs == .ascii)
+    #expect(file.keys == [KeyBinding("quit", ["ctrl-q"], line: 8)])
+  }
+
+  @Test(
+    "A line that is no TOML is left out and told; the lines around it are taken",
+    arguments: ["mouse = = true", "mouse = [", "mouse", "mouse = \"", "mouse = '''", "\u{1}"])
+  func syntax(line: String) {
+    let file = parse("theme = \"nord\"\n\(line)\n# a comment\n")
+
+    #expect(file.problems.count == 1)
+    #expect(file.problems.first?.hasPrefix("config.toml:2: this line is left out: ") == true, "\(file.problems)")
+    #expect(file.theme == "nord" && file.mouse == nil)
+  }
+
+  @Test("A file that is something else is one problem")
+  func garbage() {
+    let file = parse(String(repeating: "<html>\n", count: 50))
+
+    #expect(file.problems == ["config.toml:1: not a TOML file; nothing in it is used"])
+  }
+
+  @Test("Keys stand in a table of their own, for the whole screen or a part of it, each with its line")
+  func keys() {
+    let file = parse(
+      """
+      [keys]
+      down = "j down ctrl-n"
+      mouse = []
+      network = { retry = "R" }
+      [keys.live-feed]
+      "clear-feed" = ["C", "f9"]
+      """)
+
+    #expect(file.problems == [])
+    #expect(
+      file.keys == [
+        KeyBinding("down", ["j", "down", "ctrl-n"], line: 2), KeyBinding("mouse", [], line: 3),
+        KeyBinding(section: "network", "retry", ["R"], line: 4),
+        KeyBinding(section: "live-feed", "clear-feed", ["C", "f9"], line: 6),
+      ])
+  }
+
+  @Test("A file that cannot be read is a problem, none is not")
+  func unreadable() throws {
+    let folder = try Folder()
+    #expect(ConfigurationFile.read(folder.path, name: "config.toml").problems.count == 1)
+    #expect(ConfigurationFile.read(folder.path + "/none", name: "config.toml").problems == [])
+  }
+}
+
+/// A folder of the test's own, removed with the value.
+final class Folder {
+  let path: String
+
+  init() throws {
+    path = FileManager.default.temporaryDirectory.appending(path: "hearth-test-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  func write(_ name: String, _ text: String) throws {
+    let url = URL(filePath: "\(path)/\(name)")
+    try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: url)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import Foundation
+import TerminalTheme
+import Testing
+
+@testable import HearthCommand
+
+@Suite("What a user's files say")
+struct PreferencesTests {
+  private let folder: Folder
+  private let paths: Paths
+
+  init() throws {
+    folder = try Folder()
+    paths = Paths(environment: ["HOME": folder.path])
+  }
+
+  private func choice(
+    option: String? = nil, background: Theme.Variant? = nil
+  ) throws -> (slug: String, source: ThemeChoice.Source, notices: [String]) {
+    let preferences = Preferences.read(paths)
+    let choice = try ThemeChoice.make(option: option, preferences, background: background)
+    return (choice.theme.slug, choice.source, Notices.about(preferences.problems, choice, paths))
+  }
+
+  @Test("The option goes before the configuration, that before what is remembered, that before the terminal")
+  func precedence() throws {
+    #expect(try choice() == ("ember", .terminal, []))
+    #expect(try choice(background: .light) == ("paper", .terminal, []))
+    try RememberedChoices(theme: "nord").write(paths.memoryFile)
+    #expect(try choice(background: .light) == ("nord", .remembered, []))
+    try folder.write(".config/hearth/config.toml", "# mine\ntheme = \"dracula\"\n")
+    #expect(try choice() == ("dracula", .configuration(line: 2), []))
+    #expect(try choice(option: "okabe-ito") == ("okabe-ito", .option, []))
+  }
+
+  @Test("A theme that does not exist or is broken never stops the start: file, line and reason are told")
+  func broken() throws {
+    try folder.write(".config/hearth/config.toml", "theme = \"nrod\"\n")
+    #expect(
+      try choice() == (
+        "ember", .terminal,
+        ["~/.config/hearth/config.toml:1: no theme nrod; did you mean nord?", "The theme is ember instead."]
+      ))
+    try folder.write(".config/hearth/themes/mine.toml", "schema = 1\ninherits = \"ember\"\n[palette]\nfg = \"#12\"\n")
+    try folder.write(".config/hearth/config.toml", "theme = \"mine\"\n")
+    let wrong =
+      "~/.config/hearth/themes/mine.toml:4: fg: \"#12\" is no colour; write \"#rrggbb\", \"default\" or an ANSI name"
+    #expect(try choice() == ("ember", .terminal, [wrong, "The theme is ember instead."]))
+    try folder.write(".config/hearth/config.toml", "theme = \"nord\"\n")
+    #expect(try choice() == ("nord", .configuration(line: 1), [wrong]))
+  }
+
+  @Test("A user's own default theme that is broken is replaced by the built-in one")
+  func brokenDefault() throws {
+    try folder.write(".config/hearth/themes/ember.toml", "schema = 2\n")
+    let found = try choice()
+    #expect(found.slug == "ember" && found.notices == ["~/.config/hearth/themes/ember.toml:1: schema must be 1"])
+  }
+
+  @Test("A damaged memory is as none, and the next choice mends it")
+  func damaged() throws {
+    try folder.write(".local/state/hearth/remembered.json", "{")
+    #expect(RememberedChoices.read(paths.memoryFile) == RememberedChoices())
+    try RememberedChoices(theme: "nord").write(paths.memoryFile)
+    #expect(RememberedChoices.read(paths.memoryFile).theme == "nord")
+  }
+
+  @Test("A memory that cannot be written is an error, which is told and stops nothing")
+  func unwritable() throws {
+    try folder.write(".local/state/hearth", "a file where the folder should be")
+    #expect(throws: (any Error).self) { try RememberedChoices(theme: "nord").write(paths.memoryFile) }
+  }
+
+  @Test("A key that means something else is told with file and line, and the other keys are taken")
+  func keys() throws {
+    try folder.write(".config/hearth/config.toml", "[keys]\nzoom = \"Z\"\nedit = \"p\"\n")
+    let preferences = Preferences.read(paths)
+
+    #expect(preferences.problems.count == 1)
+    #expect(preferences.problems.first?.hasPrefix("~/.config/hearth/config.toml:3: edit: p means toggle-pause") == true)
+    #expect(KeyReference.plainText(preferences.keymap).contains("  Z                 zoom "))
+  }
+}
