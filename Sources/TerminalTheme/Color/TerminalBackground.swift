@@ -31,7 +31,9 @@ extension RGB {
     guard report.hasPrefix("11;rgb:") || report.hasPrefix("11;rgba:") else { return nil }
     let channels = report.drop { $0 != ":" }.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     let values = channels.prefix(3).compactMap { digits -> UInt8? in
-      guard (1...4).contains(digits.count), digits.allSatisfy(\.isHexDigit), let value = Int(digits, radix: 16) else { return nil }
+      guard (1...4).contains(digits.count), digits.allSatisfy(\.isHexDigit), let value = Int(digits, radix: 16) else {
+        return nil
+      }
       return UInt8((value * 255 + 1) / (1 << (4 * digits.count) - 1))
     }
     guard values.count == 3, channels.count <= 4 else { return nil }

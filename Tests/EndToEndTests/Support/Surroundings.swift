@@ -38,6 +38,13 @@ final class Surroundings {
     try Data(text.utf8).write(to: folder.appending(path: name))
   }
 
+  /// Writes `config.toml`.
+  func configure(_ text: String) throws {
+    try FileManager.default.createDirectory(
+      at: folder.appending(path: "config/hearth/themes"), withIntermediateDirectories: true)
+    try write("config/hearth/config.toml", text)
+  }
+
   func text(_ name: String) throws -> String {
     try String(contentsOf: folder.appending(path: name), encoding: .utf8)
   }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Testing
+
+extension EndToEndTests.InTmux {
+  @Suite(.serialized) struct ConfigurationTests {
+    @Test("The theme of the picker is that of the next start; a folder that cannot be written is a notice")
+    func remembered() async throws {
+      let surroundings = try Surroundings()
+      let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)
+      try await hearth.wait("1 Collections")
+      try await hearth.keys("T", "Down", "Enter")
+      try await hearth.wait("Theme paper, at the next start too.")
+      try await hearth.keys("q")
+      #expect(try await hearth.exitStatus() == 0)
+      #expect(try surroundings.text("state/hearth/remembered.json").contains("\"paper\""))
+
+      try surroundings.configure("theme = \"nord\"\n")
+      let second = try await TmuxTerminal(["--in-memory"], in: surroundings)
+      try await second.wait("1 Collections")
+      try await second.keys("T", "Up", "Enter")
+      try await second.wait("config.toml:1 says nord.")
+      try await second.keys("q")
+      #expect(try await second.exitStatus() == 0)
+    }
+
+    @Test("A configuration with mistakes starts, and is read again when it changes: mistakes are told with their line")
+    func reload() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.configure("theme = \"nrod\"\n[keys]\ntoggle-network = \"O\"\n")
+      let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)
+      try await hearth.wait("config.toml:1: no theme nrod; did you mean nord?")
+      try await hearth.wait("O go offline")
+
+      try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"ctrl-o\"\n")
+      try await hearth.wait("ctrl-o go offline")
+      try await hearth.wait("config.toml was read again.")
+      try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"p\"\n")
+      try await hearth.wait("config.toml:3: toggle-network: p means")
+      try await hearth.wait("ctrl-o go offline")
+      try surroundings.write("config/hearth/themes/nord.toml", "schema = 2\n")
+      try await hearth.wait("nord.toml:1: schema must be 1")
+      try await hearth.keys("q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
+  }
+}
+
+extension EndToEndTests.OnPseudoTerminal {
+  @Suite(.serialized) struct BackgroundTests {
+    /// Sets the background in the palette of 256 colours: that of the light default theme.
+    private static let lightBackground = "48;5;231"
+
+    @Test("A terminal that says it is light gets the light theme, after the first frame, where nobody chose one")
+    func light() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let process = try ChildProcess(
+        [Surroundings.hearth, "--in-memory"], environment: surroundings.environment,
+        streams: .terminal(path: terminal.path))
+      try await terminal.wait("\u{1B}]11;?\u{7}")
+      #expect(terminal.text.contains("1 Collections") && !terminal.text.contains(Self.lightBackground))
+
+      terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{1B}\\")
+      try await terminal.wait(Self.lightBackground)
+      terminal.type("q")
+      #expect(try await terminal.exitStatus(of: process) == 0)
+    }
+
+    @Test("A theme that somebody chose stays, and the terminal is not asked")
+    func chosen() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      let process = try ChildProcess(
+        [Surroundings.hearth, "--in-memory", "--theme", "ember"], environment: surroundings.environment,
+        streams: .terminal(path: terminal.path))
+      try await terminal.wait("embedded")
+      // An answer that nobody asked for, or a late one, is no key either.
+      terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{7}?")
+      try await terminal.wait("close")
+      #expect(!terminal.text.contains("]11;?") && !terminal.text.contains(Self.lightBackground))
+      // Help has a line that takes letters.
+      terminal.type("\u{3}q")
+      #expect(try await terminal.exitStatus(of: process) == 0)
+    }
+  }
+}
