@@ -3,6 +3,7 @@ import ArgumentParser
 import Dashboard
 import FirestoreBackend
 import FirestoreModel
+import FirestoreQuery
 import Foundation
 import Glibc
 import Terminal
@@ -15,6 +16,7 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
+  @OptionGroup var picture: FrameOptions
 
   @Option(help: BackendConfiguration.Durability.help)
   var sync = BackendConfiguration.Durability.normal
@@ -44,6 +46,19 @@ struct DashboardCommand: AsyncParsableCommand {
   @Flag(help: "Refuse everything that changes documents or waiting writes; what already waits is still sent.")
   var readonly = false
 
+  @Flag(
+    help: """
+      No screen and no keys: print what happens as lines of words, for screen readers, pipes and logs, until the \
+      reader goes away or a signal ends it.
+      """)
+  var plain = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --plain: a collection or document to listen to; repeatable. Default: every collection at the root; none at "
+        + "Cloud Firestore, where reading costs money.", valueName: "path"))
+  var listen: [String] = []
+
   @Flag(help: "Print the key bindings, those of the configuration included, and exit.")
   var printKeys = false
 
@@ -56,6 +71,12 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     if demoWrites != nil, !demo { throw ValidationError("--demo-writes is about --demo; give both.") }
     if demo, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one of them out.") }
+    if !listen.isEmpty, !plain {
+      throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
+    }
+    if plain, listen.isEmpty, storage.namedBackend.map({ ["--cloud", "--credentials"].contains($0) }) == true {
+      throw ValidationError("--plain would read all of a real database; name what to listen to with --listen.")
+    }
     guard demo, let backend = storage.namedBackend else { return }
     let project = storage.locations(Paths.ofProcess).database.project
     if demoWrites == project { return }
@@ -79,13 +100,17 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
+    if let request = picture.request(theme.theme, preferences, appearance) {
+      return try OutputFile.standard().raw(request.rendered())
+    }
+    if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
+    if plain { return try await runPlain(paths, preferences) }
     guard isatty(STDOUT_FILENO) == 1 else {
       throw ValidationError(
-        "standard output is not a terminal, so there is no dashboard. Run hearth in a terminal, or a command without a "
-          + "screen ('hearth --help' lists them).")
+        "standard output is not a terminal, so there is no dashboard. 'hearth --plain' prints what happens as lines; "
+          + "'hearth --help' lists the commands without a screen.")
     }
     Log.start(in: paths.state)
-    if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
     let notices =
       Notices.about(preferences.problems, theme, paths)
       + EditorFile.abandoned(below: paths.state).map { folder in
@@ -99,58 +124,21 @@ struct DashboardCommand: AsyncParsableCommand {
     do {
       session = try Session(options)
     } catch let error as TerminalError {
-      throw ValidationError(error.message)
+      throw ValidationError("\(error.message). 'hearth --plain' needs no screen")
     }
     let code = await session.run()
     if code != 0 { throw ExitCode(code) }
   }
-}
 
-/// What the user should read first.
-enum Notices {
-  /// One line for each problem, the theme in its place included.
-  static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
-    var all: [String] = []
-    for problem in (problems + theme.problems).map(paths.short) where !all.contains(problem) { all.append(problem) }
-    if !theme.problems.isEmpty { all.append("The theme is \(theme.theme.slug) instead.") }
-    // The screen shows three lines at a time.
-    if all.count > 3 { all.append("\(all.count) things are wrong with the configuration; : messages shows all.") }
-    return all
-  }
-}
-
-/// How the screen looks.
-struct AppearanceOptions: ParsableArguments {
-  enum Color: String, ExpressibleByArgument, CaseIterable {
-    case auto, always, never
-
-    /// `nil` leaves it to NO_COLOR and the terminal, which has the last word in any case.
-    var depth: ColorDepth? {
-      switch self {
-      case .auto: nil
-      case .always: .trueColor
-      case .never: .mono
-      }
-    }
-  }
-
-  @Option(help: ArgumentHelp("Theme; T in the dashboard shows them all.", valueName: "name"))
-  var theme: String?
-
-  @Option(help: "When to use colour.")
-  var color = Color.auto
-
-  @Flag(help: "Leave the mouse to the terminal.")
-  var noMouse = false
-
-  func mouse(configured: Bool?) -> Bool { noMouse ? false : configured ?? true }
-
-  /// - Throws: a usage error with the nearest name for a theme that does not exist.
-  func theme(_ preferences: Preferences, background: Theme.Variant?) throws -> ThemeChoice {
-    do throws(ThemeError) {
-      return try ThemeChoice.make(option: theme, preferences, background: background)
-    } catch {
-      throw ValidationError(error.line == nil ? error.reason : error.description)
-    }
+  @MainActor
+  private func runPlain(_ paths: Paths, _ preferences: Preferences) async throws {
+    Log.start(in: paths.state)
+    var queries = try listen.map { Query(path: try DataPath.any($0)) }
+    if demo, queries.isEmpty { queries = [DemoShop.orders, DemoShop.users, DemoShop.messages].map { Query(path: $0) } }
+    let session = PlainSession(
+      PlainSession.Options(
+        storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
+        startsOffline: offline, queries: queries, keymap: preferences.keymap, notices: preferences.problems.map(paths.short)))
+    try await session.run()
   }
 }

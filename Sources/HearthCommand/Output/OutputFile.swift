@@ -39,6 +39,12 @@ final class OutputFile {
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
+  /// Writes text of our own as it is, control sequences included.
+  func raw(_ text: String) throws {
+    buffer.append(contentsOf: text.utf8)
+    try flush()
+  }
+
   /// Writes a line and its end.
   func line(_ text: String) throws {
     try write(text)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import TerminalCanvas
+import TerminalTheme
+
+/// `--frame` and what goes with it.
+struct FrameOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Print one screen of this size, of a shop that is played by its own clock, and exit: no terminal, no data.",
+      valueName: "WxH"),
+    transform: FrameSizeText.parse)
+  var frame: Size?
+
+  @Option(help: "With --frame: plain text, text with a terminal's colours, or a picture.")
+  var format = FrameRequest.Format.text
+
+  @Option(help: "With --frame: which moment of the shop.")
+  var scene = PlayedShop.Scene.online
+
+  @Option(
+    help: ArgumentHelp("With --frame: keys that are pressed then, as in \"4 / tab\".", valueName: "keys"),
+    transform: KeySequenceText.parse)
+  var keys: [Key] = []
+
+  /// - Returns: `nil` where no picture is asked for.
+  func request(_ theme: Theme, _ preferences: Preferences, _ appearance: AppearanceOptions) -> FrameRequest? {
+    frame.map { size in
+      FrameRequest(
+        size: size, format: format, scene: scene, keys: keys, theme: theme,
+        glyphs: preferences.file.glyphs?.choice ?? .unicode, keymap: preferences.keymap, themes: preferences.themes,
+        depth: appearance.color.depth ?? .trueColor)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Dashboard
+import FirestoreModel
+import TerminalCanvas
+import TerminalTheme
+
+/// One screen without a terminal: a moment of a shop that is played by the clock of its own, always the same.
+struct FrameRequest: Sendable {
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, ansi, svg
+  }
+
+  var size: Size
+  var format = Format.text
+  var scene = PlayedShop.Scene.online
+  /// Pressed one after the other when the moment has come, as the keymap writes them.
+  var keys: [Key] = []
+  var theme: Theme
+  var glyphs = Glyphs.unicode
+  var keymap = Keymap.standard
+  var themes: [DashboardConfiguration.Theme] = []
+  var depth = ColorDepth.trueColor
+
+  /// The picture's text, with the end of its last line.
+  func rendered() -> String {
+    let canvas = canvas()
+    return switch format {
+    case .text: canvas.plainText
+    case .ansi: canvas.ansiText(in: theme, at: depth)
+    case .svg: canvas.svg(in: theme, title: "hearth: \(scene.rawValue)")
+    }
+  }
+
+  func canvas() -> Canvas {
+    var shop = PlayedShop(size: size, glyphs: glyphs, themes: themes, theme: theme.slug, keymap: keymap)
+    shop.play(to: scene)
+    shop.press(keys)
+    return view(shop.state)
+  }
+}
+
+/// `120x36`, as an argument.
+enum FrameSizeText {
+  static func parse(_ text: String) throws -> Size {
+    let numbers = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
+    guard numbers.count == 2, let width = numbers[0], let height = numbers[1], (1...500).contains(width),
+      (1...200).contains(height)
+    else {
+      throw ValidationError("\"\(text)\" is no size; write columns and rows as 120x36, at most 500x200.")
+    }
+    return Size(width: width, height: height)
+  }
+}
+
+/// `4 / enter`, as an argument.
+enum KeySequenceText {
+  static func parse(_ text: String) throws -> [Key] {
+    try text.split(separator: " ").map { name in
+      guard let key = Key(String(name)) else {
+        throw ValidationError("\"\(name)\" is no key; write a character, space, enter, ctrl-x, f5 or the like.")
+      }
+      return key
+    }
+  }
+}

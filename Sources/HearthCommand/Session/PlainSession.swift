@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreBackend
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import Foundation
+import TerminalCanvas
+
+import class Hearth.Client
+
+/// The dashboard without a screen and without keys: what happens, line by line, until its reader goes away or a signal
+/// ends it.
+@MainActor
+final class PlainSession {
+  struct Options {
+    var storage: StorageOptions.Locations
+    var isDemo: Bool
+    var demoSeed: UInt64
+    var startsOffline: Bool
+    /// What to listen to; empty for every collection at the root.
+    var queries: [Query]
+    var keymap: Keymap
+    /// What the user should read first.
+    var notices: [String]
+  }
+
+  private let options: Options
+  private let output = OutputFile.standard()
+  private var state: DashboardState
+  private var transcript = Transcript()
+  private var bridge: ClientBridge?
+  private var listened: Set<String> = []
+  /// Why nothing can be written any more.
+  private var failure: (any Error)?
+  private var failed: (() -> Void)?
+
+  init(_ options: Options) {
+    self.options = options
+    let configuration = DashboardConfiguration(
+      database: options.storage.database,
+      backend: Connection.name(options.storage.backend, options.storage.database),
+      utcOffset: TimeZone.current.secondsFromGMT(), glyphs: .unicode, keymap: options.keymap, isReadOnly: true)
+    state = DashboardState(configuration, size: Size(width: 120, height: 36), now: .now)
+  }
+
+  /// - Throws: what the data or the output fails with; `Interrupted` for a signal.
+  func run() async throws {
+    let interruptions = Interruptions()
+    let causes = interruptions.causes
+    let connection = try options.storage.connect()
+    let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
+    let client = Client(cache, datastore: connection.datastore, isNetworkEnabled: !options.startsOffline)
+    let bridge = ClientBridge(client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem) {
+      [weak self] event in self?.apply(.client(event, at: .now))
+    }
+    self.bridge = bridge
+    let (failures, failing) = AsyncStream.makeStream(of: Void.self)
+    failed = { failing.yield() }
+
+    for notice in options.notices { apply(.client(.notice(.warning, notice), at: .now)) }
+    let end = await withTaskGroup(of: Interruptions.Cause?.self) { group in
+      group.addTask {
+        await bridge.followStatus()
+        return nil
+      }
+      group.addTask { await causes.first { _ in true } }
+      group.addTask {
+        _ = await failures.first { _ in true }
+        return .readerGone
+      }
+      if options.queries.isEmpty { followCollections(in: &group) }
+      if options.isDemo { addDemo(at: connection, to: &group) }
+      perform(DashboardState.initialEffects)
+      for query in options.queries { listen(to: query) }
+      var end: Interruptions.Cause?
+      while end == nil, let finished = await group.next() { end = finished }
+      bridge.close()
+      group.cancelAll()
+      await group.waitForAll()
+      return end
+    }
+    await client.terminate()
+    withExtendedLifetime(interruptions) {}
+    if let failure { throw failure }
+    if case .signal(let number)? = end { throw Interrupted(signal: number) }
+  }
+
+  /// Collections may be made while nobody tells of them.
+  private func followCollections(in group: inout TaskGroup<Interruptions.Cause?>) {
+    let look: @MainActor @Sendable () -> Void = { [weak self] in self?.perform(DashboardState.initialEffects) }
+    group.addTask {
+      // Cancelled at the end.
+      while (try? await ContinuousClock().sleep(for: .seconds(10))) != nil { await look() }
+      return nil
+    }
+  }
+
+  private func addDemo(at connection: Connection, to group: inout TaskGroup<Interruptions.Cause?>) {
+    let folder: String? = if case .embedded(let folder) = options.storage.backend { folder } else { nil }
+    let demo = DemoClient(
+      datastore: connection.datastore, ground: DemoGround(folder: folder, database: options.storage.database),
+      seed: options.demoSeed, clock: ContinuousClock())
+    let notify: @MainActor @Sendable (String) -> Void = { [weak self] text in
+      self?.apply(.client(.notice(.warning, text), at: .now))
+    }
+    group.addTask {
+      await demo.run(notify: notify)
+      return nil
+    }
+  }
+
+  private func apply(_ action: Action) {
+    perform(update(&state, action))
+    do {
+      for line in transcript.news(of: state) { try output.line(TerminalText.escaped(line)) }
+      try output.flush()
+    } catch {
+      if failure == nil { failure = error }
+      failed?()
+    }
+    guard options.queries.isEmpty, case .client(.collections(let parent, let ids), _) = action, parent.isRoot else {
+      return
+    }
+    for id in ids { listen(to: Query(path: ResourcePath(id))) }
+  }
+
+  private func listen(to query: Query) {
+    guard listened.insert(query.path.text).inserted else { return }
+    perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
+  }
+
+  private func perform(_ effects: [Effect]) {
+    for effect in effects {
+      // What a terminal is asked for has no place here.
+      if case .client(let effect) = effect { bridge?.perform(effect) }
+    }
+  }
+}

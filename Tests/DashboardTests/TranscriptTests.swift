@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("The dashboard as lines")
+struct TranscriptTests {
+  @Test("Feed, connection, queue and messages are lines of words, each said once")
+  func lines() {
+    var driver = Driver()
+    var plain = Transcript()
+    #expect(plain.news(of: driver.state) == ["12:04:00.000 status: ready"])
+    #expect(plain.news(of: driver.state) == [])
+
+    driver.client(.notice(.warning, "config.toml:1: unknown setting"), at: 1)
+    driver.client(.notice(.info, "Nothing was changed."), at: 2)
+    #expect(
+      plain.news(of: driver.state) == [
+        "12:04:01.000 warning: config.toml:1: unknown setting", "12:04:02.000 note: Nothing was changed.",
+      ])
+    driver.client(.notice(.info, "Nothing was changed."), at: 2)
+    #expect(plain.news(of: driver.state) == ["12:04:02.000 note: Nothing was changed."])
+  }
+
+  @Test("Everything that a played shop shows in its feed is said, and nothing moves a cursor or hides text")
+  func shop() {
+    for scenario in Scenario.allCases {
+      let driver = scenario.play(Size(width: 120, height: 36))
+      var plain = Transcript()
+      let lines = plain.news(of: driver.state)
+      let rows = driver.state.feed.rows
+      #expect(lines.count == rows.count + driver.state.messages.count + 1, "\(scenario)")
+      for row in rows { #expect(lines.contains { $0.contains(row.summary) }, "\(scenario): \(row.summary)") }
+    }
+    let offline = Scenario.offlinePaused.play(Size(width: 120, height: 36))
+    var plain = Transcript()
+    #expect(plain.news(of: offline.state).first?.contains("status: offline, ") == true)
+  }
+
+  @Test("More messages than are kept are not said twice")
+  func many() {
+    var driver = Driver()
+    var plain = Transcript()
+    var said: [String] = []
+    for number in 1...450 {
+      driver.client(.notice(.info, "message \(number)"), at: 1)
+      said += plain.news(of: driver.state)
+    }
+    #expect(said.filter { $0.contains("message") }.count == 450)
+    #expect(Set(said).count == said.count)
+  }
+}

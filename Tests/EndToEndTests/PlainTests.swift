@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Glibc
+import Testing
+
+extension EndToEndTests {
+  @Suite("hearth --plain")
+  struct PlainTests {
+    @Test("It says what is there and what happens, without an escape, and ends when its reader has read enough")
+    func closedPipe() async throws {
+      let surroundings = try Surroundings()
+      let run = try await HeadlessRun(
+        ["--plain", "--demo", "--in-memory"], redirection: "| head -n 12", surroundings)
+
+      #expect(run.lines.count == 12)
+      #expect(run.lines.contains { $0.contains("status: online") }, "\(run.output)")
+      #expect(run.lines.contains { $0.contains("orders added") && $0.contains("12 docs") }, "\(run.output)")
+      #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
+      #expect(run.errors == "")
+    }
+
+    @Test("A signal ends it with 128 and the signal's number", arguments: [SIGTERM, SIGINT])
+    func signals(signal: CInt) async throws {
+      let surroundings = try Surroundings()
+      let process = try ChildProcess(
+        [Surroundings.hearth, "--plain", "--in-memory"], environment: surroundings.environment, streams: .pipes)
+      process.closeInput()
+      var said: [UInt8] = []
+      while !String(decoding: said, as: UTF8.self).contains("status: ") {
+        try #require(await Waiting.isReadable(process.output, by: .now + Waiting.limit))
+        said += Waiting.read(process.output)
+      }
+      kill(process.id, signal)
+      #expect(try await process.exitStatus() == 128 + signal)
+    }
+
+    @Test("It says what is wrong with the configuration, with file and line")
+    func configuration() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.configure("mouze = true\n")
+      let run = try await HeadlessRun(
+        ["--plain", "--in-memory", "--demo"], redirection: "| head -n 3", surroundings)
+
+      #expect(run.output.contains("config.toml:1: unknown setting \"mouze\"; did you mean mouse?"), "\(run.output)")
+    }
+
+    @Test("A real database is not read as a whole unasked, and a path that is none is named")
+    func refused() async throws {
+      for (arguments, status, word) in [
+        (["--plain", "--cloud", "--project", "p"], CInt(64), "--listen"), (["--listen", "a"], 64, "--plain"),
+        (["--plain", "--in-memory", "--listen", "a//b"], 64, "a//b"),
+      ] {
+        let run = try await HeadlessRun(arguments, Surroundings())
+        #expect(run.status == status && run.hasOneErrorLine && run.errors.contains(word), "\(run.errors)")
+      }
+    }
+  }
+}
