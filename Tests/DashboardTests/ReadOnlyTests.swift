@@ -16,7 +16,7 @@ struct ReadOnlyTests {
   @Test("Every command that writes says why it does nothing, and nothing is sent")
   func commands() {
     let writing = Keymap.standard.commands.filter(\.writes)
-    #expect(Set(writing.map(\.name)) == ["edit", "delete", "cancel-write", "drop-rejected", "undo"])
+    #expect(Set(writing.map(\.name)) == ["edit", "delete", "cancel-write", "drop-rejected", "undo", "redo"])
     var driver = driver()
     for command in writing {
       #expect(command.reason(driver.state) == "read-only: hearth was started with --readonly")
@@ -34,7 +34,7 @@ struct ReadOnlyTests {
 
     #expect(driver.effects == [])
     #expect(driver.screen.contains("read-only: hearth was started with --readonly"))
-    let writes: [Effect] = [.client(.write([])), .client(.undo), .client(.dropRejected([])), .client(.retryNow)]
+    let writes: [Effect] = [.client(.write([])), .client(.undo()), .client(.dropRejected([])), .client(.retryNow)]
     #expect(driver.state.withoutWrites(writes) == [.client(.retryNow)])
   }
 

@@ -29,8 +29,12 @@ extension EndToEndTests.InTmux {
       let surroundings = try Surroundings()
       try surroundings.configure("theme = \"nrod\"\n[keys]\ntoggle-network = \"O\"\n")
       let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)
-      try await hearth.wait("config.toml:1: no theme nrod; did you mean nord?")
       try await hearth.wait("O go offline")
+      try await hearth.keys(":")
+      try await hearth.type("messages")
+      try await hearth.keys("Enter")
+      try await hearth.wait("config.toml:1: no theme nrod; did you mean nord?")
+      try await hearth.keys("Escape")
 
       try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"ctrl-o\"\n")
       try await hearth.wait("ctrl-o go offline")

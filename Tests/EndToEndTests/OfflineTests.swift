@@ -35,6 +35,8 @@ extension EndToEndTests.InTmux {
           && $0.rows("│", "#1 ", "set", "held").count == 1 && $0.lines[0].contains("⇡1")
       }
       try surroundings.write("edit", #"{"name": "Changed"}"#)
+      // Unfolded, the orders would leave no room.
+      try await hearth.keys("-")
       try await hearth.select(" users ")
       try await hearth.keys("l")
       try await hearth.select("▸ ada")
@@ -87,8 +89,10 @@ extension EndToEndTests.InTmux {
         #expect(try await HeadlessRun(["set", "items/a0", "{}", "--data", data], surroundings).status == 0)
       }
       try surroundings.write("edit", #"{"name": "for a"}"#)
-      let first = try await TmuxTerminal(["--data", a, "--offline"], in: surroundings)
+      let first = try await TmuxTerminal(["--data", a], in: surroundings)
       try await first.wait("items")
+      try await first.keys("o")
+      try await first.wait("○ OFFLINE")
       try await first.keys("n", "d")
       try await first.wait(for: "the write") { $0.lines[0].contains("⇡1") }
       try await first.keys("Q")

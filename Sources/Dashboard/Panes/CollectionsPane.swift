@@ -22,7 +22,11 @@ struct CollectionsPane {
     let rows = state.browser.rows
     if rows.isEmpty {
       let texts =
-        state.browser.roots == nil ? ["reading the collections"] : ["no collections yet", "n: listen to a path"]
+        state.browser.roots == nil
+        ? ["reading the collections"]
+        : state.network.isOffline
+          ? ["no collection is cached", "what the server has is seen online"]
+          : ["no collections yet", "n: listen to a path"]
       for (row, text) in texts.prefix(area.height).enumerated() {
         canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
       }

@@ -138,7 +138,7 @@ struct DashboardCommand: AsyncParsableCommand {
     let session = PlainSession(
       PlainSession.Options(
         storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
-        startsOffline: offline, queries: queries, keymap: preferences.keymap, notices: preferences.problems.map(paths.short)))
+        stateFolder: paths.state, startsOffline: offline, queries: queries, keymap: preferences.keymap, notices: preferences.problems.map(paths.short)))
     try await session.run()
   }
 }

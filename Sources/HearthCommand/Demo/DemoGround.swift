@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -43,5 +44,20 @@ struct DemoGround: Sendable {
       try Data((names.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: note), options: .atomic)
     }
     return .new
+  }
+}
+
+extension DemoGround {
+  /// The database of a dashboard's storage. Data that could not be opened is replaced by an empty backend in memory, which
+  /// lies in no folder.
+  /// - Parameter notes: the folder where servers' databases are noted.
+  init(_ storage: StorageOptions.Locations, _ connection: Connection, notes: String) {
+    switch storage.backend {
+    case .embedded(let folder):
+      self.init(folder: connection.problem == nil ? folder : nil, database: storage.database)
+    case .remote(let remote):
+      let host = "\(remote.endpoint.host):\(remote.endpoint.port)"
+      self.init(folder: notes, database: storage.database, host: host)
+    }
   }
 }

@@ -17,6 +17,9 @@ final class PlainSession {
     var storage: StorageOptions.Locations
     var isDemo: Bool
     var demoSeed: UInt64
+    var demoSpeed: Double
+    /// Where is noted what the demo may write to.
+    var stateFolder: String
     var startsOffline: Bool
     /// What to listen to; empty for every collection at the root.
     var queries: [Query]
@@ -97,10 +100,9 @@ final class PlainSession {
   }
 
   private func addDemo(at connection: Connection, to group: inout TaskGroup<Interruptions.Cause?>) {
-    let folder: String? = if case .embedded(let folder) = options.storage.backend { folder } else { nil }
     let demo = DemoClient(
-      datastore: connection.datastore, ground: DemoGround(folder: folder, database: options.storage.database),
-      seed: options.demoSeed, clock: ContinuousClock())
+      datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.stateFolder),
+      seed: options.demoSeed, speed: options.demoSpeed, clock: ContinuousClock())
     let notify: @MainActor @Sendable (String) -> Void = { [weak self] text in
       self?.apply(.client(.notice(.warning, text), at: .now))
     }

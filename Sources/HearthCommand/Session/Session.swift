@@ -2,7 +2,6 @@
 import Dashboard
 import Dispatch
 import FirestoreBackend
-import FirestoreGRPC
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
@@ -117,7 +116,8 @@ final class Session {
       group.addTask { await bridge.followStatus() }
       if options.isDemo {
         let demo = DemoClient(
-          datastore: connection.datastore, ground: demoGround(connection), seed: options.demoSeed,
+          datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.paths.state),
+          seed: options.demoSeed,
           speed: options.demoSpeed, clock: ContinuousClock())
         let notify: @MainActor @Sendable (String) -> Void = { [weak self] in self?.notify(.warning, $0) }
         group.addTask { await demo.run(notify: notify) }
@@ -144,17 +144,6 @@ final class Session {
     return code
   }
 
-  /// Data that could not be opened is replaced by an empty backend in memory, which lies in no folder.
-  private func demoGround(_ connection: Connection) -> DemoGround {
-    let database = options.storage.database
-    switch options.storage.backend {
-    case .embedded(let folder):
-      return DemoGround(folder: connection.problem == nil ? folder : nil, database: database)
-    case .remote(let remote):
-      return DemoGround(folder: options.stateFolder, database: database, host: "\(remote.endpoint.host):\(remote.endpoint.port)")
-    }
-  }
-
   // MARK: The loop
 
   /// One turn: action in, effects out, a frame when the pace allows. On a slow line news waits for the frame that may
@@ -164,7 +153,7 @@ final class Session {
     case .input, .configured:
       perform(update(&state, action))
       setNeedsFrame(for: .input)
-    case .tick, .client, .link:
+    case .tick, .client, .link, .sent:
       if screen.gate.holdsNews { news.append(action) } else { perform(update(&state, action)) }
       setNeedsFrame(for: .news)
     }
