@@ -4,8 +4,8 @@ import FirestoreQuery
 
 /// What changes of the shown documents do to the tree: marks, and what is known of the fields.
 extension Browser {
-  /// How long a change is tinted, in seconds.
-  private static let tint: Int64 = 3
+  /// When the tint of a change fades: within three seconds, at a full one, so that it shares the frame of the clock.
+  private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
   /// Documents came for another place in the collection: what they say decides the columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
@@ -29,7 +29,7 @@ extension Browser {
         guard !window.isFromCache || document.hasPendingWrites, !isOutside(document.key, of: old, edge) else {
           continue
         }
-        marks[document.key] = Mark(names: [], isNew: true, until: now.advanced(seconds: Self.tint))
+        marks[document.key] = Mark(names: [], isNew: true, until: Self.fading(from: now))
         continue
       }
       guard let data = document.data, let earlier = previous.data, data != earlier else { continue }
@@ -40,7 +40,7 @@ extension Browser {
       let kept = marks[document.key]
       marks[document.key] = Mark(
         names: (kept?.names ?? []).union(names), isNew: kept?.isNew ?? false,
-        until: now.advanced(seconds: Self.tint))
+        until: Self.fading(from: now))
       columns[path]?.note(document)
     }
     let known = statistics[path] ?? FieldStatistics()

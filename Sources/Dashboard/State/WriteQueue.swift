@@ -162,7 +162,7 @@ package struct WriteQueue: Sendable {
 
   /// Drops acknowledged rows that were shown long enough, and then the room of the list.
   mutating func age(to now: Timestamp) {
-    if !isEmpty { roomEnd = now.advanced(seconds: Self.roomLingering) }
+    if !isEmpty { roomEnd = Timestamp(seconds: now.seconds &+ Self.roomLingering) }
     finished.removeAll { Self.expiry(of: $0) <= now }
     if let end = roomEnd, isEmpty, end <= now { roomEnd = nil }
   }
