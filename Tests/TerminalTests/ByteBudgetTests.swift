@@ -115,6 +115,33 @@ extension PainterTests {
       #expect((ticks.max() ?? 0) <= 160, "\(ticks)")
     }
 
+    @Test("A change of a document in the tree is at most 120 bytes, and as many when its tint fades")
+    mutating func change() {
+      defer { painter.close() }
+      // A field that never differed gets its column first.
+      for number in 3..<9 { documents[number] = Self.document(number, "paid") }
+      for number in 3..<9 {
+        documents[number] = Self.document(number, "packed")
+        client(.windowLoaded(window, documents, isFromCache: false, total: documents.count))
+      }
+      wait(milliseconds: 4_000)
+      _ = bytes()
+      var (changes, fades): ([Int], [Int]) = ([], [])
+      for number in 3..<9 {
+        documents[number] = Self.document(number, number.isMultiple(of: 2) ? "new" : "paid")
+        client(.windowLoaded(window, documents, isFromCache: false, total: documents.count))
+        changes.append(bytes())
+        wait(milliseconds: 1_000)
+        _ = bytes()
+        wait(milliseconds: 1_000)
+        _ = bytes()
+        wait(milliseconds: 1_000)
+        fades.append(bytes())
+      }
+      #expect((changes.max() ?? 0) <= 120 && (changes.min() ?? 0) > 0, "\(changes)")
+      #expect((fades.max() ?? 0) <= 120, "\(fades)")
+    }
+
     @Test(
       "A move of the selection is at most 120 bytes, or 250 where the row is shown in all of its width",
       arguments: [(false, 120), (true, 250)])
