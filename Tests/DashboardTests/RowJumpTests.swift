@@ -92,6 +92,19 @@ struct RowJumpTests {
     #expect(driver.state.toasts.last?.text.contains("which has 400 documents") == true)
   }
 
+  @Test("A search that takes its time shows, and one that fails says why")
+  func failure() {
+    var driver = opened()
+    go(&driver, "5000")
+    #expect(driver.screen.contains("… row 5 000"))
+    guard let tag = search(driver)?.tag else { return #expect(Bool(false), "nothing was looked for") }
+    driver.client(.windowFailed(tag, RPCStatus(.permissionDenied, "not yours")), at: 1)
+    #expect(!driver.screen.contains("… row 5 000"))
+    #expect(
+      driver.state.toasts.last?.text == "row 5 000 of events cannot be found: permission-denied: not yours")
+    #expect(driver.screen.contains("10 000 docs"))
+  }
+
   @Test("An answer to a search that was given up is dropped")
   func stale() {
     var driver = opened()

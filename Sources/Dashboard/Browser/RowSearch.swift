@@ -40,6 +40,12 @@ extension DashboardState {
     return effects + [.client(.locate(search.tag, query, offset: first))]
   }
 
+  mutating func giveUpSearch(_ tag: WindowTag, _ status: RPCStatus) {
+    guard let search = browser.search, search.tag == tag else { return }
+    browser.search = nil
+    toast(.error, "row \(grouped(search.row + 1)) of \(search.path.text) cannot be found: \(status.description)")
+  }
+
   /// Opens the window around the row that was looked for.
   mutating func receive(located key: DocumentKey?, by tag: WindowTag, cachedCount: Int?) -> [Effect] {
     guard let search = browser.search, search.tag == tag else { return [] }

@@ -13,6 +13,7 @@ package enum ClientEvent: Sendable {
   /// The documents of a browser window, in the order of its query; again after every change.
   /// `total` is the number of documents in the collection, where it is known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
+  /// A window, or the search for a row, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
   /// The answer to `Effect.locate`; no key where the query has no more documents than were to be passed over.
   /// `cachedCount` is how many the cache has, where the server could not be asked.

@@ -114,6 +114,8 @@ struct CollectionsPane {
     let window = state.browser.windows[path]
     if let failure = window?.failure {
       line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
+    } else if let search = state.browser.search, search.path == path {
+      line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
     } else if let total = window?.total {
       line.add(isLarge ? "\(grouped(total)) doc\(total == 1 ? "" : "s")" : grouped(total), .paneCount)
     } else if window?.isLoading == true {

@@ -12,7 +12,9 @@ extension DashboardState {
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       noteWindow(tag, documents)
       return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
-    case .windowFailed(let tag, let status): browser.fail(tag, status)
+    case .windowFailed(let tag, let status):
+      giveUpSearch(tag, status)
+      browser.fail(tag, status)
     case .located(let tag, let key, let count): return receive(located: key, by: tag, cachedCount: count)
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()

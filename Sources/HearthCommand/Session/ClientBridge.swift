@@ -259,8 +259,12 @@ final class ClientBridge {
         let key = documents.indices.contains(offset) ? documents[offset].key : nil
         return bridge.emit(.located(tag, key, cachedCount: documents.count))
       }
-      let key = try await bridge.datastore.key(at: offset, of: query.target)
-      bridge.emit(.located(tag, key, cachedCount: nil))
+      do throws(RPCStatus) {
+        let key = try await bridge.datastore.key(at: offset, of: query.target)
+        bridge.emit(.located(tag, key, cachedCount: nil))
+      } catch {
+        bridge.emit(.windowFailed(tag, error))
+      }
     }
   }
 
