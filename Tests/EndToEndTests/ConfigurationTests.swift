@@ -37,8 +37,9 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("Escape")
 
       try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"ctrl-o\"\n")
-      try await hearth.wait("ctrl-o go offline")
+      // What is said stands where the keys do.
       try await hearth.wait("config.toml was read again.")
+      try await hearth.wait("ctrl-o go offline")
       try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"p\"\n")
       try await hearth.wait("config.toml:3: toggle-network: p means")
       try await hearth.wait("ctrl-o go offline")
