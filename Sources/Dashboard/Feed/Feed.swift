@@ -106,6 +106,12 @@ package struct Feed: Sendable {
   /// Rows of late that may tell of an acknowledgement before it is known how long it took.
   private static let late = 256
 
+  /// Changes what a row says.
+  mutating func retell(_ id: Int, as summary: String) {
+    guard let first = rows.first?.id, id >= first, id - first < rows.count else { return }
+    rows[id - first].summary = summary
+  }
+
   /// Adds how long an acknowledgement took to the rows that came before that was known.
   mutating func note(_ batch: BatchID, after time: Duration) {
     let bare = ChangeAccount.acknowledgement(of: batch, after: nil)

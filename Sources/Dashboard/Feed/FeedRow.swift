@@ -31,11 +31,16 @@ package struct FeedRow: Sendable {
   package var batch: BatchID?
   /// The batch whose acknowledgement the row tells.
   package var acknowledges: BatchID?
+  /// The batch whose end, other than by an acknowledgement, the row tells.
+  package var ends: BatchID?
   /// The version of the document that the row brought, in the history of the session.
   package var version: Int?
   /// As the row left it; `nil` where that is not known.
   package var document: Document?
   package var previous: Document?
+
+  /// The write behind the row.
+  var thread: BatchID? { batch ?? acknowledges ?? ends }
 
   /// What the document column says.
   var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }

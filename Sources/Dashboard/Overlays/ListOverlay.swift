@@ -68,6 +68,7 @@ struct MenuItem: Sendable {
     case copy(String)
     case newDocument(in: ResourcePath)
     case newListener
+    case open(DocumentKey)
     /// Do something, and say what was done where nothing else does.
     case perform([Effect], saying: String? = nil)
   }
@@ -144,6 +145,7 @@ extension DashboardState {
     case .newListener:
       openListenerEditor(from: selectedCollection?.text ?? "")
       return []
+    case .open(let key): return openDetail(key)
     case .perform(let effects, let text):
       if let text { toast(.info, text) }
       return effects

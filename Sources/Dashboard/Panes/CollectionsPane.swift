@@ -32,6 +32,7 @@ struct CollectionsPane {
       }
     }
     let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
+    let thread = state.threadDocuments
     for (offset, row) in rows[range].enumerated() {
       let y = area.y + offset
       draw(row, at: y, in: area, on: &canvas)
@@ -39,6 +40,8 @@ struct CollectionsPane {
         canvas.select(
           Rect(x: area.x, y: y, width: area.width, height: 1), state,
           isFocused: state.focus == .collections)
+      } else if case .document(let key) = row.item, thread.contains(key) {
+        canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }
     }
     guard let y = geometry.hints else { return }

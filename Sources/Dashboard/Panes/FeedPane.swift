@@ -16,6 +16,7 @@ struct FeedPane {
       canvas.put(emptyLine, x: area.x, y: area.y, width: area.width)
       return
     }
+    let thread = state.threadBatch
     let columns = FeedColumns(
       layoutClass: layout.layoutClass, width: area.width, listeners: state.listeners.map(\.name))
     let range =
@@ -42,6 +43,8 @@ struct FeedPane {
           // While rows come, the newest is the selected one: it is marked, not painted again with every event.
           canvas.gutter(x: area.x, y: y, glyphs: glyphs, isFocused: isFocused)
         }
+      } else if let thread, row.thread == thread {
+        canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       } else if let key = row.key, key == state.detail?.key {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .accent, maxWidth: 1)
       }

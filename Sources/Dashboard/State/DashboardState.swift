@@ -32,6 +32,10 @@ package struct DashboardState: Sendable {
   package internal(set) var versions = VersionHistory()
   /// Own writes that replaced what their author had not seen, newest last.
   package internal(set) var conflicts: [WriteConflict] = []
+  /// What became of outages, newest last.
+  var reconnections: [Reconnection] = []
+  /// When batches of late were acknowledged, and how long after they were sent.
+  var answers: [BatchID: (at: Timestamp, after: Duration)] = [:]
   package internal(set) var toasts: [Toast] = []
   /// Earlier toasts, newest last.
   package internal(set) var messages: [Toast] = []

@@ -138,7 +138,7 @@ enum DetailContent {
   /// What the queued mutation does to a field of the top level.
   private static func queued(_ name: String, _ mutation: Mutation) -> String? {
     if let transform = mutation.transforms.first(where: { $0.path.first.equalsUTF8(name) }) {
-      return text(of: transform.operation)
+      return transform.operation.text
     }
     switch mutation.operation {
     case .set(let fields): return fields[name].map(ValueText.short) ?? "removed"
@@ -147,17 +147,6 @@ enum DetailContent {
       return fields[path].map(ValueText.short) ?? "removed"
     case .delete: return "removed"
     case .verify: return nil
-    }
-  }
-
-  private static func text(of operation: FieldTransform.Operation) -> String {
-    switch operation {
-    case .serverTimestamp: "server time"
-    case .increment(let value): "increment \(ValueText.short(value))"
-    case .minimum(let value): "minimum \(ValueText.short(value))"
-    case .maximum(let value): "maximum \(ValueText.short(value))"
-    case .arrayUnion(let values): "union of \(values.count)"
-    case .arrayRemove(let values): "remove \(values.count)"
     }
   }
 

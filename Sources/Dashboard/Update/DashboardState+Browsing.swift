@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import TerminalCanvas
 
 extension DashboardState {
   mutating func expand(_ path: ResourcePath) -> [Effect] {
@@ -79,7 +80,11 @@ extension DashboardState {
       if case .reference(_, let key)? = line.local ?? line.server { return openDetail(key) }
       if line.isOpen != nil { detail?.toggled.formSymmetricDifference([line.path]) }
       return []
-    case .writes: return selectedKey.map { openDetail($0) } ?? []
+    case .writes:
+      guard let row = writes.selected else { return [] }
+      overlay = .list(
+        ListOverlay(content: .decision(Decision(row, way: way(of: row), now: { self.document($0) }))))
+      return []
     case .feed: return openFeedRow()
     case .network: return [.client(.setNetwork(enabled: !network.isNetworkEnabled))]
     }
@@ -87,7 +92,13 @@ extension DashboardState {
 
   /// A row opens its document at what the row tells: the difference it made, or the conflict.
   private mutating func openFeedRow() -> [Effect] {
-    guard let row = feed.selected, let key = row.key else { return [] }
+    guard let row = feed.selected else { return [] }
+    if let reconnection = reconnection(of: row) {
+      let clock = TimeText.clock(reconnection.end, offset: configuration.utcOffset)
+      let account = Decision(reconnection, clock: clock, bullet: configuration.glyphs.bullet)
+      overlay = .list(ListOverlay(content: .decision(account)))
+    }
+    guard let key = row.key else { return [] }
     guard row.kind == .conflict else { return openDifference(row.version, of: key) }
     let effects = openDetail(key)
     detail?.tab = .overlay

@@ -79,6 +79,11 @@ extension DashboardState {
     listeners[index].isFromCache = snapshot.isFromCache
     listeners[index].hasPendingWrites = snapshot.hasPendingWrites
     noteCount(of: listeners[index], snapshot)
+    let changed = rows.filter { $0.key != nil && !$0.isLocal && $0.thread == nil }.compactMap(\.key)
+    let flood = rows.contains { $0.key != nil } ? [] : snapshot.changes.map(\.document.key)
+    noteReconnection {
+      $0.noteSnapshot(of: snapshot.listener, changed + flood, isFromCache: snapshot.isFromCache)
+    }
   }
 
   private mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
@@ -121,7 +126,9 @@ extension DashboardState {
       let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
       let why = status.isOffline ? (status.isNetworkEnabled ? outage : "by you") : ""
       let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
+      let ended = was.isOffline ? outages.outages.last : nil
       feed.append(FeedRow(time: now, kind: .divider, summary: text))
+      if let ended { beginReconnection(from: ended.start) }
       // What was counted meanwhile was what the cache has.
       if !status.isOffline { for path in browser.windows.keys { browser.noteChange(in: path, at: now) } }
     }
@@ -142,6 +149,9 @@ extension DashboardState {
   private mutating func acknowledge(_ batch: BatchID, after time: Duration) {
     let row = writes.row(batch)
     writes.acknowledge(batch, after: time, at: now)
+    if answers.count > 256 { answers.removeAll() }
+    answers[batch] = (now, time)
+    noteReconnection { [now] in $0.noteAcknowledged(batch, at: now) }
     feed.note(batch, after: time)
     versions.note(batch, after: time)
     var seen: Set<DocumentKey> = []
@@ -214,10 +224,12 @@ extension DashboardState {
     }
     let more = conflict.fields.count > 2 ? "\(conflict.fields.count - 2) more fields" : nil
     let words = ["conflict \(conflict.batch)"] + shown + [more].compactMap(\.self)
-    feed.append(
-      FeedRow(
-        time: now, kind: .conflict, key: conflict.key,
-        summary: words.joined(separator: " \(configuration.glyphs.bullet) ")))
+    var row = FeedRow(
+      time: now, kind: .conflict, key: conflict.key,
+      summary: words.joined(separator: " \(configuration.glyphs.bullet) "))
+    row.ends = conflict.batch
+    feed.append(row)
+    noteReconnection { $0.note(conflict) }
     rate.note(1, at: now)
     toast(.warning, "\(conflict.batch) replaced what you had not seen in \(conflict.key.path.text)")
   }
@@ -233,9 +245,11 @@ extension DashboardState {
   private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {
     let row = writes.row(batch)
     writes.reject(batch, status)
-    feed.append(
-      FeedRow(
-        time: now, kind: .failed, key: row?.documents.first, summary: "\(batch) rejected: \(status.description)"))
+    var told = FeedRow(
+      time: now, kind: .failed, key: row?.documents.first, summary: "\(batch) rejected: \(status.description)")
+    told.ends = batch
+    feed.append(told)
+    noteReconnection { [now] in $0.noteRejected(batch, row?.documents.first, status, at: now) }
     rate.note(1, at: now)
     toast(.error, "\(batch) \(row?.operation.rawValue ?? "write") rejected: \(status.description)")
   }
@@ -243,6 +257,7 @@ extension DashboardState {
   private mutating func cancelled(_ batch: BatchID) {
     let row = writes.row(batch)
     writes.cancel(batch)
+    noteReconnection { $0.noteCancelled(batch) }
     guard let key = row?.documents.first, !isWatched(key) else { return }
     feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) taken back"))
     rate.note(1, at: now)

@@ -12,7 +12,7 @@ struct DecisionDialog {
   func draw(on canvas: inout Canvas) {
     let width = min(100, layout.size.width - 4)
     let lead = decision.lead.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
-    let dialog = Dialog(layout, width: width, rows: lead.count + 3 + decision.rows.count + decision.items.count)
+    let dialog = Dialog(layout, width: width, rows: lead.count + 2 + decision.rows.count + decision.items.count)
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What became of an outage: told in the row of the feed that ends it, which goes on until all that waited is answered
+/// and every listener has caught up.
+struct Reconnection: Sendable {
+  /// Of documents that were caught up, so many are listed.
+  static let mostListed = 500
+
+  /// The feed's row.
+  let row: Int
+  let start: Timestamp
+  let end: Timestamp
+  /// The newest batch that waited; later ones are no part of this.
+  let newest: BatchID?
+  /// How many batches waited.
+  var waited: Int
+  /// Listeners that have not caught up.
+  var behind: Set<ListenerTag>
+  let listeners: Int
+  private(set) var acknowledged = 0
+  private(set) var lastAnswer: Timestamp?
+  private(set) var rejected: [(batch: BatchID, key: DocumentKey?, status: RPCStatus)] = []
+  private(set) var conflicts: [WriteConflict] = []
+  private(set) var caughtUp: Set<DocumentKey> = []
+
+  init(row: Int, from start: Timestamp, to end: Timestamp, waited: Int, newest: BatchID?, listeners: Set<ListenerTag>) {
+    self.row = row
+    self.start = start
+    self.end = end
+    self.waited = waited
+    self.newest = newest
+    behind = listeners
+    self.listeners = listeners.count
+  }
+
+  private func waited(_ batch: BatchID) -> Bool { newest.map { batch <= $0 } ?? false }
+
+  mutating func noteAcknowledged(_ batch: BatchID, at now: Timestamp) {
+    guard waited(batch), acknowledged + rejected.count < waited else { return }
+    acknowledged += 1
+    lastAnswer = now
+  }
+
+  mutating func noteRejected(_ batch: BatchID, _ key: DocumentKey?, _ status: RPCStatus, at now: Timestamp) {
+    guard waited(batch), !rejected.contains(where: { $0.batch == batch }) else { return }
+    rejected.append((batch, key, status))
+    lastAnswer = now
+  }
+
+  /// A batch that was taken back is answered by nobody.
+  mutating func noteCancelled(_ batch: BatchID) { if waited(batch) { waited = max(0, waited - 1) } }
+
+  mutating func note(_ conflict: WriteConflict) { if waited(conflict.batch) { conflicts.append(conflict) } }
+
+  /// - Parameter keys: documents that changed elsewhere.
+  mutating func noteSnapshot(of listener: ListenerTag, _ keys: some Sequence<DocumentKey>, isFromCache: Bool) {
+    guard behind.contains(listener) else { return }
+    caughtUp.formUnion(keys)
+    if !isFromCache { behind.remove(listener) }
+  }
+
+  /// `online 12:05:02 after 0:42 · 7 writes in 1.2 s · 17 documents caught up · 1 rejected`.
+  func text(clock: String, bullet: String) -> String {
+    var parts = ["online \(clock) after \(TimeText.elapsed(seconds: end.wholeSeconds(since: start)))"]
+    let answered = acknowledged + rejected.count
+    if waited > 0 {
+      let isUnderWay = answered > 0 && answered < waited
+      let figure = isUnderWay ? "\(grouped(answered)) of \(grouped(waited))" : grouped(waited)
+      let time = lastAnswer.map { " in " + Self.text(milliseconds: $0.milliseconds(since: end)) } ?? ""
+      parts.append("\(figure) write\(waited == 1 ? "" : "s")\(answered > 0 ? " answered" + time : " to send")")
+    }
+    if listeners > 0 {
+      parts.append("\(grouped(caughtUp.count)) document\(caughtUp.count == 1 ? "" : "s") caught up")
+      if !behind.isEmpty { parts.append("\(behind.count) listener\(behind.count == 1 ? "" : "s") behind") }
+    }
+    if !rejected.isEmpty { parts.append("\(grouped(rejected.count)) rejected") }
+    let count = Set(conflicts.map(\.batch)).count
+    if count > 0 { parts.append("\(grouped(count)) conflicting") }
+    return parts.joined(separator: " \(bullet) ")
+  }
+
+  /// `184 ms`, `1.2 s`, `2:05`.
+  private static func text(milliseconds: Int64) -> String {
+    switch milliseconds {
+    case ..<1000: "\(max(0, milliseconds)) ms"
+    case ..<60_000: "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
+    default: TimeText.elapsed(seconds: milliseconds / 1000)
+    }
+  }
+}
+
+extension DashboardState {
+  /// The reconnection that a row of the feed tells of.
+  func reconnection(of row: FeedRow) -> Reconnection? { reconnections.last { $0.row == row.id } }
+}
