@@ -74,8 +74,9 @@ struct TreeColumnsTests {
       return
     }
     let row = canvas.text(row: 3)
-    #expect(head.distance(from: head.startIndex, to: name.lowerBound)
-      == row.distance(from: row.startIndex, to: value.lowerBound))
+    #expect(
+      head.distance(from: head.startIndex, to: name.lowerBound)
+        == row.distance(from: row.startIndex, to: value.lowerBound))
   }
 
   @Test("A value that gets longer moves nothing and cuts no id in another way")

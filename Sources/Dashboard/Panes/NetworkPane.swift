@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
-import FirestoreQuery
 import TerminalCanvas
 
 /// Pane 3: whether there is a connection, how good it is, and what waits for one.
@@ -135,14 +134,14 @@ struct NetworkPane {
     }
   }
 
-  private func fact(_ name: String, _ text: String, _ role: Role) -> Line {
+  func fact(_ name: String, _ text: String, _ role: Role) -> Line {
     var line = row(name)
     line.add(text, role)
     return line
   }
 
   /// A line that begins with a name.
-  private func row(_ name: String, width: Int = 7) -> Line {
+  func row(_ name: String, width: Int = 7) -> Line {
     var line = Line(glyphs)
     line.skip(1)
     line.cell(name, .textMuted, width: width)
@@ -181,31 +180,6 @@ struct NetworkPane {
       state.storage == nil ? "cache" : "size",
       ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),
       isFull ? .warn : .text)
-  }
-
-  /// What the screen costs the line to the terminal.
-  private func line(of traffic: TerminalTraffic) -> Line {
-    let mean = traffic.frames > 0 ? ", \(ByteText.short(traffic.bytes / traffic.frames)) each" : ""
-    let frames = "\(grouped(traffic.frames)) frame\(traffic.frames == 1 ? "" : "s")"
-    return fact("tty", "\(ByteText.short(traffic.bytes)) in \(frames)\(mean)", .text)
-  }
-
-  /// What each listener has read from the server, and what the cache spared it.
-  private func readLines(width: Int, limit: Int) -> [Line] {
-    let meters = Dictionary(state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
-    let listeners = state.listeners.compactMap { listener in
-      meters[listener.query.target].map { (name: listener.name, tag: listener.tag, meter: $0) }
-    }
-    let nameWidth = min(max(10, width / 3), (listeners.map { SafeText.columns(of: $0.name) }.max() ?? 0) + 2)
-    return listeners.prefix(limit).enumerated().map { index, listener in
-      var line = row(index == 0 ? "reads" : "", width: width < 44 ? 6 : 7)
-      line.cell(
-        PathText.fitted(listener.name, to: nameWidth - 1, glyphs.ellipsis), .listener(listener.tag.rawValue - 1),
-        width: nameWidth)
-      line.add("\(grouped(listener.meter.sent)) sent")
-      if listener.meter.kept > 0 { line.add(", \(grouped(listener.meter.kept)) kept from the cache", .textMuted) }
-      return line
-    }
   }
 
   private var reconnectLine: Line {

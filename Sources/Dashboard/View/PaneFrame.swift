@@ -23,7 +23,8 @@ struct PaneFrame {
       title = " \(pane.rawValue) \(path) "
     }
     let used = canvas.put(
-      title, at: Point(x: rect.x + PaneTitle.start, y: rect.y), role: pane == state.focus ? .paneTitleFocus : .paneTitle,
+      title, at: Point(x: rect.x + PaneTitle.start, y: rect.y),
+      role: pane == state.focus ? .paneTitleFocus : .paneTitle,
       maxWidth: rect.width - 4)
     var left = rect.x + PaneTitle.start + used
     let room = rect.maxX - 5 - left
