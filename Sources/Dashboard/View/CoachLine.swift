@@ -15,9 +15,10 @@ struct CoachLine {
       let contexts: [KeyContext] = [.screen, .pane(.collections)]
       return state.configuration.keymap.command(named: name, in: contexts)?.keyText(glyphs, limit: 1) ?? name
     }
-    let end = "   esc: no coach "
-    let text = [" " + short + rest + end, " " + short + rest + " ", " " + short + " "]
-      .first { SafeText.columns(of: $0) <= room } ?? " " + short
+    let help = state.configuration.keymap.command(named: "help", in: [.screen])?.keyText(glyphs, limit: 1) ?? "?"
+    let ends = ["   esc: no coach   \(help) help ", "   \(help) help "]
+    let texts = ends.map { " " + short + rest + $0 } + ends.map { " " + short + $0 }
+    let text = texts.first { SafeText.columns(of: $0) <= room } ?? " " + short
     canvas.fill(Rect(x: 0, y: footer.y, width: room, height: 1))
     canvas.put(text, at: Point(x: 0, y: footer.y), role: .toast, maxWidth: room)
   }
