@@ -123,7 +123,7 @@ enum DetailContent {
       return [head]
         + conflict.fields.flatMap { field in
           let id = ["conflict", conflict.batch.description] + field.path.segments
-          let own = "wrote \(text(of: field.mine)), now \(text(of: now?[field.path]))"
+          let own = "\(field.mine.map { "wrote " + ValueText.short($0) } ?? "removed"), now \(text(of: now?[field.path]))"
           let others = "over \(text(of: field.theirs)), saw \(text(of: field.base))"
           return [
             Line(id: id, content: .fact(field.path.canonicalText, own)),

@@ -219,8 +219,9 @@ extension DashboardState {
   private mutating func receive(_ conflict: WriteConflict) {
     conflicts = (conflicts + [conflict]).suffix(Self.mostConflicts)
     let shown = conflict.fields.prefix(2).map { field in
-      "\(field.path.canonicalText): wrote \(text(of: field.mine)) over \(text(of: field.theirs)), saw "
-        + text(of: field.base)
+      let (theirs, base) = (text(of: field.theirs), text(of: field.base))
+      let what = field.mine.map { "wrote \(ValueText.short($0)) over \(theirs)" } ?? "removed \(theirs)"
+      return "\(field.path.canonicalText): \(what), saw \(base)"
     }
     let more = conflict.fields.count > 2 ? "\(conflict.fields.count - 2) more fields" : nil
     let words = ["conflict \(conflict.batch)"] + shown + [more].compactMap(\.self)
