@@ -84,7 +84,7 @@ struct ScreenProperties {
     }
   }
 
-  @Test("Focus changes nothing but titles, gutters and the footer")
+  @Test("Focus changes nothing but titles, gutters, the marks of the selected write and the footer")
   func focus() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.offline(size, .unicode)
@@ -100,9 +100,9 @@ struct ScreenProperties {
         changed += 1
         let isTitle = [before[x, y].role, after[x, y].role].contains(.paneTitleFocus)
         let isGutter = before[x, y].text == "▌" && after[x, y].text == "▌"
+        let isThread = after[x, y].text == Glyphs.unicode.related
         #expect(
-          isTitle || isGutter || after[x, y].role == .hint || after[x, y].role == .key || after[x, y].role == .textMuted
-        )
+          isTitle || isGutter || isThread || [.hint, .key, .textMuted].contains(after[x, y].role))
       }
     }
     #expect(changed > 0)

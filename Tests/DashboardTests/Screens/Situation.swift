@@ -13,6 +13,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
+  case deciding, reconnected
 
   var testDescription: String { rawValue }
 
@@ -113,6 +114,31 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       scene.press("4 w k k k k")
       return scene.state
     case .failures: return Shop.failures(size, glyphs).state
+    case .deciding:
+      var scene = Shop.online(size, glyphs)
+      let order = Shop.packed.key
+      let again = EditRequest(.document(order), text: "{}")
+      scene.hear(
+        .editConflict(
+          EditConflict(
+            key: order,
+            fields: [
+              .init(path: FieldPath("status"), base: "packed", mine: "sent", theirs: "cancelled"),
+              .init(path: FieldPath("total"), base: 18.5, mine: 18.5, theirs: 20.0),
+            ],
+            isDeleted: false, overwriting: [patch("orders/7Qf3xAzP", ["status": "sent"])],
+            keepingTheirs: [patch("orders/7Qf3xAzP", ["note": "x"])],
+            replacing: [set("orders/7Qf3xAzP", ["status": "sent"])], again: again)))
+      return scene.state
+    case .reconnected:
+      var scene = Shop.offline(size, glyphs)
+      scene.at("12:05:02")
+      scene.press("4 G")
+      scene.online()
+      scene.hear(.writeAcknowledged(BatchID(42), after: .milliseconds(31)))
+      scene.at("12:05:03.200")
+      scene.hear(.writeAcknowledged(BatchID(43), after: .milliseconds(31)))
+      return scene.state
     case .zoom:
       var scene = Shop.online(size, glyphs)
       scene.press("2 +")
