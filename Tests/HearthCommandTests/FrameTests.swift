@@ -65,6 +65,34 @@ struct FrameTests {
     #expect(offline.contains("⇡3") && offline.contains("LOCAL") && offline.contains("held"), "\(offline)")
   }
 
+  @Test("A scenario of hearth run is drawn as it would look, writes with their answers included")
+  func scenario() throws {
+    let text = """
+      listen cities where state == CA
+      set cities/SF {"state": "CA", "population": 860000}
+      expect acknowledged cities/SF
+      offline
+      update cities/SF population=870000
+      set cities/LA {"state": "CA"}
+      delete cities/SF
+      """
+    var request = try request(Picture(name: "", scene: .online), format: .text)
+    func drawn(_ lines: Int) throws -> String {
+      let part = text.split(separator: "\n").prefix(lines).joined(separator: "\n")
+      request.scenario = try ScenarioParser(database: PlayedShop.database).steps(part, of: "test")
+      return request.rendered()
+    }
+
+    let online = try drawn(3)
+    #expect(
+      online.contains("● ONLINE") && online.contains("+ cities/SF") && online.contains("ack #1 in 31 ms"), "\(online)")
+    let offline = try drawn(7)
+    #expect(offline.contains("⇡3") && offline.contains("- cities/SF") && offline.contains("+ cities/LA"), "\(offline)")
+    request.scenario = try ScenarioParser(database: PlayedShop.database).steps(text + "\nonline", of: "test")
+    let back = request.rendered()
+    #expect(back.contains("● ONLINE") && back.contains("⇡0"), "\(back)")
+  }
+
   @Test("Every size has a picture, and its markup is sound whatever the text", arguments: [1, 4, 24, 60, 200])
   func sizes(width: Int) throws {
     for height in [1, 3, 12, 60] {

@@ -100,7 +100,7 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
-    if let request = picture.request(theme.theme, preferences, appearance) {
+    if let request = try picture.request(theme.theme, preferences, appearance) {
       return try OutputFile.standard().raw(request.rendered())
     }
     if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }

@@ -19,17 +19,31 @@ struct FrameOptions: ParsableArguments {
   var scene = PlayedShop.Scene.online
 
   @Option(
+    help: ArgumentHelp(
+      "With --frame: a scenario as 'hearth run' plays it, in place of the shop; what it expects is not checked.",
+      valueName: "file"))
+  var scenario: String?
+
+  @Option(
     help: ArgumentHelp("With --frame: keys that are pressed then, as in \"4 / tab\".", valueName: "keys"),
     transform: KeySequenceText.parse)
   var keys: [Key] = []
 
   /// - Returns: `nil` where no picture is asked for.
-  func request(_ theme: Theme, _ preferences: Preferences, _ appearance: AppearanceOptions) -> FrameRequest? {
-    frame.map { size in
-      FrameRequest(
-        size: size, format: format, scene: scene, keys: keys, theme: theme,
-        glyphs: preferences.file.glyphs?.choice ?? .unicode, keymap: preferences.keymap, themes: preferences.themes,
-        depth: appearance.color.depth ?? .trueColor)
+  /// - Throws: what is wrong with the scenario, with its line.
+  func request(
+    _ theme: Theme, _ preferences: Preferences, _ appearance: AppearanceOptions
+  ) throws(CommandFailure) -> FrameRequest? {
+    guard let frame else { return nil }
+    var request = FrameRequest(
+      size: frame, format: format, scene: scene, keys: keys, theme: theme,
+      glyphs: preferences.file.glyphs?.choice ?? .unicode, keymap: preferences.keymap, themes: preferences.themes,
+      depth: appearance.color.depth ?? .trueColor)
+    if let scenario {
+      let name = scenario == "-" ? "standard input" : scenario
+      request.scenario = try ScenarioParser(database: PlayedShop.database).steps(
+        try DocumentArgument.text(ofFile: scenario), of: name)
     }
+    return request
   }
 }

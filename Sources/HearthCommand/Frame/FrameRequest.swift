@@ -14,6 +14,8 @@ struct FrameRequest: Sendable {
   var size: Size
   var format = Format.text
   var scene = PlayedShop.Scene.online
+  /// Played in place of the shop.
+  var scenario: [ScenarioStep]?
   /// Pressed one after the other when the moment has come, as the keymap writes them.
   var keys: [Key] = []
   var theme: Theme
@@ -28,13 +30,13 @@ struct FrameRequest: Sendable {
     return switch format {
     case .text: canvas.plainText
     case .ansi: canvas.ansiText(in: theme, at: depth)
-    case .svg: canvas.svg(in: theme, title: "hearth: \(scene.rawValue)")
+    case .svg: canvas.svg(in: theme, title: "hearth: \(scenario == nil ? scene.rawValue : "a scenario")")
     }
   }
 
   func canvas() -> Canvas {
     var shop = PlayedShop(size: size, glyphs: glyphs, themes: themes, theme: theme.slug, keymap: keymap)
-    shop.play(to: scene)
+    if let scenario { shop.play(scenario) } else { shop.play(to: scene) }
     shop.press(keys)
     return view(shop.state)
   }

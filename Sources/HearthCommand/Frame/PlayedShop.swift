@@ -23,20 +23,22 @@ struct PlayedShop {
     }
   }
 
-  private(set) var state: DashboardState
+  static let database = DatabaseID(project: "demo-shop")
+
+  var state: DashboardState
   private var shop = DemoShop(seed: 7)
-  private var now = Timestamp(seconds: 1_772_453_040)
+  var now = Timestamp(seconds: 1_772_453_040)
   /// As the backend has them, and as listeners see them.
-  private var remote: [DocumentKey: Document] = [:]
-  private var local: [DocumentKey: Document] = [:]
-  private var overlays: [DocumentKey: Mutation] = [:]
-  private var waiting: [PendingWrite] = []
-  private var isOnline = true
+  var remote: [DocumentKey: Document] = [:]
+  var local: [DocumentKey: Document] = [:]
+  var overlays: [DocumentKey: Mutation] = [:]
+  var waiting: [PendingWrite] = []
+  var isOnline = true
   private var windows: [WindowTag: Query] = [:]
 
   init(size: Size, glyphs: Glyphs, themes: [DashboardConfiguration.Theme], theme: String, keymap: Keymap) {
     let configuration = DashboardConfiguration(
-      database: DatabaseID(project: "demo-shop"), backend: .init(.embedded, project: "demo-shop"), glyphs: glyphs,
+      database: Self.database, backend: .init(.embedded, project: "demo-shop"), glyphs: glyphs,
       themes: themes, theme: theme, keymap: keymap)
     state = DashboardState(configuration, size: size, now: now)
   }
@@ -77,11 +79,7 @@ struct PlayedShop {
   }
 
   private mutating func unplug() {
-    wait(milliseconds: 900)
-    press([.character("o")])
-    isOnline = false
-    hear(.status(status()))
-    for listener in state.listeners { fire(listener, [], because: .networkDisabled, syncs: true) }
+    goOffline()
     let orders = local.keys.filter { $0.collection == DemoShop.orders }.sorted()
     let fields: [Fields] = [
       ["status": .string("packed")], ["status": .string("paid"), "note": .string("gift")],
@@ -97,43 +95,61 @@ struct PlayedShop {
     apply(.tick(now))
   }
 
+  mutating func goOffline() {
+    wait(milliseconds: 900)
+    press([.character("o")])
+    isOnline = false
+    hear(.status(status()))
+    for listener in state.listeners { fire(listener, [], because: .networkDisabled, syncs: true) }
+  }
+
   /// A write of the dashboard's own, which waits.
-  private mutating func write(_ mutation: Mutation, as batch: BatchID) {
+  mutating func write(_ mutation: Mutation, as batch: BatchID) {
     let before = local[mutation.key]
     var document = before ?? Document(key: mutation.key, version: nil, state: .missing)
     _ = mutation.applyLocally(to: &document, previousMask: .none, at: now)
     local[mutation.key] = document
     overlays[mutation.key] = mutation
     waiting.append(
-      PendingWrite(id: batch, mutations: [mutation], localWriteTime: now, byteCount: 96, attempts: 0, state: .held))
+      PendingWrite(
+        id: batch, mutations: [mutation], localWriteTime: now, byteCount: 96, attempts: 0,
+        state: isOnline ? .inFlight : .held))
     hear(.pendingWrites(waiting))
-    tell([ListenerSnapshot.Change(.modified, document, previous: before)], because: .localWrite(batch))
+    tell([Self.change(from: before, to: document)], because: .localWrite(batch))
+  }
+
+  static func change(from before: Document?, to after: Document) -> ListenerSnapshot.Change {
+    let kind: DocumentChange.Kind = !after.exists ? .removed : before?.exists == true ? .modified : .added
+    return ListenerSnapshot.Change(kind, after, previous: before)
   }
 
   /// Applies a batch at the backend.
-  /// - Returns: what listeners see of it; a deletion is left out.
+  /// - Returns: what listeners see of it.
   @discardableResult
-  private mutating func commit(_ batch: [Mutation]) -> [ListenerSnapshot.Change] {
-    batch.compactMap { mutation in
-      if case .delete = mutation.operation { return nil }
+  mutating func commit(_ batch: [Mutation]) -> [ListenerSnapshot.Change] {
+    batch.map { mutation in
       let before = remote[mutation.key]
+      let seen = local[mutation.key]
       var document = before ?? Document(key: mutation.key, version: nil, state: .missing)
       _ = mutation.applyLocally(to: &document, previousMask: .none, at: now)
-      guard var fields = document.data?.fields else { return nil }
+      let version = SnapshotVersion(now)
+      guard var fields = document.data?.fields else {
+        let after = Document(key: mutation.key, version: version, state: .missing)
+        (remote[mutation.key], local[mutation.key]) = (after, after)
+        return Self.change(from: seen, to: after)
+      }
       for transform in mutation.transforms where transform.operation == .serverTimestamp {
         fields[transform.path] = .timestamp(now)
       }
-      let version = SnapshotVersion(now)
       let after = Document(
         key: mutation.key, version: version, createTime: before?.createTime ?? version,
         state: .found(DocumentData(fields)))
-      remote[mutation.key] = after
-      local[mutation.key] = after
-      return ListenerSnapshot.Change(before == nil ? .added : .modified, after, previous: before)
+      (remote[mutation.key], local[mutation.key]) = (after, after)
+      return Self.change(from: seen, to: after)
     }
   }
 
-  private mutating func wait(milliseconds: Int64) {
+  mutating func wait(milliseconds: Int64) {
     now = Timestamp(microseconds: now.seconds * 1_000_000 + Int64(now.nanoseconds) / 1000 + milliseconds * 1000)
   }
 }
@@ -141,11 +157,11 @@ struct PlayedShop {
 // MARK: - What the client says
 
 extension PlayedShop {
-  private mutating func hear(_ event: ClientEvent) { apply(.client(event, at: now)) }
+  mutating func hear(_ event: ClientEvent) { apply(.client(event, at: now)) }
 
-  private mutating func apply(_ action: Action) { perform(update(&state, action)) }
+  mutating func apply(_ action: Action) { perform(update(&state, action)) }
 
-  private mutating func perform(_ effects: [Effect]) {
+  mutating func perform(_ effects: [Effect]) {
     for case .client(let effect) in effects { answer(effect) }
   }
 
@@ -175,15 +191,23 @@ extension PlayedShop {
   }
 
   /// Tells every listener and every window what it has of some changes.
-  private mutating func tell(_ changes: [ListenerSnapshot.Change], because cause: SnapshotCause) {
+  mutating func tell(_ changes: [ListenerSnapshot.Change], because cause: SnapshotCause) {
     for listener in state.listeners {
-      let own = changes.filter { listener.query.matches($0.document) }
+      let own = changes.compactMap { change -> ListenerSnapshot.Change? in
+        let (was, isNow) = (
+          change.previous.map { listener.query.matches($0) } ?? false, listener.query.matches(change.document)
+        )
+        var change = change
+        guard was || isNow else { return nil }
+        change.kind = !isNow ? .removed : was ? .modified : .added
+        return change
+      }
       if !own.isEmpty { fire(listener, own, because: cause) }
     }
     refreshWindows()
   }
 
-  private mutating func fire(
+  mutating func fire(
     _ listener: ListenerRecord, _ changes: [ListenerSnapshot.Change], because cause: SnapshotCause, syncs: Bool = false
   ) {
     let documents = documents(of: listener.query)
@@ -198,7 +222,7 @@ extension PlayedShop {
     for (tag, query) in windows.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { answer(.openWindow(tag, query)) }
   }
 
-  private func status() -> ClientStatus {
+  func status() -> ClientStatus {
     let stream = StreamStatus(isOnline ? .open : .closed)
     return ClientStatus(
       onlineState: isOnline ? .online : .offline, isNetworkEnabled: isOnline,

@@ -16,6 +16,8 @@ struct ThemeChoice: Sendable {
   var source: Source
   /// Why others were passed over.
   var problems: [String]
+  /// What was known of the terminal's background.
+  var background: Theme.Variant?
 
   /// - Throws: only for the option, which is there to be corrected at once.
   static func make(
@@ -24,7 +26,8 @@ struct ThemeChoice: Sendable {
     let catalog = preferences.catalog
     let file = preferences.file
     if let option {
-      return ThemeChoice(theme: try catalog.theme(named: option).theme, source: .option, problems: [])
+      return ThemeChoice(
+        theme: try catalog.theme(named: option).theme, source: .option, problems: [], background: background)
     }
     var problems: [String] = []
     var sources: [(name: String, source: Source, place: String)] = []
@@ -35,12 +38,14 @@ struct ThemeChoice: Sendable {
     if let name = preferences.remembered.theme { sources.append((name, .remembered, "remembered from before: ")) }
     for (name, source, place) in sources {
       do throws(ThemeError) {
-        return ThemeChoice(theme: try catalog.theme(named: name).theme, source: source, problems: problems)
+        return ThemeChoice(
+          theme: try catalog.theme(named: name).theme, source: source, problems: problems, background: background)
       } catch {
         problems.append(error.line == nil && error.file == name ? place + error.reason : "\(error)")
       }
     }
-    return ThemeChoice(theme: byDefault(background, catalog), source: .terminal, problems: problems)
+    return ThemeChoice(
+      theme: byDefault(background, catalog), source: .terminal, problems: problems, background: background)
   }
 
   /// Ember on dark terminals and paper on light ones, the user's own of these names where they can be used.

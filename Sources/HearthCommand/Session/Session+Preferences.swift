@@ -54,6 +54,7 @@ extension Session {
   func adoptBackground(_ report: String) {
     guard let deadline = backgroundDeadline, let variant = Theme.Variant(backgroundReport: report) else { return }
     backgroundDeadline = nil
+    background = variant
     guard themeSource == .terminal, .now < deadline else { return }
     let theme = ThemeChoice.byDefault(variant, preferences.catalog)
     guard theme.slug != state.theme else { return }
@@ -110,7 +111,7 @@ extension Session {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {
       // Only an option can throw, and there is none.
-      guard let choice = try? ThemeChoice.make(option: nil, preferences, background: nil) else { return nil }
+      guard let choice = try? ThemeChoice.make(option: nil, preferences, background: background) else { return nil }
       problems += choice.problems.map(options.paths.short).filter { !problems.contains($0) }
       if choice.problems.isEmpty {
         themeSource = choice.source

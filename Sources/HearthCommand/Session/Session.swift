@@ -49,6 +49,8 @@ final class Session {
   private(set) var state: DashboardState
   var preferences: Preferences
   var themeSource: ThemeChoice.Source
+  /// What is known of the terminal's background.
+  var background: Theme.Variant?
   /// Until when the terminal's answer about its background is waited for.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
@@ -64,6 +66,7 @@ final class Session {
     self.options = options
     preferences = options.preferences
     themeSource = options.theme.source
+    background = options.theme.background
     let mouse = options.appearance.mouse(configured: options.preferences.file.mouse)
     screen = try Screen(
       theme: options.theme.theme, environment: ProcessInfo.processInfo.environment,
@@ -132,6 +135,7 @@ final class Session {
       let code = await untilExit()
       // The terminal first: it is the user's again while the client ends.
       reader?.stop()
+      fileWatch?.stop()
       screen.close()
       let deadline = ExitDeadline(status: code)
       bridge.close()

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+
+/// A scenario of `hearth run` as a screen: an empty database at the start, each step a while after the one before. What
+/// a step expects is not checked: there is no server that could disappoint it.
+extension PlayedShop {
+  mutating func play(_ steps: [ScenarioStep]) {
+    hear(.collections(below: .root, []))
+    hear(.status(status()))
+    var batch: Int64 = 0
+    var known: Set<String> = []
+    for step in steps {
+      wait(milliseconds: 700)
+      switch step.action {
+      case .listen(let query): perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
+      case .goOffline: if isOnline { goOffline() }
+      case .goOnline: if !isOnline { goOnline() }
+      case .write(let mutation):
+        batch += 1
+        write(mutation, as: BatchID(batch))
+        if isOnline { acknowledgeAll() }
+      case .expect, .expectNothing: break
+      }
+      let roots = Set(local.values.filter(\.exists).map { String($0.key.path.segments[0]) })
+      if roots != known {
+        known = roots
+        hear(.collections(below: .root, roots.sorted()))
+      }
+    }
+    wait(milliseconds: 700)
+    apply(.tick(now))
+  }
+
+  private mutating func goOnline() {
+    isOnline = true
+    hear(.status(status()))
+    for listener in state.listeners { fire(listener, [], because: .server(SnapshotVersion(now)), syncs: true) }
+    acknowledgeAll()
+  }
+
+  /// The backend takes everything that waits, one batch after the other.
+  private mutating func acknowledgeAll() {
+    for write in waiting {
+      wait(milliseconds: 31)
+      waiting.removeFirst()
+      hear(.writeAcknowledged(write.id, after: .milliseconds(31)))
+      hear(.pendingWrites(waiting))
+      for mutation in write.mutations { overlays[mutation.key] = nil }
+      tell(commit(write.mutations), because: .acknowledged(write.id))
+    }
+  }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Testing
+
+extension EndToEndTests {
+  @Suite("hearth theme and hearth paths")
+  struct ThemeCommandTests {
+    @Test("A check prints every problem with file and line and ends with 65; a good file ends with 0")
+    func check() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write("bad.toml", "schema = 1\ninherits = \"ember\"\n[palette]\nfg = \"#12\"\nmuted = 3\n")
+      try surroundings.write("dim.toml", "schema = 1\ninherits = \"ember\"\n[roles]\n\"text\" = \"#222222\"\n")
+      try surroundings.write("good.toml", "schema = 1\ninherits = \"nord\"\n")
+      let path = surroundings.folder.path
+      let bad = try await HeadlessRun(["theme", "check", "\(path)/bad.toml", "\(path)/dim.toml"], surroundings)
+
+      #expect(bad.status == 65 && bad.hasOneErrorLine, "\(bad.errors)")
+      #expect(
+        bad.output.contains("bad.toml:4: fg: ") && bad.output.contains("bad.toml:5: muted must be"), "\(bad.output)")
+      #expect(bad.output.contains("dim.toml:4: warning: contrast of text: "), "\(bad.output)")
+      let good = try await HeadlessRun(["theme", "check", "\(path)/good.toml"], surroundings)
+      #expect(good.status == 0 && good.errors == "", "\(good.output)")
+    }
+
+    @Test("The list has the 15 themes and a user's own, a broken one with its reason")
+    func list() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.configure("")
+      try surroundings.write("config/hearth/themes/mine.toml", "schema = 2\n")
+      let run = try await HeadlessRun(["theme", "list"], surroundings)
+
+      #expect(run.status == 0 && run.lines.count == 16)
+      #expect(
+        run.lines.last?.contains("broken ~/config/hearth/themes/mine.toml:1: schema must be 1") == true, "\(run.output)"
+      )
+    }
+
+    @Test("Every place is printed, as text or as one object")
+    func paths() async throws {
+      let surroundings = try Surroundings()
+      let text = try await HeadlessRun(["paths", "--data", "/d"], surroundings)
+      #expect(text.lines.contains { $0.hasPrefix("cache ") && $0.contains(" /d/cache/") }, "\(text.output)")
+      let run = try await HeadlessRun(["paths", "--json", "--in-memory"], surroundings)
+      let object = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
+      #expect(Set(object.keys) == ["config", "state", "remembered", "log", "data", "cache", "themes"])
+      #expect(object["log"] as? String == surroundings.folder.path + "/state/hearth/hearth.log")
+      #expect(object["data"] is NSNull && (object["themes"] as? [String])?.isEmpty == false)
+    }
+  }
+}
