@@ -37,7 +37,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("Escape")
 
       try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"ctrl-o\"\n")
-      // What is said stands where the keys do.
+      // A message stands where the keys are for as long as it is shown.
       try await hearth.wait("config.toml was read again.")
       try await hearth.wait("ctrl-o go offline")
       try surroundings.configure("theme = \"nord\"\n[keys]\ntoggle-network = \"p\"\n")

@@ -33,7 +33,7 @@ package enum ClientEvent: Sendable {
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Comes before the
   /// snapshots that contain the result (S3).
-  case writeAcknowledged(BatchID, after: Duration)
+  case writeAcknowledged(BatchID, after: Duration?)
   /// The backend refused a batch and its local effect was undone.
   case writeRejected(BatchID, RPCStatus)
   /// A batch was taken back before it was sent, and its local effect was undone.

@@ -4,13 +4,16 @@ import TerminalTheme
 
 /// What the user should read first.
 enum Notices {
-  /// One line for each problem, the theme in its place included.
+  /// One line for each problem. Those of the theme come last, since the screen shows the newest, and say what is shown
+  /// in its place.
   static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
+    let passedOver = theme.problems.map(paths.short)
     var all: [String] = []
-    for problem in (problems + theme.problems).map(paths.short) where !all.contains(problem) { all.append(problem) }
-    if !theme.problems.isEmpty { all.append("The theme is \(theme.theme.slug) instead.") }
-    // The screen shows three lines at a time.
-    if all.count > 3 { all.append("\(all.count) things are wrong with the configuration; : messages shows all.") }
+    for problem in problems.map(paths.short) where !all.contains(problem) && !passedOver.contains(problem) {
+      all.append(problem)
+    }
+    all += passedOver.dropLast()
+    if let last = passedOver.last { all.append("\(last)\(last.hasSuffix("?") ? "" : ".") The theme is \(theme.theme.slug).") }
     return all
   }
 }

@@ -326,7 +326,7 @@ final class ClientBridge {
       } else if let rejection = outcome.rejection {
         emit(.writeRejected(outcome.batch, rejection))
       } else {
-        emit(.writeAcknowledged(outcome.batch, after: outcome.after ?? .zero))
+        emit(.writeAcknowledged(outcome.batch, after: outcome.after))
         if let time = outcome.commitTime { tellConflicts(of: outcome.batch, appliedAt: time) }
       }
     }
