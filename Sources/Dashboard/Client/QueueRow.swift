@@ -5,7 +5,8 @@ package import FirestoreModel
 /// One batch of pane 2: one that waits, or what became of it.
 package struct QueueRow: Equatable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    case acknowledged(after: Duration)
+    /// `after` is `nil` where it is not known when the batch was sent.
+    case acknowledged(after: Duration?)
     /// `at` is `nil` until the cache says when.
     case rejected(RPCStatus, at: Timestamp?)
   }

@@ -137,7 +137,8 @@ struct WritesPane {
   private func stateText(of row: QueueRow) -> String {
     let isLarge = isRoomy
     switch (row.outcome, row.write.state) {
-    case (.acknowledged(let time), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
+    case (.acknowledged(let time?), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
+    case (.acknowledged(nil), _): return "acked"
     case (.rejected(let status, _), _):
       return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
     case (nil, .held): return "held"

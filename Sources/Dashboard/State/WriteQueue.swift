@@ -117,7 +117,7 @@ package struct WriteQueue: Sendable {
   /// A batch that waits or has just left the queue.
   func row(_ batch: BatchID) -> QueueRow? { (live + departed).first { $0.batch == batch } }
 
-  mutating func acknowledge(_ batch: BatchID, after time: Duration, at now: Timestamp) {
+  mutating func acknowledge(_ batch: BatchID, after time: Duration?, at now: Timestamp) {
     if acknowledgements.count > 256 { acknowledgements.removeAll() }
     acknowledgements[batch] = time
     guard var row = take(batch) else { return }

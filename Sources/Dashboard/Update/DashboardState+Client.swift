@@ -146,14 +146,16 @@ extension DashboardState {
     }
   }
 
-  private mutating func acknowledge(_ batch: BatchID, after time: Duration) {
+  private mutating func acknowledge(_ batch: BatchID, after time: Duration?) {
     let row = writes.row(batch)
     writes.acknowledge(batch, after: time, at: now)
     if answers.count > 256 { answers.removeAll() }
-    answers[batch] = (now, time)
+    if let time { answers[batch] = (now, time) }
     noteReconnection { [now] in $0.noteAcknowledged(batch, at: now) }
-    feed.note(batch, after: time)
-    versions.note(batch, after: time)
+    if let time {
+      feed.note(batch, after: time)
+      versions.note(batch, after: time)
+    }
     var seen: Set<DocumentKey> = []
     let written = (row?.write.mutations ?? []).filter { seen.insert($0.key).inserted }
     for mutation in written { browser.noteChange(in: mutation.key.collection, at: now) }
@@ -174,7 +176,7 @@ extension DashboardState {
   private static let mostAcknowledged = 20
 
   /// Says in the feed what no listener will: a document that is not there any more, or that nobody listens to.
-  private mutating func noteAcknowledgement(of batch: BatchID, _ mutation: Mutation, after time: Duration) {
+  private mutating func noteAcknowledgement(of batch: BatchID, _ mutation: Mutation, after time: Duration?) {
     let echoes = feed.echoes(of: batch, in: mutation.key)
     var row = FeedRow(
       time: now, kind: mutation.feedKind, key: mutation.key,
