@@ -79,6 +79,8 @@ package struct EditRequest: Hashable, Sendable {
     case document(DocumentKey)
     /// Add a document with an automatic id.
     case newDocument(in: ResourcePath)
+    /// Make the document, which must not be there yet.
+    case documentToCreate(DocumentKey)
     /// Send a rejected batch again in another form; its text is that of `WriteJSON`.
     case rejectedWrite(BatchID)
   }

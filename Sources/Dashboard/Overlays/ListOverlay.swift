@@ -67,6 +67,7 @@ struct MenuItem: Sendable {
   enum Choice: Sendable {
     case copy(String)
     case newDocument(in: ResourcePath)
+    case newDocumentAtPath
     case newListener
     case open(DocumentKey)
     /// Do something, and say what was done where nothing else does.
@@ -141,7 +142,10 @@ extension DashboardState {
   private mutating func choose(_ choice: MenuItem.Choice) -> [Effect] {
     switch choice {
     case .copy(let text): return [.terminal(.copy(text))]
-    case .newDocument(let path): return [.terminal(.edit(EditRequest(.newDocument(in: path), text: "{\n  \n}\n")))]
+    case .newDocument(let path): return create(.newDocument(in: path), in: path)
+    case .newDocumentAtPath:
+      askForPath()
+      return []
     case .newListener:
       openListenerEditor(from: selectedCollection?.text ?? "")
       return []
@@ -159,6 +163,8 @@ extension DashboardState {
       return show(theme: slug) + keepTheme()
     case .collection(let path): return openCollection(path)
     case .document(let key): return openDetail(key)
+    case .newDocumentIn(let path): return create(.newDocument(in: path), in: path)
+    case .newDocument(let key): return create(.documentToCreate(key), in: key.collection)
     case .stopListener(let tag): return stopListening(tag)
     case .row(let row): return jump(row: row)
     case .percent(let percent): return jump(percent: percent)

@@ -10,6 +10,9 @@ struct Palette: Sendable {
       case theme(String)
       case collection(ResourcePath)
       case document(DocumentKey)
+      /// With an automatic id.
+      case newDocumentIn(ResourcePath)
+      case newDocument(DocumentKey)
       case stopListener(ListenerTag)
       /// Counted from 1.
       case row(Int)
@@ -27,18 +30,35 @@ struct Palette: Sendable {
 
   /// Everything there was when the palette was opened.
   let all: [Item]
+  /// Whether a path is typed at which a document is to be made, and nothing else.
+  let asksForPath: Bool
 
-  init(_ all: [Item]) { self.all = all }
+  init(_ all: [Item], asksForPath: Bool = false) {
+    self.all = all
+    self.asksForPath = asksForPath
+  }
 
   /// What matches the typed text, best first.
   func items(matching text: String) -> [Item] {
+    if asksForPath { return Self.creation(text).map { [$0] } ?? [] }
     if let jump = Self.jump(text) { return [jump] }
     let scored = all.enumerated().compactMap { index, item in
       Self.score(text.lowercased(), in: item.title.lowercased()).map { (score: $0, index: index, item: item) }
     }
     let sorted = scored.sorted { ($0.score, $1.index) > ($1.score, $0.index) }.map(\.item)
     guard let path = Self.path(text), !sorted.contains(where: { $0.title == text }) else { return sorted }
-    return sorted + [path]
+    return sorted + [path] + [Self.creation(text)].compactMap(\.self)
+  }
+
+  /// The document that is to be made at a path: of a collection one with an automatic id.
+  private static func creation(_ text: String) -> Item? {
+    // Typed so far, `orders/` is the collection; what is no path makes no row.
+    let typed = text.hasSuffix("/") ? String(text.dropLast()) : text
+    guard let path = try? ResourcePath(validating: typed) else { return nil }
+    if let key = DocumentKey(path) {
+      return Item(title: "new document \(typed)", group: "new", detail: "", target: .newDocument(key))
+    }
+    return Item(title: "new document in \(typed)", group: "automatic id", detail: "", target: .newDocumentIn(path))
   }
 
   /// `42` and `50%`.

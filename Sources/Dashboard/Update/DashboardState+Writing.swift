@@ -46,12 +46,30 @@ extension DashboardState {
   }
 
   mutating func openNew() {
-    guard let path = selectedCollection else { return openListenerEditor(from: "") }
-    let items = [
-      MenuItem(letter: "d", title: "document in \(path.text)", detail: "in $EDITOR", choice: .newDocument(in: path)),
-      MenuItem(letter: "l", title: "listener on \(path.text)", detail: "with clauses", choice: .newListener),
+    let path = selectedCollection
+    var items: [MenuItem] = []
+    if let path {
+      items.append(
+        MenuItem(letter: "d", title: "document in \(path.text)", detail: "in $EDITOR", choice: .newDocument(in: path)))
+    }
+    items += [
+      MenuItem(letter: "p", title: "document at a path", detail: "anywhere, chosen id", choice: .newDocumentAtPath),
+      MenuItem(
+        letter: "l", title: "listener" + (path.map { " on \($0.text)" } ?? ""), detail: "with clauses",
+        choice: .newListener),
     ]
     overlay = .list(ListOverlay(content: .newMenu(items)))
+  }
+
+  /// Opens the collection, so that what is made is seen, and an editor.
+  mutating func create(_ subject: EditRequest.Subject, in path: ResourcePath) -> [Effect] {
+    openCollection(path) + [.terminal(.edit(EditRequest(subject, text: "{\n  \n}\n")))]
+  }
+
+  /// Asks for the path of a document that is to be made.
+  mutating func askForPath() {
+    let start = selectedCollection.map { $0.text + "/" } ?? ""
+    overlay = .list(ListOverlay(content: .palette(Palette([], asksForPath: true)), field: TextField(start)))
   }
 
   mutating func openListenerEditor(from text: String) {

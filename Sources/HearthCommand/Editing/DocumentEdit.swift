@@ -23,6 +23,13 @@ enum DocumentEdit {
         Mutation(
           key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
       ]
+    case .documentToCreate(let key):
+      let after = try DocumentJSON.parse(edited, database: database)
+      if after.fields.isEmpty && after.transforms.isEmpty && edited == request.original { return [] }
+      return [
+        Mutation(
+          key: key, operation: .set(after.fields), precondition: .exists(false), transforms: after.transforms)
+      ]
     case .document(let key):
       let after = try DocumentJSON.parse(edited, database: database)
       // The text the editor started with first is what the user saw; only what was changed in it is written.

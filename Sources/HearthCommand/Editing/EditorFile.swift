@@ -21,6 +21,7 @@ struct EditorFile {
       switch request.subject {
       case .document(let key): key.documentID
       case .newDocument(let collection): "new-\(collection.last)"
+      case .documentToCreate(let key): key.documentID
       case .rejectedWrite(let batch): "write-\(batch.rawValue)"
       }
     // Ids may hold anything but slashes; the editor only needs to recognise the document and the language.

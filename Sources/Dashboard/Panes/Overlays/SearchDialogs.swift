@@ -90,14 +90,18 @@ struct PaletteDialog {
   func draw(on canvas: inout Canvas) {
     let items = list.items(of: palette)
     let (dialog, rows) = (geometry.dialog, geometry.rows)
-    dialog.draw("Commands", "\(items.count) of \(palette.all.count)", on: &canvas, glyphs)
+    let isPath = palette.asksForPath
+    dialog.draw(
+      isPath ? "New document" : "Commands", isPath ? "" : "\(items.count) of \(palette.all.count)", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
-    canvas.put(":", at: area.origin, role: .key)
+    canvas.put(isPath ? "/" : ":", at: area.origin, role: .key)
     if let field = list.field { canvas.put(field, x: area.x + 2, y: area.y, width: area.width - 2) }
     if rows.y == area.y + 2 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     if items.isEmpty, rows.height > 0 {
-      canvas.put("nothing matches", at: Point(x: area.x + 2, y: rows.y), role: .textMuted, clip: area)
+      let isTyped = list.field?.text.isEmpty == false
+      let text = !isPath ? "nothing matches" : isTyped ? "not a path" : "orders makes an id, orders/o1 has one"
+      canvas.put(text, at: Point(x: area.x + 2, y: rows.y), role: .textMuted, clip: area)
     }
     canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
   }
