@@ -58,6 +58,13 @@ struct ChangeAccount {
     "ack \(batch)" + (time.map { " in " + TimeText.latency($0) } ?? "")
   }
 
+  /// What was told of an acknowledgement before it was known how long it took, with that.
+  static func timed(_ summary: String, of batch: BatchID, after time: Duration) -> String {
+    let bare = acknowledgement(of: batch, after: nil)
+    guard summary.hasPrefix(bare), !summary.hasPrefix(bare + " in ") else { return summary }
+    return acknowledgement(of: batch, after: time) + summary.dropFirst(bare.count)
+  }
+
   private var contents: String {
     switch change.kind {
     case .removed: return removal

@@ -114,12 +114,8 @@ package struct Feed: Sendable {
 
   /// Adds how long an acknowledgement took to the rows that came before that was known.
   mutating func note(_ batch: BatchID, after time: Duration) {
-    let bare = ChangeAccount.acknowledgement(of: batch, after: nil)
-    let full = ChangeAccount.acknowledgement(of: batch, after: time)
     for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == batch {
-      let summary = rows[index].summary
-      guard summary.hasPrefix(bare), !summary.hasPrefix(bare + " in ") else { continue }
-      rows[index].summary = full + summary.dropFirst(bare.count)
+      rows[index].summary = ChangeAccount.timed(rows[index].summary, of: batch, after: time)
     }
   }
 

@@ -26,7 +26,7 @@ struct CollectionsPane {
         ? ["reading the collections"]
         : state.network.isOffline
           ? ["no collection is cached", "what the server has is seen online"]
-          : ["no collections yet", "n: listen to a path"]
+          : ["no collections yet", "n: new document or listener"]
       for (row, text) in texts.prefix(area.height).enumerated() {
         canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
       }

@@ -95,12 +95,8 @@ package struct VersionHistory: Sendable {
 
   /// Adds how long an acknowledgement took to the versions that came before that was known.
   mutating func note(_ batch: BatchID, after time: Duration) {
-    let bare = ChangeAccount.acknowledgement(of: batch, after: nil)
-    let full = ChangeAccount.acknowledgement(of: batch, after: time)
     for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == batch {
-      let summary = versions[index].summary
-      guard summary.hasPrefix(bare), !summary.hasPrefix(bare + " in ") else { continue }
-      versions[index].summary = full + summary.dropFirst(bare.count)
+      versions[index].summary = ChangeAccount.timed(versions[index].summary, of: batch, after: time)
     }
   }
 
