@@ -31,6 +31,9 @@ import Testing
       ["f1", "f5", "f12", "f1", "ctrl-f3", "f6", "f10"].map(key)
     ),
     ("\u{1B}x\u{1B}X3\u{1B}\\", [key("alt-x"), .reply(.other)]), ("\u{1B}é\u{1B}\r", [key("alt-é"), key("alt-enter")]),
+    ("\u{1B}\u{1B}[0n", [key("esc"), .reply(.drawn)]), ("\u{1B}\u{1B}[I", [key("esc"), .focus(true)]),
+    ("\u{1B}\u{1B}[<64;3;9M", [key("esc"), .mouse(MouseEvent(kind: .wheelUp, button: .none, x: 2, y: 8))]),
+    ("\u{1B}\u{1B}[200~a\u{1B}[201~", [key("esc"), .paste("a")]),
     ("\u{1B}\u{1B}[A", [key("alt-up")]), ("\u{1B}\u{1B}x", [key("esc"), key("alt-x")]),
     ("\u{1B}[27;5;13~\u{1B}[97;5u\u{1B}[13u", ["ctrl-enter", "ctrl-a", "enter"].map(key)),
     (

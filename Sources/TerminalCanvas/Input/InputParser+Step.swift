@@ -57,7 +57,7 @@ extension InputParser {
         return .complete(1, .key(Key(.escape)))
       }
       if isFlush, rest.count == 2 { return .complete(1, .key(Key(.escape))) }
-      return adding(.alt, to: escape(rest, isFlush: isFlush))
+      return withAlt(escape(rest, isFlush: isFlush))
     }
     if isIntroducer(next) {
       if rest.count == 1 {
@@ -78,14 +78,14 @@ extension InputParser {
     }
   }
 
-  /// One more ESC before a step that is a key.
-  private static func adding(_ modifier: Key.Modifiers, to step: Step) -> Step {
+  /// One more ESC before a step: alt where a key follows; before reports, the mouse and pastes, which nobody types,
+  /// it is a key of its own.
+  private static func withAlt(_ step: Step) -> Step {
     switch step {
     case .complete(let count, .key(let key)):
-      return .complete(count + 1, .key(Key(key.base, key.modifiers.union(modifier))))
-    case .complete(let count, let event): return .complete(count + 1, event)
-    case .pasteBegins(let count): return .pasteBegins(count + 1)
-    case .incomplete: return .incomplete
+      .complete(count + 1, .key(Key(key.base, key.modifiers.union(.alt))))
+    case .complete, .pasteBegins: .complete(1, .key(Key(.escape)))
+    case .incomplete: .incomplete
     }
   }
 
