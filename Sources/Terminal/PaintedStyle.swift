@@ -22,10 +22,17 @@ struct PaintedStyle {
   /// Takes a colour pair from ncurses for the two colours, unless the terminal has none.
   ///
   /// Colours are never redefined: that would change the user's palette, also after the program ended.
-  init(_ style: ResolvedStyle, hasPairs: Bool) {
-    attributes = Self.attributes(style.attributes)
-    background = style.background
-    pair = hasPairs ? max(0, alloc_pair(Self.number(style.foreground), Self.number(style.background))) : 0
+  ///
+  /// - Parameter base: the look of the screen. What is drawn in the screen's own background on another colour is drawn
+  ///   inverse, where bold letters keep their colour: one colour less to set before it and after it.
+  init(_ style: ResolvedStyle, on base: ResolvedStyle, depth: ColorDepth) {
+    let isInverse =
+      depth >= .c256 && style.foreground == base.background && style.background != base.background
+      && !style.attributes.contains(.reverse)
+    attributes = Self.attributes(style.attributes) | (isInverse ? cn_reverse : 0)
+    background = isInverse ? base.background : style.background
+    let foreground = isInverse ? style.background : style.foreground
+    pair = depth == .mono ? 0 : max(0, alloc_pair(Self.number(foreground), Self.number(background ?? .terminal)))
   }
 
   static func attributes(_ attributes: Attributes) -> attr_t {
@@ -67,5 +74,5 @@ enum ModeStrings {
   /// What brings any terminal back without knowing which it is. The frame ends first: a frozen screen shows nothing
   /// else.
   static let restore =
-    "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
+    "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }

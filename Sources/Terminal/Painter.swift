@@ -19,6 +19,7 @@ package import TerminalTheme
   private var styles: [Role: PaintedStyle] = [:]
   private var previous: Canvas?
   private var isCursorVisible = true
+  private var reducer: FrameReducer
   package private(set) var size: Size
   package let depth: ColorDepth
 
@@ -35,6 +36,7 @@ package import TerminalTheme
     self.output = output
     self.input = input
     self.size = size
+    reducer = FrameReducer(height: size.height)
     // Descriptions such as linux name no size: this lets ncurses fall back to 24×80, which resizeterm replaces below.
     use_env(true)
     let direct =
@@ -62,6 +64,9 @@ package import TerminalTheme
         .unusableTerminal, "the terminal \"\(terminal)\" cannot move its cursor: try TERM=xterm-256color")
     }
     cn_keep_palette()
+    reducer = FrameReducer(
+      height: size.height,
+      abilities: .init(keepsBackground: tigetflag("bce") > 0, unsetsAttributes: tigetnum("colors") > 0))
     let wanted = TerminalCapabilities.depth(
       colors: Int(tigetnum("colors")), environment: environment, wish: wish)
     depth = wanted != .mono && start_color() == OK && use_default_colors() == OK ? wanted : .mono
@@ -105,12 +110,13 @@ package import TerminalTheme
     wnoutrefresh(cn_window())
     doupdate()
     previous = canvas
-    return ColorFilter.filtered(takeBytes())
+    return reducer.reduced(takeBytes())
   }
 
   /// Makes the next frame repaint everything, whatever the terminal shows now.
   package func invalidate() {
     previous = nil
+    reducer.forget()
     cn_invalidate()
   }
 
@@ -118,14 +124,16 @@ package import TerminalTheme
     guard handle != nil, size.width > 0, size.height > 0 else { return }
     self.size = size
     resizeterm(CInt(size.height), CInt(size.width))
+    reducer.height = size.height
     invalidate()
   }
 
   /// The next frame shows the new looks; only cells that look different are sent.
   package func setTheme(_ theme: Theme) {
+    let base = theme.resolved(.text, at: depth)
     styles = Dictionary(
       uniqueKeysWithValues: Role.allCases.map { role in
-        (role, PaintedStyle(theme.resolved(role, at: depth), hasPairs: depth != .mono))
+        (role, PaintedStyle(theme.resolved(role, at: depth), on: base, depth: depth))
       })
     let blank = style(.text)
     cn_set_background(blank.attributes, blank.pair)
@@ -135,11 +143,12 @@ package import TerminalTheme
   /// The bytes that give the main screen and the cursor back. The next frame enters again and repaints everything.
   package func leave() -> [UInt8] {
     guard handle != nil else { return [] }
+    let end = reducer.finish()
     endwin()
     invalidate()
     // Entering again makes the cursor visible.
     isCursorVisible = true
-    return takeBytes()
+    return end + takeBytes()
   }
 
   private func paint(_ canvas: Canvas) {
@@ -163,12 +172,13 @@ package import TerminalTheme
   /// The look for a blank before a word that is best for the terminal: that of the word before it, or at the beginning
   /// of a line of the word behind it, since a blank shows nothing but its background. Then one change of colours does
   /// instead of two. Blanks at the end of a line stay what they are, because ncurses erases them all at once.
-  /// - Returns: `nil` where the cell's own look is to be used.
+  /// - Returns: `nil` where the cell's own look is to be used, which may be that of its word.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],
       let word = (x + 1..<x + 1 + Self.longestGap).lazy.compactMap({ cell($0) }).first(where: { !$0.isPlainBlank })
     else { return nil }
+    guard word.role != blank.role else { return nil }
     let isLeading = (0..<x).allSatisfy { cell($0)?.isPlainBlank == true }
     guard let candidate = isLeading ? styles[word.role] : style, candidate.hasSameBlank(as: own) else { return nil }
     return candidate

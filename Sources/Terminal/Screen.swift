@@ -24,6 +24,8 @@ package import TerminalTheme
   private var state = State.suspended
   private var usesMouse: Bool
   private var handledContinues: CInt = 0
+  /// Fewer bytes than this reach the terminal in one piece.
+  private static let smallFrame = 256
   /// The symbols that this terminal's locale can show.
   package let glyphs: Glyphs
   /// The bytes of the last call of `present`, including the frame's brackets; 0 if nothing changed.
@@ -64,7 +66,9 @@ package import TerminalTheme
     guard state == .active else { return }
     let bytes = painter.frame(canvas)
     guard !bytes.isEmpty else { return }
-    let frame = ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
+    // What arrives in one piece is drawn in one.
+    let frame =
+      bytes.count < Self.smallFrame ? bytes : ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
     let asks = gate.willSend(frame.count, at: .now)
     lastFrameBytes = send(asks ? frame + ModeStrings.asksWhetherDrawn : frame)
   }

@@ -10,7 +10,7 @@ import Testing
 @testable import HearthCommand
 
 /// Changes by others that a write, or an edit, did not know of.
-@Suite("Conflicts", .timeLimit(.minutes(1))) @MainActor
+@Suite("Conflicts", .timeLimit(.minutes(5))) @MainActor
 struct ConflictTests {
   @Test("A write that replaced what its author had not seen is told, field by field; one beside others' is not")
   func replaced() async throws {

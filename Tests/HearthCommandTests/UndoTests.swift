@@ -7,7 +7,7 @@ import Testing
 @testable import HearthCommand
 
 /// Undo and redo, over a client and a backend.
-@Suite("Undo", .timeLimit(.minutes(1))) @MainActor
+@Suite("Undo", .timeLimit(.minutes(5))) @MainActor
 struct UndoTests {
   @Test("Undoing a creation deletes the document, doing it again makes it anew, and each is said when it is done")
   func creation() async throws {

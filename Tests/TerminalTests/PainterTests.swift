@@ -179,7 +179,7 @@ import Testing
     let bytes = String(decoding: painter.frame(canvas), as: UTF8.self)
 
     #expect(painter.depth == depth)
-    #expect(bytes.contains("\u{1B}[3") == (depth != .mono))
+    #expect((bytes.firstMatch(of: /[\[;]3[0-8]/) != nil) == (depth != .mono))
   }
 
   @Test("True colour sends the theme's own colours, and leaves nothing in the environment")

@@ -156,8 +156,8 @@ struct TerminalModel {
     case "m": render(numbers.isEmpty ? [0] : numbers)
     case "h", "l", "t", "c": break
     case "H", "f": moveTo(max(1, numbers.count > 1 ? numbers[1] : 1) - 1, count - 1)
-    case "A": moveTo(x, y - count)
-    case "B": moveTo(x, y + count)
+    case "A": moveTo(x, y < top ? y - count : max(top, y - count))
+    case "B": moveTo(x, y > bottom ? y + count : min(bottom, y + count))
     case "C": moveTo(x + count, y)
     case "D": moveTo(x - count, y)
     case "G": moveTo(count - 1, y)

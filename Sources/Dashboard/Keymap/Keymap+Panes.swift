@@ -7,7 +7,7 @@ extension Keymap {
   private static let collections: [Command] = [
     Command(
       "listen", "space", in: .pane(.collections), "listen to the collection or document, or stop",
-      hint: Wording { $0.isListeningToSelection(in: .collections) ? "stop listening" : "listen" }, 1,
+      hint: Wording { $0.isListeningToSelection(in: .collections) ? "detach" : "listen" }, 1,
       unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
     Command("new", "n", in: .pane(.collections), "new document or listener", hint: "new", 2, change: { $0.openNew() }),
     Command(
@@ -35,7 +35,7 @@ extension Keymap {
   private static let writes: [Command] = [
     Command(
       "cancel-write", "x", in: .pane(.writes), "cancel a waiting write, drop a rejected one",
-      hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel write" }, 1,
+      hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel" }, 1,
       writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(
       "mark", "space", in: .pane(.writes), "mark the write", hint: "mark", 2, unless: { $0.reasonAgainstMarking },

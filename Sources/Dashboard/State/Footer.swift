@@ -45,18 +45,34 @@ struct Footer {
     }
   }
 
+  /// What a pane adds to the keys of the whole screen stands before them, in columns of its own: a change of the pane
+  /// moves none of the others.
+  private static let paneColumns = 22
+
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
     let isTight = width < 44
-    let gap = isTight ? 1 : 2
     let commands = state.configuration.keymap.commands(in: state.contexts) { $0.hint != nil }
-    var x = isTight ? 0 : 1
+      .sorted { $0.priority < $1.priority }
+    let start = isTight ? 0 : 1
+    let end = room - start
+    guard state.overlay == nil, width >= 72 else { return row(of: commands, state, from: start, to: end, isTight) }
+    let own = row(of: commands.filter { $0.context != .screen }, state, from: start, to: start + paneColumns, isTight)
+    let shared = commands.filter { $0.context == .screen }
+    return own + row(of: shared, state, from: start + paneColumns + 2, to: end, isTight)
+  }
+
+  private static func row(
+    of commands: [Command], _ state: DashboardState, from start: Int, to end: Int, _ isTight: Bool
+  ) -> [Hint] {
+    let gap = isTight ? 1 : 2
+    var x = start
     var hints: [Hint] = []
     // There is always room for the key that tells all others.
     var reserve = commands.first { $0.name == "help" }.map { hint($0, state, at: 0).width + gap } ?? 0
-    for command in commands.sorted(by: { $0.priority < $1.priority }) {
+    for command in commands {
       if command.name == "help" { reserve = 0 }
       let hint = hint(command, state, at: x)
-      guard x + hint.width + reserve <= room - (isTight ? 0 : 1) else { continue }
+      guard x + hint.width + reserve <= end else { continue }
       hints.append(hint)
       x += hint.width + gap
     }

@@ -128,7 +128,9 @@ struct VitalSigns {
     var line = Line(glyphs)
     let pending = "\(glyphs.pending)\(state.writes.waiting)"
     let pendingRole: Role = state.writes.waiting == 0 ? .header : .flagPending
-    let rate = state.rate.perSecond(at: state.now)
+    let figure = "\(state.rate.perSecond(at: state.now))"
+    // Room for two digits: what stands left of it moves seldom.
+    let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
     switch length {
     case .full:
       line.add("\(glyph) \(word)", role)
@@ -143,7 +145,7 @@ struct VitalSigns {
       if let progress = state.writes.progress, !state.network.isOffline {
         line.add("  \(grouped(progress.done)) of \(grouped(progress.total)) sent", .header)
       }
-      line.add("   \(rate) ev/s \(sparkline(8))   \(clock(.long)) ", .header)
+      line.add("  \(rate) ev/s \(sparkline(8))   \(clock(.long)) ", .header)
     case .medium, .plain:
       line.add("\(glyph) \(word)", role)
       let who = length == .medium && state.network.isOffline && !state.network.isNetworkEnabled ? " (you)" : ""
@@ -154,7 +156,7 @@ struct VitalSigns {
       if length == .medium, let progress = state.writes.progress, !state.network.isOffline {
         line.add(" of \(progress.total)", .header)
       }
-      line.add("  \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
+      line.add(" \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
     case .dense, .short, .bare:
       let name = state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
@@ -162,7 +164,7 @@ struct VitalSigns {
       line.add(" ", .header)
       line.add(pending, pendingRole)
       addRejected(to: &line)
-      line.add(" \(rate)/s", .header)
+      line.add(" \(figure)/s", .header)
     case .dot:
       line.add(glyph, role)
       line.add(pending, pendingRole)
