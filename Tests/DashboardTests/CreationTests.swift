@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
 import FirestoreModel
 import FirestoreTesting
 import TerminalCanvas
 import Testing
+
+@testable import Dashboard
 
 /// Documents are made anywhere, in an empty database too.
 @Suite struct CreationTests {
@@ -13,10 +14,7 @@ import Testing
     return driver
   }
 
-  private func edited(_ driver: Driver) -> EditRequest.Subject? {
-    for case .terminal(.edit(let request)) in driver.effects { return request.subject }
-    return nil
-  }
+  private func edited(_ driver: Driver) -> FieldEdit.Subject? { driver.state.overlay?.fieldEditor?.subject }
 
   @Test("In an empty database n asks for a path, and makes a document there with the id that was typed")
   func chosen() {
@@ -27,6 +25,7 @@ import Testing
     #expect(driver.screen.contains("new document cities/SF"))
     driver.press("enter")
     #expect(edited(driver) == .documentToCreate(key("cities/SF")))
+    driver.press("esc")
     #expect(driver.screen.contains("▾ cities"))
   }
 
@@ -39,7 +38,7 @@ import Testing
     driver.press("enter")
     #expect(edited(driver) == .newDocument(in: ResourcePath("cities")))
 
-    driver.press("n p")
+    driver.press("esc n p")
     driver.type("/a//b")
     #expect(driver.screen.contains("not a path"))
     driver.press("enter")
@@ -52,5 +51,58 @@ import Testing
     driver.press(":")
     driver.type("cities/SF")
     #expect(driver.screen.contains("new document cities/SF"))
+  }
+
+  @Test("Its fields are typed in place, and it is sent as a set that no document may stand in the way of")
+  func typed() {
+    var driver = empty()
+    driver.press("n p")
+    driver.type("cities/SF")
+    driver.press("enter")
+    #expect(driver.screen.contains("set: a new document with 0 fields"))
+    driver.press("enter")
+    driver.type("name")
+    driver.press("enter")
+    driver.type("San Francisco")
+    driver.press("ctrl-s")
+    for text in ["set cities/SF", "all of it: 1 field, no mask", "on condition that there is no document yet"] {
+      #expect(driver.screen.contains(text), "\(text)")
+    }
+    driver.press("enter")
+    guard case .client(.edit(let edit))? = driver.effects.first else {
+      Issue.record("nothing was sent")
+      return
+    }
+    #expect(edit.mutation(of: key("cities/SF")) == set("cities/SF", ["name": "San Francisco"], .exists(false)))
+  }
+
+  @Test("One without fields can be made too; where a document is known to be, none is")
+  func bare() {
+    var driver = empty()
+    driver.press("n p")
+    driver.type("cities")
+    driver.press("enter ctrl-s")
+    #expect(driver.screen.contains("its id is made when it is sent"))
+    driver.press("enter")
+    #expect(driver.effects.count == 1)
+
+    var other = FieldEditorTests.driver()
+    other.press("1 n p ctrl-u")
+    other.type("orders/a")
+    other.press("enter ctrl-s enter")
+    #expect(other.effects.isEmpty && other.screen.contains("there is a document already: E edits it"))
+  }
+
+  @Test("e takes a new document to $EDITOR instead")
+  func text() {
+    var driver = empty()
+    driver.press("n p")
+    driver.type("cities/SF")
+    driver.press("enter e")
+    guard case .terminal(.edit(let request))? = driver.effects.first else {
+      Issue.record("no editor")
+      return
+    }
+    #expect(request.subject == .documentToCreate(key("cities/SF")) && driver.state.overlay == nil)
   }
 }

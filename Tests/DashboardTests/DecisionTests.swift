@@ -20,7 +20,7 @@ struct DecisionTests {
     ],
     isDeleted: false, overwriting: [patch("orders/a", ["status": "mine", "total": 2])],
     keepingTheirs: [patch("orders/a", ["total": 2])], replacing: [set("orders/a", ["status": "mine", "total": 2])],
-    again: again)
+    again: .text(again))
 
   @Test("An edit of what somebody else changed shows both versions; nothing is written before an answer")
   func edit() {

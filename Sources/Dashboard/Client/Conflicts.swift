@@ -37,6 +37,14 @@ package struct WriteConflict: Hashable, Sendable {
 
 /// An edited document that was changed, in fields that were edited, while the editor was open; and what can be written.
 package struct EditConflict: Equatable, Sendable {
+  /// Where an edit came from.
+  package enum Again: Equatable, Sendable {
+    /// The text, with the others' changes in it.
+    case text(EditRequest)
+    /// The field editor, with the document as others have left it; `nil` if it was deleted.
+    case fields(over: Fields?)
+  }
+
   package var key: DocumentKey
   /// Every field that either side changed.
   package var fields: [WriteConflict.Field]
@@ -48,12 +56,12 @@ package struct EditConflict: Equatable, Sendable {
   package var keepingTheirs: [Mutation]
   /// The document as the edited text has it.
   package var replacing: [Mutation]
-  /// The edit once more, with the others' changes in the text.
-  package var again: EditRequest
+  /// The edit once more, with the others' changes.
+  package var again: Again
 
   package init(
     key: DocumentKey, fields: [WriteConflict.Field], isDeleted: Bool, overwriting: [Mutation],
-    keepingTheirs: [Mutation], replacing: [Mutation], again: EditRequest
+    keepingTheirs: [Mutation], replacing: [Mutation], again: Again
   ) {
     self.key = key
     self.fields = fields

@@ -31,6 +31,8 @@ package enum ClientEffect: Equatable, Sendable {
   case setNetwork(enabled: Bool)
   /// Write one batch.
   case write([Mutation])
+  /// Write an edited document; answers `editConflict` where somebody else changed what is edited.
+  case edit(FieldEdit)
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
   /// Take the newest of the dashboard's own writes back; answers `undoConflict` where that would overwrite other changes

@@ -26,6 +26,13 @@ struct Dialog {
     content = rect.inset(dx: 2, dy: 1)
   }
 
+  /// In the place of a pane.
+  init(in pane: Rect, _ layout: Layout) {
+    rect = pane
+    hasBorder = layout.layoutClass.isTiled
+    content = hasBorder ? pane.inset(dx: 2, dy: 1) : pane
+  }
+
   func draw(_ title: String, _ note: String, noteRole: Role = .paneCount, on canvas: inout Canvas, _ glyphs: Glyphs) {
     canvas.fill(rect)
     guard hasBorder else { return }

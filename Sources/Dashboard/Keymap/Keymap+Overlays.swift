@@ -13,7 +13,7 @@ extension Keymap {
     + list(.decision, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
-    + columns + filter + confirm + listener
+    + columns + filter + confirm + listener + fieldEditor
 
   private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
     [

@@ -14,6 +14,7 @@ extension Keymap {
       "edit", "e", in: .pane(.collections), "edit the document in $EDITOR", writes: true,
       unless: { $0.reasonAgainstEditing },
       run: { $0.editDocument() }),
+    editFields(in: .collections),
     Command(
       "delete", "d", in: .pane(.collections), "delete the document or field", writes: true,
       unless: { $0.reasonAgainstDeleting },
@@ -89,6 +90,7 @@ extension Keymap {
     Command(
       "edit", "e", in: .pane(.feed), "edit the document in $EDITOR", writes: true, unless: { $0.reasonAgainstEditing },
       run: { $0.editDocument() }),
+    editFields(in: .feed),
   ]
 
   private static let newListener: [Command] = [Pane.writes, .network, .feed].map { pane in
@@ -123,6 +125,13 @@ extension Keymap {
     Command(
       "edit", "e", in: .pane(.detail), "edit the document in $EDITOR", hint: "edit", 2,
       writes: true, unless: { $0.reasonAgainstEditing }, run: { $0.editDocument() }),
+    editFields(in: .detail),
+    Command(
+      "add-field", "a", in: .pane(.detail), "add a field", hint: "add", 21, writes: true,
+      unless: { $0.reasonAgainstEditing }, run: { $0.addField() }),
+    Command(
+      "remove-field", "x", in: .pane(.detail), "delete the selected field", writes: true,
+      unless: { $0.reasonAgainstFilterLikeThis }, run: { $0.removeField() }),
     Command(
       "delete", "d", in: .pane(.detail), "delete the document", writes: true, unless: { $0.reasonAgainstDeleting },
       change: { $0.askToDelete() }),

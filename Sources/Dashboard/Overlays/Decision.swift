@@ -39,11 +39,18 @@ extension Decision {
     }
     let disputed = rows.count(where: \.isDisputed)
     let mine = conflict.fields.count { $0.mine != $0.base }
-    items = [
-      MenuItem(
-        letter: "e", title: "edit again", detail: "with what is there now in the text",
-        choice: .perform([.terminal(.edit(conflict.again))]))
-    ]
+    let again =
+      switch conflict.again {
+      case .text(let request):
+        MenuItem(
+          letter: "e", title: "edit again", detail: "with what is there now in the text",
+          choice: .perform([.terminal(.edit(request))]))
+      case .fields(let now):
+        MenuItem(
+          letter: "e", title: "edit again", detail: "your changes, beside what is there now",
+          choice: .editFields(over: now))
+      }
+    items = [again]
     if !conflict.keepingTheirs.isEmpty {
       items.append(
         MenuItem(
@@ -53,7 +60,7 @@ extension Decision {
     if conflict.isDeleted {
       items.append(
         MenuItem(
-          letter: "w", title: "write it again", detail: "the whole document as in your text",
+          letter: "w", title: "write it again", detail: "the whole document as you have it",
           choice: .perform([.client(.write(conflict.replacing))])))
     } else {
       items.append(
@@ -66,9 +73,9 @@ extension Decision {
           letter: "w", title: "overwrite the whole document", detail: "all their changes are lost",
           choice: .perform([.client(.write(conflict.replacing))])))
     }
-    let dropped = "Nothing was written; your text is dropped."
+    let dropped = "Nothing was written; your edit is dropped."
     items.append(
-      MenuItem(letter: "c", title: "cancel", detail: "your text is dropped", choice: .perform([], saying: dropped)))
+      MenuItem(letter: "c", title: "cancel", detail: "your edit is dropped", choice: .perform([], saying: dropped)))
     leaving = dropped
   }
 

@@ -69,6 +69,8 @@ struct MenuItem: Sendable {
     case newDocument(in: ResourcePath)
     case newDocumentAtPath
     case newListener
+    /// Go on with the edit that was sent last, over the document as others have left it.
+    case editFields(over: Fields?)
     case open(DocumentKey)
     /// Do something, and say what was done where nothing else does.
     case perform([Effect], saying: String? = nil)
@@ -148,6 +150,9 @@ extension DashboardState {
       return []
     case .newListener:
       openListenerEditor(from: selectedCollection?.text ?? "")
+      return []
+    case .editFields(let now):
+      editAgain(over: now)
       return []
     case .open(let key): return openDetail(key)
     case .perform(let effects, let text):

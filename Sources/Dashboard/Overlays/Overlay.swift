@@ -5,7 +5,7 @@ import FirestoreModel
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
-    case decision
+    case decision, fields, fieldName, fieldValue, fieldType, review
 
     package var title: String {
       switch self {
@@ -22,6 +22,11 @@ package enum Overlay: Sendable {
       case .explanation: "Explanation"
       case .columns: "Columns"
       case .decision: "Decision"
+      case .fields: "Field editor"
+      case .fieldName: "Field name"
+      case .fieldValue: "Field value"
+      case .fieldType: "Field type"
+      case .review: "Review of an edit"
       }
     }
   }
@@ -30,6 +35,7 @@ package enum Overlay: Sendable {
   case filter(FilterLine)
   case listener(ListenerEditor)
   case confirm(Confirmation)
+  case fields(FieldEditor)
 
   package var kind: Kind {
     switch self {
@@ -37,6 +43,7 @@ package enum Overlay: Sendable {
     case .filter: .filter
     case .listener: .listener
     case .confirm: .confirm
+    case .fields(let editor): editor.kind
     }
   }
 
@@ -62,9 +69,14 @@ package enum Overlay: Sendable {
     set { if let newValue { self = .confirm(newValue) } }
   }
 
+  var fieldEditor: FieldEditor? {
+    get { if case .fields(let editor) = self { editor } else { nil } }
+    set { if let newValue { self = .fields(newValue) } }
+  }
+
   /// The line that swallows printable keys; `nil` for overlays without one.
   var field: TextField? {
-    get { list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed }
+    get { list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed ?? fieldEditor?.field }
     set {
       guard let newValue else { return }
       switch self {
@@ -72,6 +84,7 @@ package enum Overlay: Sendable {
       case .filter: filterLine?.field = newValue
       case .listener: editor?.focusedField = newValue
       case .confirm: confirmation?.typed = newValue
+      case .fields: fieldEditor?.field = newValue
       }
     }
   }
@@ -92,6 +105,8 @@ package struct Confirmation: Sendable {
     /// Waiting batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit
+    /// Leave the field editor, with edits that were not sent.
+    case dropEdits
     case editAgain(EditRequest)
   }
 

@@ -6,21 +6,29 @@ package struct TextField: Hashable, Sendable {
   /// How many characters are left of the insertion point.
   package private(set) var position: Int
 
-  package init(_ text: String = "") {
+  /// How many characters it holds; what is inserted is cut there.
+  private let longest: Int
+  /// Whether line breaks stay; else they become spaces.
+  private let keepsLines: Bool
+
+  /// - Parameter longest: no name and no query is longer than the usual.
+  package init(_ text: String = "", longest: Int = 2000, keepsLines: Bool = false) {
     characters = Array(text)
     position = characters.count
+    self.longest = longest
+    self.keepsLines = keepsLines
   }
 
   package var text: String { String(characters) }
   var isEmpty: Bool { characters.isEmpty }
   var beforeCursor: String { String(characters[..<position]) }
 
-  /// No name and no query is longer; a paste is cut here.
-  private static let longest = 2000
+  /// Whether all of a text would fit.
+  func holds(_ text: String) -> Bool { text.count <= longest - characters.count }
 
-  /// Inserts typed or pasted text; line breaks become spaces.
+  /// Inserts typed or pasted text.
   mutating func insert(_ text: some StringProtocol) {
-    let added = text.prefix(max(0, Self.longest - characters.count)).map { $0.isNewline ? " " : $0 }
+    let added = text.prefix(max(0, longest - characters.count)).map { $0.isNewline && !keepsLines ? " " : $0 }
     // A combining mark joins the character before it, so the line is split into characters again.
     let head = String(characters[..<position]) + String(added)
     let tail = characters[position...]

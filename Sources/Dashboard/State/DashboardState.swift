@@ -61,6 +61,10 @@ package struct DashboardState: Sendable {
   /// The row that is being typed for `G`; it begins with a digit that is no pane's.
   var typedRow: Int?
   var nextListener = 1
+  /// The field editor behind a question, with edits that were not sent.
+  var heldEditor: FieldEditor?
+  /// The field editor whose edit was sent last, for when it comes back with a conflict.
+  var sentEditor: FieldEditor?
   var lastInterrupt: Timestamp?
   var lastClick: (point: Point, time: Timestamp)?
 

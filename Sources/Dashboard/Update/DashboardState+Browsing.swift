@@ -78,7 +78,11 @@ extension DashboardState {
       }
       guard case .field(let line)? = selectedLine?.content else { return [] }
       if case .reference(_, let key)? = line.local ?? line.server { return openDetail(key) }
-      if line.isOpen != nil { detail?.toggled.formSymmetricDifference([line.path]) }
+      guard line.isOpen != nil else {
+        let effects = run("edit-fields")
+        return effects + typeField()
+      }
+      detail?.toggled.formSymmetricDifference([line.path])
       return []
     case .writes:
       guard let row = writes.selected else { return [] }

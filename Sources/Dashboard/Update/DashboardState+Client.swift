@@ -37,13 +37,14 @@ extension DashboardState {
       detail?.isLoaded = true
       if let local { note(local, in: Query(path: key.path)) }
     case .conflict(let conflict): receive(conflict)
-    case .editConflict(let conflict): overlay = .list(ListOverlay(content: .decision(Decision(conflict))))
-    case .undoConflict(let conflict): overlay = .list(ListOverlay(content: .decision(Decision(conflict))))
+    case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
+    case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
     case .editorFailed(let request, let line, let column, let reason):
-      overlay = .confirm(
-        Confirmation(
-          title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
-          action: "Edit again", subject: .editAgain(request), isActionSelected: true))
+      interject(
+        .confirm(
+          Confirmation(
+            title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
+            action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
     case .explained(let query, let result): receive(result, of: query)
     case .indexes(let states): return receive(states)
     case .notice(let kind, let text): toast(kind, text)

@@ -134,6 +134,7 @@ extension DashboardState {
   /// `esc`: closes the overlay and undoes what it previewed.
   mutating func cancel() -> [Effect] {
     guard let open = overlay else { return [] }
+    if case .fields = open { return leaveFieldEditor() }
     overlay = nil
     switch open {
     case .list(let list):
@@ -145,7 +146,7 @@ extension DashboardState {
       case .help, .palette, .copyMenu, .newMenu, .messages, .faults: break
       }
     case .filter(let line): return dropFilter(of: line.pane)
-    case .listener, .confirm: break
+    case .listener, .confirm, .fields: break
     }
     return []
   }

@@ -9,6 +9,11 @@ extension DashboardState {
     case .mouse(let mouse): return handle(mouse)
     case .paste(let text):
       guard var field = overlay?.field else { return [] }
+      if overlay?.fieldEditor != nil, !field.holds(text) {
+        toast(
+          .warning, "nothing was pasted: the text is too long for a line, e in the field editor takes it to $EDITOR")
+        return []
+      }
       field.insert(text)
       return type(field)
     case .resize(let newSize): return resize(newSize)
@@ -55,7 +60,7 @@ extension DashboardState {
     case .list(let list):
       let count = count(of: list)
       overlay?.list?.cursor.select(index: 0, in: 0..<count)
-    case .listener, .confirm, nil: break
+    case .listener, .confirm, .fields, nil: break
     }
     return []
   }
@@ -63,6 +68,7 @@ extension DashboardState {
   /// A letter in an overlay that has no line to type into: it chooses a row, or stands for another key.
   private mutating func choose(_ letter: Character) -> [Effect] {
     if let list = overlay?.list, list.letters.contains(letter) { return choose(letter, in: list) }
+    if let editor = overlay?.fieldEditor { return choose(letter, in: editor) }
     switch (overlay, letter) {
     case (_, "Q"): return [.terminal(.quit(code: 0))]
     case (.list, "q"), (.confirm, "q"), (.confirm, "n"): return run("cancel")

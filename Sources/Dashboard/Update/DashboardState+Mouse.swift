@@ -67,6 +67,7 @@ extension DashboardState {
         return effects
       }
       return isDouble ? effects + run(Key(.enter)) : effects
+    case .fields(let editor): return press(editor, at: point, layout, isDouble: isDouble)
     case .filter, .listener: return isDouble ? run(Key(.enter)) : []
     }
   }
@@ -107,6 +108,7 @@ extension DashboardState {
 
   private mutating func scroll(_ mouse: MouseEvent) -> [Effect] {
     let step = mouse.kind == .wheelUp ? -Self.wheelRows : Self.wheelRows
+    if overlay?.fieldEditor != nil { return moveInEditor(by: step) }
     if overlay != nil { return moveOverlay(by: step) }
     guard let pane = layout(size).pane(at: mouse.point) else { return [] }
     return move(by: step, in: pane)

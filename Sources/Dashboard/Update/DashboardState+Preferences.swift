@@ -25,7 +25,9 @@ extension Effect {
   /// Whether it changes documents or what waits to be written.
   var isWrite: Bool {
     switch self {
-    case .client(.write), .client(.cancelWrite), .client(.undo), .client(.resend), .client(.dropRejected): true
+    case .client(.write), .client(.edit), .client(.cancelWrite), .client(.undo), .client(.resend),
+      .client(.dropRejected):
+      true
     case .terminal(.edit): true
     case .client, .terminal: false
     }

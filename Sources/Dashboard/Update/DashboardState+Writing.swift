@@ -50,7 +50,8 @@ extension DashboardState {
     var items: [MenuItem] = []
     if let path {
       items.append(
-        MenuItem(letter: "d", title: "document in \(path.text)", detail: "in $EDITOR", choice: .newDocument(in: path)))
+        MenuItem(letter: "d", title: "document in \(path.text)", detail: "automatic id", choice: .newDocument(in: path))
+      )
     }
     items += [
       MenuItem(letter: "p", title: "document at a path", detail: "anywhere, chosen id", choice: .newDocumentAtPath),
@@ -61,9 +62,15 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .newMenu(items)))
   }
 
-  /// Opens the collection, so that what is made is seen, and an editor.
-  mutating func create(_ subject: EditRequest.Subject, in path: ResourcePath) -> [Effect] {
-    openCollection(path) + [.terminal(.edit(EditRequest(subject, text: "{\n  \n}\n")))]
+  /// Opens the collection, so that what is made is seen, and an editor of the fields.
+  mutating func create(_ subject: FieldEdit.Subject, in path: ResourcePath) -> [Effect] {
+    if configuration.isReadOnly {
+      toast(.warning, Self.readOnlyReason)
+      return []
+    }
+    let effects = openCollection(path)
+    overlay = .fields(FieldEditor(subject, Fields(), in: configuration.database))
+    return effects
   }
 
   /// Asks for the path of a document that is to be made.
@@ -112,6 +119,9 @@ extension DashboardState {
       writes.marked = []
       return waiting.map { .client(.cancelWrite($0)) } + (rejected.isEmpty ? [] : [.client(.dropRejected(rejected))])
     case .quit: return [.terminal(.quit(code: 0))]
+    case .dropEdits:
+      heldEditor = nil
+      return []
     case .editAgain(let request): return [.terminal(.edit(request))]
     }
   }

@@ -65,6 +65,11 @@ extension DashboardState {
       let (ids, height) = (detailLines.map(\.id), listHeight(of: .detail, layout))
       detail?.cursor.settle(in: ids, height: height)
     }
+    if overlay == nil, let held = heldEditor {
+      overlay = .fields(held)
+      heldEditor = nil
+    }
+    if overlay?.fieldEditor != nil { settleEditor(layout) }
     if let list = overlay?.list {
       let height = max(1, size.height - 6)
       let count = count(of: list)

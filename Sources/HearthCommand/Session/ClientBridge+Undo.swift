@@ -6,14 +6,17 @@ import FirestoreSync
 extension ClientBridge {
   /// Writes a batch, one after the other, so that each finds what the one before left.
   func write(_ mutations: [Mutation]) {
-    inOrder { bridge in
-      let (step, _) = try await bridge.perform(mutations)
-      bridge.undoLog.append(step)
-    }
+    inOrder { try await $0.commit(mutations) }
+  }
+
+  /// Writes a batch that can be taken back.
+  func commit(_ mutations: [Mutation]) async throws {
+    let (step, _) = try await perform(mutations)
+    undoLog.append(step)
   }
 
   /// Runs what writes after what was asked for before it.
-  private func inOrder(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
+  func inOrder(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
     let earlier = lastWrite
     lastWrite = request { bridge in
       await earlier?.value

@@ -106,6 +106,7 @@ final class ClientBridge {
     case .setNetwork(let enabled):
       request { if enabled { await $0.engine.enableNetwork() } else { await $0.engine.disableNetwork() } }
     case .write(let mutations): write(mutations)
+    case .edit(let edit): write(edit)
     case .cancelWrite(let batch): request { try await $0.engine.cancelWrite(batch) }
     case .undo(let allowed): undo(over: allowed)
     case .redo(let allowed): redo(over: allowed)

@@ -299,10 +299,7 @@ final class Session {
       }
       switch try await standing(of: request, edited, mutations) {
       case .alone: break
-      case .beside(let others):
-        let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
-        let more = others.count > 3 ? " and \(others.count - 3) more" : ""
-        notify(.info, "Somebody else changed \(names)\(more) meanwhile; only your fields are written.")
+      case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
       case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now))
       }
       bridge?.perform(.write(mutations))

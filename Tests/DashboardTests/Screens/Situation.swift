@@ -13,7 +13,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
-  case deciding, reconnected
+  case deciding, reconnected, editing, reviewing
 
   var testDescription: String { rawValue }
 
@@ -128,7 +128,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
             ],
             isDeleted: false, overwriting: [patch("orders/7Qf3xAzP", ["status": "sent"])],
             keepingTheirs: [patch("orders/7Qf3xAzP", ["note": "x"])],
-            replacing: [set("orders/7Qf3xAzP", ["status": "sent"])], again: again)))
+            replacing: [set("orders/7Qf3xAzP", ["status": "sent"])], again: .text(again))))
       return scene.state
     case .reconnected:
       var scene = Shop.offline(size, glyphs)
@@ -138,6 +138,28 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       scene.hear(.writeAcknowledged(BatchID(42), after: .milliseconds(31)))
       scene.at("12:05:03.200")
       scene.hear(.writeAcknowledged(BatchID(43), after: .milliseconds(31)))
+      return scene.state
+    case .editing:
+      var scene = Shop.detail(size, glyphs)
+      scene.press("0 E G")
+      scene.change { $0.overlay?.fieldEditor?.select(["items", "0"]) }
+      scene.press("x")
+      scene.change { $0.overlay?.fieldEditor?.select(["total"]) }
+      scene.press("t t")
+      return scene.state
+    case .reviewing:
+      var scene = Shop.detail(size, glyphs)
+      scene.press("0 E")
+      scene.change { $0.overlay?.fieldEditor?.select(["status"]) }
+      scene.press("enter ctrl-u")
+      scene.type("sent")
+      scene.change { _ = $0.acceptFieldValue() }
+      scene.change { $0.overlay?.fieldEditor?.select(["total"]) }
+      scene.press("t")
+      scene.type("+")
+      scene.change { _ = $0.acceptFieldValue() }
+      scene.change { $0.overlay?.fieldEditor?.select(["shipTo"]) }
+      scene.press("x s")
       return scene.state
     case .zoom:
       var scene = Shop.online(size, glyphs)

@@ -15,6 +15,8 @@ struct OverlayView {
       ListenerDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .confirm(let question):
       ConfirmDialog(question: question, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .fields(let editor):
+      FieldEditorDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .filter, nil: break
     }
   }

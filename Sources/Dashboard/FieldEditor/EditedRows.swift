@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// One line of the field editor.
+struct EditedRow: Hashable, Sendable {
+  /// Empty for the line that adds a field.
+  var path: [String]
+  /// `nil` for what has no lines of its own.
+  var isOpen: Bool?
+
+  var isAddition: Bool { path.isEmpty }
+  var depth: Int { max(0, path.count - 1) }
+}
+
+/// All lines of the field editor: fields that are there, those that were, and those that the server is to compute.
+struct EditedRows {
+  let edited: EditedFields
+  /// Containers whose folding differs from what their size says.
+  let toggled: Set<[String]>
+
+  private static let smallContainer = 4
+
+  var list: [EditedRow] {
+    var rows: [EditedRow] = []
+    collect(edited.base, edited.fields, below: [], into: &rows)
+    rows.append(EditedRow(path: []))
+    return rows
+  }
+
+  private func collect(_ base: Fields, _ now: Fields, below parent: [String], into rows: inout [EditedRow]) {
+    var names = FieldChange.mergedNames(base, now)
+    for transform in edited.transforms {
+      let path = transform.path.segments
+      guard path.count > parent.count, path.starts(with: parent), !names.contains(path[parent.count]) else { continue }
+      names.append(path[parent.count])
+    }
+    for name in names { collect(base[name], now[name], parent + [name], into: &rows) }
+  }
+
+  private func collect(_ base: Value?, _ now: Value?, _ path: [String], into rows: inout [EditedRow]) {
+    var row = EditedRow(path: path)
+    switch now {
+    case .map(let fields) where !fields.isEmpty || isComputedBelow(path):
+      row.isOpen = isOpen(path, count: fields.count)
+      rows.append(row)
+      guard row.isOpen == true else { return }
+      var before = Fields()
+      if case .map(let old)? = base { before = old }
+      collect(before, fields, below: path, into: &rows)
+    case .array(let values) where !values.isEmpty:
+      row.isOpen = isOpen(path, count: values.count)
+      rows.append(row)
+      guard row.isOpen == true else { return }
+      for (index, value) in values.enumerated() {
+        collect(base?.child("\(index)"), value, path + ["\(index)"], into: &rows)
+      }
+    case nil where isComputedBelow(path):
+      row.isOpen = isOpen(path, count: 1)
+      rows.append(row)
+      if row.isOpen == true { collect(Fields(), Fields(), below: path, into: &rows) }
+    default: rows.append(row)
+    }
+  }
+
+  private func isOpen(_ path: [String], count: Int) -> Bool { (count <= Self.smallContainer) != toggled.contains(path) }
+
+  private func isComputedBelow(_ path: [String]) -> Bool {
+    edited.transforms.contains { $0.path.segments.count > path.count && $0.path.segments.starts(with: path) }
+  }
+}

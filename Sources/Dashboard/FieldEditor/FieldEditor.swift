@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The fields of one document as a form: each with its type, what is changed beside what it was, and before anything is
+/// sent the write that it comes to.
+package struct FieldEditor: Sendable {
+  enum Mode: Sendable {
+    case browsing
+    /// A field is being added; its path is typed.
+    case naming(TextField, problem: String?)
+    case typing(FieldEntry)
+    /// A type is being chosen for an entry.
+    case choosing(Cursor<Int>, FieldEntry)
+    case reviewing(FieldReview)
+  }
+
+  package let subject: FieldEdit.Subject
+  let database: DatabaseID
+  private(set) var edited: EditedFields
+  private(set) var rows: [EditedRow] = []
+  private(set) var toggled: Set<[String]> = []
+  var cursor = Cursor<Int>()
+  var mode = Mode.browsing
+
+  init(_ subject: FieldEdit.Subject, _ fields: Fields, in database: DatabaseID) {
+    self.subject = subject
+    self.database = database
+    edited = EditedFields(base: fields)
+    list()
+  }
+
+  /// The document; `nil` where it gets an automatic id.
+  var key: DocumentKey? {
+    switch subject {
+    case .document(let key), .documentToCreate(let key): key
+    case .newDocument: nil
+    }
+  }
+
+  var isNew: Bool { if case .document = subject { false } else { true } }
+  /// Whether leaving would lose something.
+  var hasUnsentEdits: Bool { edited.isChanged }
+
+  /// The same edits over the document as others have left it; without one, as a document to be made.
+  func again(over now: Fields?) -> FieldEditor {
+    var editor = self
+    if let now {
+      editor.edited = edited.rebased(onto: now)
+    } else if let key {
+      editor = FieldEditor(.documentToCreate(key), Fields(), in: database)
+      for entry in edited.fields.entries { editor.edited.put(entry.value, at: [entry.name]) }
+      for transform in edited.transforms { editor.edited.transform(transform.operation, at: transform.path.segments) }
+    }
+    editor.mode = .browsing
+    editor.list()
+    return editor
+  }
+
+  /// What is sent.
+  var edit: FieldEdit {
+    FieldEdit(subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms)
+  }
+
+  // MARK: Rows
+
+  var selected: EditedRow? { rows.indices.contains(cursor.index) ? rows[cursor.index] : nil }
+
+  /// Where a selected field, or an addition, would go.
+  var selectedPath: [String] { selected?.path ?? [] }
+
+  mutating func move(by step: Int) { cursor.move(by: step, in: rows.indices) }
+
+  mutating func select(_ index: Int) { cursor.select(index: index, in: rows.indices) }
+
+  /// Goes to a field, unfolding what is around it.
+  mutating func select(_ path: [String]) {
+    for depth in path.indices.dropFirst() {
+      let parent = Array(path[..<depth])
+      if rows.first(where: { $0.path == parent })?.isOpen == false { toggle(parent) }
+    }
+    if let index = rows.firstIndex(where: { $0.path == path }) { select(index) }
+  }
+
+  mutating func toggle(_ path: [String]) {
+    toggled.formSymmetricDifference([path])
+    list()
+  }
+
+  private mutating func list() {
+    rows = EditedRows(edited: edited, toggled: toggled).list
+    cursor.move(by: 0, in: rows.indices)
+  }
+
+  // MARK: Editing
+
+  mutating func put(_ value: Value?, at path: [String]) {
+    edited.put(value, at: path)
+    list()
+  }
+
+  mutating func transform(_ operation: FieldTransform.Operation, at path: [String]) {
+    edited.transform(operation, at: path)
+    list()
+  }
+
+  mutating func revert(_ path: [String]) {
+    edited.revert(path)
+    list()
+  }
+
+  /// The text and type of a field as it stands.
+  func entry(at path: [String]) -> FieldEntry {
+    let isInArray = edited.isInArray(path)
+    func entry(_ kind: FieldKind, _ text: String) -> FieldEntry {
+      FieldEntry(path, kind, text: text, isInArray: isInArray, in: database)
+    }
+    if let operation = edited.transform(at: path) {
+      return entry(FieldKind(operation), operation.operandText(in: database))
+    }
+    guard let value = edited.fields.value(at: path) ?? edited.base.value(at: path) else { return entry(.string, "") }
+    return entry(FieldKind(value), FieldText.text(of: value, in: database))
+  }
+
+  /// The entry's result goes into the document; a text and type that were not changed change nothing.
+  /// - Returns: whether it could.
+  mutating func accept(_ entry: FieldEntry) -> Bool {
+    let before = self.entry(at: entry.path)
+    let isThere = edited.fields.value(at: entry.path) != nil || edited.transform(at: entry.path) != nil
+    if isThere, before.kind == entry.kind, before.text.text.equalsUTF8(entry.text.text) {
+      mode = .browsing
+      return true
+    }
+    switch entry.outcome {
+    case .wrong: return false
+    case .value(let value): put(value, at: entry.path)
+    case .transform(let operation): transform(operation, at: entry.path)
+    case .deletion: put(nil, at: entry.path)
+    }
+    mode = .browsing
+    select(entry.path)
+    return true
+  }
+
+  /// The path that a field is to be added at.
+  /// - Throws: why there can be none, or why it is there already.
+  func newPath(_ text: String) throws(ModelError) -> [String] {
+    let path = try FieldPath(validating: text)
+    if path.isDocumentID { throw ModelError("__name__ is the document's own name") }
+    for depth in 1..<max(1, path.segments.count) {
+      let parent = Array(path.segments[..<depth])
+      guard let value = edited.fields.value(at: parent) else { continue }
+      if case .map = value { continue }
+      let name = FieldPath(segments: parent).canonicalText
+      if case .array = value { throw ModelError("\(name) is an array: select it, and a adds an element") }
+      throw ModelError("\(name) is no map: its type is \(FieldKind(value).title)")
+    }
+    return path.segments
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import TerminalCanvas
+
+/// Where the parts of the field editor are. Drawing and the mouse go by it.
+struct FieldEditorGeometry {
+  let dialog: Dialog
+  /// Over the columns; `nil` where every row is needed.
+  let heads: Int?
+  let rows: Rect
+  /// What is said below the rows.
+  let status: Rect
+  /// The list of types, over all of it.
+  let typeDialog: Dialog
+  let name: Int
+  let type: Int
+
+  init(_ editor: FieldEditor, _ layout: Layout) {
+    dialog = Self.place(isNew: editor.isNew, layout)
+    let area = dialog.content
+    let below = area.height >= 8 ? 3 : min(1, area.height - 1)
+    heads = area.height >= 10 ? area.y : nil
+    let top = heads == nil ? area.y : area.y + 1
+    rows = Rect(x: area.x, y: top, width: area.width, height: max(0, area.maxY - max(0, below) - top))
+    status = Rect(x: area.x, y: rows.maxY, width: area.width, height: max(0, below))
+    name = max(9, min(28, area.width * 32 / 100))
+    type = area.width >= 50 ? 13 : area.width >= 30 ? 5 : 0
+    typeDialog = Dialog(layout, width: 62, rows: FieldKind.allCases.count)
+  }
+
+  /// The open document's pane, if there is room in it; else most of the screen.
+  static func place(isNew: Bool, _ layout: Layout) -> Dialog {
+    if !isNew, layout.layoutClass.isTiled, let pane = layout.panes[.detail], pane.width >= 60, pane.height >= 16 {
+      return Dialog(in: pane, layout)
+    }
+    return Dialog(layout, width: min(104, layout.size.width - 2), rows: layout.size.height)
+  }
+
+  /// The rows of the list of types.
+  var types: Rect { typeDialog.content }
+
+  /// Sign and blank come before the names.
+  static let lead = 3
+
+  func indent(of row: EditedRow) -> Int { min(row.depth * 2, name / 2) }
+
+  func foldColumns(of row: EditedRow) -> Range<Int> {
+    let start = rows.x + Self.lead + indent(of: row)
+    return start..<start + 2
+  }
+
+  var typeColumns: Range<Int> { rows.x + Self.lead + name..<rows.x + Self.lead + name + type }
+  var valueColumn: Int { Self.lead + name + type }
+}
+
+/// Where the parts of the review are.
+struct FieldReviewGeometry {
+  let dialog: Dialog
+  /// The sentences before the fields, broken to the width.
+  let lead: [String]
+  /// Between the two; `nil` where every row is needed.
+  let rule: Int?
+  let rows: Rect
+  let buttons: Int
+
+  static let send = "[ Send ]"
+  static let back = "[ Back ]"
+
+  init(_ review: FieldReview, _ layout: Layout, _ state: DashboardState) {
+    // Without a border there is no title.
+    var sentences = layout.layoutClass.isTiled || layout.layoutClass == .small ? [] : [review.title]
+    sentences += review.facts
+    if state.network.isOffline { sentences.append("You are offline: it waits in the queue.") }
+    if state.configuration.backend.kind == .cloud {
+      sentences.append("This is \(state.configuration.backend.project), not an emulator.")
+    }
+    dialog = FieldEditorGeometry.place(isNew: review.isNew, layout)
+    let area = dialog.content
+    let glyphs = state.configuration.glyphs
+    let lines = sentences.flatMap { WrappedText.lines($0, width: max(8, area.width - 2), glyphs.ellipsis).prefix(3) }
+    let problem = review.problem == nil ? 0 : 1
+    // Two fields come before what is said of all of them.
+    let room = max(0, area.height - 2 - problem - min(2, review.rows.count))
+    lead = Array(lines.prefix(room))
+    rule = area.height >= 8 && !review.rows.isEmpty ? area.y + lead.count : nil
+    let top = area.y + lead.count + (rule == nil ? 0 : 1)
+    let height = min(review.rows.count, max(0, area.maxY - 1 - problem - top))
+    rows = Rect(x: area.x, y: top, width: area.width, height: height)
+    buttons = min(area.maxY - 1, rows.maxY + problem + (review.rows.isEmpty && problem == 0 ? 0 : 1))
+  }
+
+  /// Whether the button at a place sends; `nil` where there is none.
+  func isSending(at point: Point) -> Bool? {
+    guard point.y == buttons else { return nil }
+    let column = point.x - dialog.content.x - 1
+    if 0..<Self.send.count ~= column { return true }
+    return Self.send.count + 2..<Self.send.count + 2 + Self.back.count ~= column ? false : nil
+  }
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+/// A document's fields edited in place, key by key, and the write that comes of it.
+@Suite("The field editor")
+struct FieldEditorTests {
+  static let order = document(
+    "orders/a",
+    [
+      "count": 3, "gift": false, "items": ["kettle", "tray"], "note": "two\nlines", "paidAt": .timestamp(at(0)),
+      "shipTo": ["city": "Delft", "x y": ["z": 1]],
+    ])
+
+  /// The document open in pane 0, and the editor over it.
+  static func driver(_ size: Size = Size(width: 120, height: 36), _ order: Document = order) -> Driver {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow([order], total: 1, at: 0.1)
+    driver.press("g l j enter")
+    driver.client(.detail(order.key, remote: order, overlay: nil, local: order), at: 0.2)
+    return driver
+  }
+
+  /// Goes to a field of the editor.
+  static func select(_ path: [String], _ driver: inout Driver) {
+    driver.state.overlay?.fieldEditor?.select(path)
+    #expect(driver.state.overlay?.fieldEditor?.selectedPath == path)
+  }
+
+  static func opened(at path: [String]? = nil) -> Driver {
+    var driver = driver()
+    driver.press("E")
+    if let path { select(path, &driver) }
+    return driver
+  }
+
+  /// What is sent when the edit is reviewed and confirmed.
+  static func sent(_ driver: inout Driver) -> FieldEdit? {
+    driver.press("ctrl-s enter")
+    for case .client(.edit(let edit)) in driver.effects { return edit }
+    return nil
+  }
+
+  private static func retype(_ text: String, _ driver: inout Driver) {
+    driver.press("enter ctrl-e ctrl-u")
+    driver.type(text)
+    driver.press("enter")
+  }
+
+  // MARK: Values
+
+  @Test("enter on a value of the open document edits it there, and what is sent is that field alone")
+  func value() {
+    var driver = Self.driver()
+    driver.press("0 g enter")
+    #expect(driver.state.overlay?.kind == .fieldValue)
+    driver.press("ctrl-u")
+    driver.type("4")
+    driver.press("enter")
+    let edit = Self.sent(&driver)
+    #expect(edit?.mutation(of: Self.order.key) == patch("orders/a", ["count": 4]))
+    #expect(edit?.base == Self.order.data?.fields && driver.state.overlay == nil)
+  }
+
+  @Test("From the tree E opens the document and its fields")
+  func tree() {
+    var driver = Driver()
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    driver.answerWindow([Self.order], total: 1, at: 0.1)
+    driver.press("g l j E")
+    #expect(driver.effects == [.client(.openDetail(Self.order.key))])
+    #expect(driver.state.overlay?.kind == .fields && driver.screen.contains("nothing is changed"))
+  }
+
+  @Test("A type is changed by its letter; the text stays, and is said to be wrong until it is right")
+  func type() {
+    var driver = Self.opened(at: ["count"])
+    driver.press("t s")
+    #expect(driver.screen.contains("string"))
+    driver.press("enter")
+    #expect(Self.sent(&driver)?.fields["count"] == .string("3"))
+
+    driver = Self.opened(at: ["note"])
+    driver.press("t i")
+    #expect(driver.screen.contains("column 1: an integer has digits only"))
+    driver.press("enter")
+    #expect(driver.state.overlay?.kind == .fieldValue, "it is no integer yet")
+    driver.press("ctrl-n ctrl-p ctrl-p enter")
+    #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == false, "a string again, as it was")
+  }
+
+  @Test("ctrl-n goes through the types, and each conversion of a number keeps its digits")
+  func cycle() {
+    var driver = Self.opened(at: ["count"])
+    driver.press("enter ctrl-n enter")
+    #expect(Self.sent(&driver)?.fields["count"] == .double(3))
+  }
+
+  @Test("space switches a boolean; null and a time take no typing")
+  func quick() {
+    var driver = Self.opened(at: ["gift"])
+    driver.press("space")
+    Self.select(["note"], &driver)
+    driver.press("t n")
+    Self.select(["count"], &driver)
+    driver.press("t t ctrl-u")
+    driver.type("2026-03-02T11:58:03.123456789Z")
+    #expect(driver.screen.contains("the server keeps microseconds"))
+    driver.press("enter")
+    let edit = Self.sent(&driver)
+    #expect(edit?.fields["gift"] == .boolean(true) && edit?.fields["note"] == .null)
+    #expect(edit?.fields["count"] == .timestamp(Timestamp(seconds: 1_772_452_683, nanoseconds: 123_456_789)))
+  }
+
+  @Test("A text of several lines stays one, and a line break is typed with ctrl-j")
+  func lines() {
+    var driver = Self.opened(at: ["note"])
+    driver.press("enter ctrl-e ctrl-j")
+    driver.type("three")
+    driver.send(.input(.paste("\nfour"), at: driver.now))
+    #expect(driver.screen.contains("4 lines"))
+    driver.press("enter")
+    #expect(Self.sent(&driver)?.fields["note"] == "two\nlines\nthree\nfour")
+  }
+
+  @Test("A text that is too long for a line is not cut: typing it and pasting it are refused")
+  func long() {
+    let long = String(repeating: "x", count: 30_000)
+    var driver = Self.driver(Size(width: 80, height: 24), document("orders/a", ["text": .string(long)]))
+    driver.press("E")
+    driver.press("enter")
+    #expect(driver.state.toasts.last?.text.contains("$EDITOR") == true)
+    driver.press("a")
+    driver.type("n")
+    driver.press("enter")
+    driver.send(.input(.paste(long), at: driver.now))
+    #expect(driver.state.overlay?.field?.isEmpty == true)
+    #expect(driver.state.toasts.last?.text.contains("nothing was pasted") == true)
+  }
+
+  // MARK: Fields
+
+  @Test("a adds a field at a path, also inside maps and with names in back-quotes")
+  func adding() {
+    var driver = Self.opened(at: ["count"])
+    driver.press("a")
+    driver.type("shipTo.`x y`.new")
+    driver.press("enter")
+    driver.type("here")
+    driver.press("enter a ctrl-u")
+    driver.type("deep.er")
+    driver.press("enter ctrl-t i")
+    driver.type("5")
+    driver.press("enter")
+    let edit = Self.sent(&driver)
+    #expect(edit?.fields[FieldPath(segments: ["shipTo", "x y", "z"])] == 1)
+    guard case .patch(let fields, let mask)? = edit?.mutation(of: Self.order.key)?.operation else {
+      Issue.record("no update")
+      return
+    }
+    #expect(mask == FieldMask([FieldPath(segments: ["deep", "er"]), FieldPath(segments: ["shipTo", "x y", "new"])]))
+    #expect(fields == ["deep": ["er": 5], "shipTo": ["x y": ["new": "here"]]])
+  }
+
+  @Test(
+    "A name that is none, or lies in what is no map, is refused with the reason",
+    arguments: [
+      ("a..b", "segment is empty"), ("__x__", "reserved"), ("__name__", "document's own name"),
+      ("count.x", "count is no map: its type is integer"), ("items.x", "items is an array: select it"),
+    ])
+  func names(_ name: String, _ reason: String) {
+    var driver = Self.opened(at: ["count"])
+    driver.press("a")
+    driver.type(name)
+    driver.press("enter")
+    #expect(driver.state.overlay?.kind == .fieldName && driver.screen.contains(reason))
+  }
+
+  @Test("x deletes a field, once more keeps it, and u puts any change back")
+  func deleting() {
+    var driver = Self.opened(at: ["note"])
+    driver.press("x")
+    #expect(driver.screen.contains("deleted") && driver.screen.contains("update: mask [note]"))
+    driver.press("x")
+    #expect(driver.screen.contains("nothing is changed"))
+    driver.press("d")
+    Self.select(["shipTo", "city"], &driver)
+    driver.press("x")
+    Self.select(["gift"], &driver)
+    driver.press("space u")
+    guard case .patch(let fields, let mask)? = Self.sent(&driver)?.mutation(of: Self.order.key)?.operation else {
+      Issue.record("no update")
+      return
+    }
+    #expect(fields.isEmpty && mask == FieldMask([FieldPath("note"), FieldPath(segments: ["shipTo", "city"])]))
+  }
+
+  @Test("An element of an array is edited by its index, and the whole array is written, which is said before")
+  func arrays() {
+    var driver = Self.opened(at: ["items", "0"])
+    #expect(driver.screen.contains("in the array items, which is written as a whole"))
+    Self.retype("pot", &driver)
+    Self.select(["items"], &driver)
+    driver.press("a")
+    driver.type("cup")
+    driver.press("enter")
+    Self.select(["items", "1"], &driver)
+    driver.press("x ctrl-s")
+    #expect(driver.screen.contains("mask items") && driver.screen.contains("written as a whole: items"))
+    driver.press("esc")
+    #expect(
+      Self.sent(&driver)?.mutation(of: Self.order.key) == patch("orders/a", ["items": .array(["pot", "cup"])]))
+  }
+
+  @Test("A map is typed as JSON, and only what differs in it is written")
+  func json() {
+    var driver = Self.opened(at: ["shipTo"])
+    driver.press("enter ctrl-e ctrl-u")
+    driver.type("{\"city\": \"Delft\", \"x y\": {\"z\": ")
+    #expect(driver.screen.contains("column 32"))
+    driver.type("2}}")
+    driver.press("enter")
+    guard case .patch(_, let mask)? = Self.sent(&driver)?.mutation(of: Self.order.key)?.operation else {
+      Issue.record("no update")
+      return
+    }
+    #expect(mask == FieldMask([FieldPath(segments: ["shipTo", "x y", "z"])]))
+  }
+
+  // MARK: Transforms
+
+  @Test(
+    "Every transform is chosen like a type and leaves the field out of the mask",
+    arguments: [
+      ("T", "", .serverTimestamp), ("+", "2", .increment(.integer(2))), ("+", "-0.5", .increment(.double(-0.5))),
+      (">", "10", .maximum(.integer(10))), ("<", "1.5", .minimum(.double(1.5))),
+      ("A", "[\"a\", 1]", .arrayUnion(["a", 1])), ("R", "[\"a\"]", .arrayRemove(["a"])),
+    ] as [(String, String, FieldTransform.Operation)])
+  func transforms(_ letter: String, _ text: String, _ operation: FieldTransform.Operation) {
+    var driver = Self.opened(at: ["count"])
+    driver.press("t")
+    driver.type(letter)
+    #expect(driver.state.overlay?.field?.text != "3", "what the field holds is not what is added to it")
+    if !text.isEmpty {
+      driver.press("ctrl-u")
+      driver.type(text)
+      driver.press("enter")
+    }
+    #expect(driver.state.overlay?.kind == .fields)
+    driver.press("ctrl-s")
+    #expect(driver.screen.contains("1 transform, which the server computes") && driver.screen.contains("mask empty"))
+    driver.press("enter")
+    guard case .client(.edit(let edit))? = driver.effects.first else {
+      Issue.record("nothing was sent")
+      return
+    }
+    let mutation = edit.mutation(of: Self.order.key)
+    #expect(mutation?.operation == .patch(Fields(), FieldMask([])))
+    #expect(mutation?.transforms == [FieldTransform(path: FieldPath("count"), operation: operation)])
+  }
+
+  @Test("A transform of a new field in a new map has its row, and a value typed later takes its place")
+  func computed() {
+    var driver = Self.opened(at: ["count"])
+    driver.press("a ctrl-u")
+    driver.type("stats.at")
+    driver.press("enter ctrl-t")
+    driver.type("T")
+    #expect(
+      driver.state.overlay?.fieldEditor?.selectedPath == ["stats", "at"] && driver.screen.contains("server time"))
+    driver.press("t s")
+    driver.type("never")
+    driver.press("enter")
+    let edit = Self.sent(&driver)
+    #expect(edit?.transforms.isEmpty == true && edit?.fields["stats"] == .map(["at": "never"]))
+  }
+
+  // MARK: Sending
+
+  @Test("Before it is sent the write is shown as it goes: kind, mask, condition, and each field old and new")
+  func review() {
+    var driver = Self.opened(at: ["count"])
+    Self.retype("5", &driver)
+    Self.select(["note"], &driver)
+    driver.press("x")
+    Self.select(["paidAt"], &driver)
+    driver.press("t")
+    driver.type("T")
+    driver.press("s")
+    for text in [
+      "update orders/a", "mask count, note", "on condition that the document exists", "1 transform",
+      "~ count", "3 → 5", "- note", "→ deleted", "* paidAt", "the server's time", "[ Send ]",
+    ] { #expect(driver.screen.contains(text), "\(text)") }
+    driver.press("y")
+    guard case .terminal(.copy(let text))? = driver.effects.first else {
+      Issue.record("nothing was copied")
+      return
+    }
+    #expect(text.contains("\"update\": \"orders/a\"") && text.contains("{\"$serverTimestamp\": true}"))
+    driver.press("esc")
+    #expect(driver.state.overlay?.kind == .fields, "back to the fields")
+  }
+
+  @Test("Nothing is sent where nothing was changed, or where Firestore would refuse it")
+  func refused() {
+    var driver = Self.opened(at: ["count"])
+    #expect(Self.sent(&driver) == nil)
+    #expect(driver.state.toasts.last?.text == "nothing was changed")
+    driver.press("esc")
+
+    var deep = "1"
+    for _ in 0..<21 { deep = "{\"m\": \(deep)}" }
+    driver.press("t m ctrl-e ctrl-u")
+    driver.type(deep)
+    #expect(driver.screen.contains("nested more than 20 levels"))
+  }
+
+  @Test("Unsent edits ask before they are dropped, and come back when the answer is no", arguments: ["esc", "ctrl-c"])
+  func leaving(_ key: String) {
+    var driver = Self.opened(at: ["gift"])
+    driver.press("space")
+    driver.press(key)
+    #expect(driver.screen.contains("1 change of orders/a was not sent"))
+    driver.press("enter")
+    #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == true)
+    driver.press(key)
+    driver.press("tab enter")
+    #expect(driver.state.overlay == nil && driver.effects.isEmpty)
+
+    driver.press("E esc")
+    #expect(driver.state.overlay == nil, "without edits nothing is asked")
+  }
+
+  @Test("Neither q nor Q quits from the editor, nor does a question of another write drop its edits")
+  func staying() {
+    var driver = Self.opened(at: ["gift"])
+    driver.press("space Q")
+    #expect(driver.effects.isEmpty && driver.state.overlay?.fieldEditor != nil)
+    let conflict = UndoConflict(
+      batch: BatchID(7), isRedo: false, documents: [.init(key: key("orders/b"), left: [:], now: ["n": 1])])
+    driver.client(.undoConflict(conflict), at: 2)
+    #expect(driver.state.overlay?.kind == .decision)
+    driver.press("esc")
+    #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == true)
+  }
+
+  @Test("A conflict comes back with the same edits beside what is there now, and as a creation if it was deleted")
+  func conflict() {
+    var driver = Self.opened(at: ["count"])
+    Self.retype("5", &driver)
+    let edit = Self.sent(&driver)
+    func conflict(over now: Fields?) -> EditConflict {
+      EditConflict(
+        key: Self.order.key, fields: [.init(path: FieldPath("count"), base: 3, mine: 5, theirs: now?["count"])],
+        isDeleted: now == nil, overwriting: [], keepingTheirs: [], replacing: [], again: .fields(over: now))
+    }
+    driver.client(.editConflict(conflict(over: ["count": 4, "other": 1])), at: 3)
+    #expect(driver.screen.contains("Somebody else changed what you edited"))
+    driver.press("e")
+    #expect(driver.screen.contains("was 4"))
+    let again = Self.sent(&driver)
+    #expect(again?.base == ["count": 4, "other": 1] && again?.fields == ["count": 5, "other": 1])
+
+    let gone = Document(key: Self.order.key, version: SnapshotVersion(at(4)), state: .missing)
+    driver.client(.detail(Self.order.key, remote: gone, overlay: nil, local: gone), at: 4)
+    driver.client(.editConflict(conflict(over: nil)), at: 4)
+    driver.press("e")
+    let made = Self.sent(&driver)
+    #expect(made?.subject == .documentToCreate(Self.order.key))
+    #expect(made?.fields == ["count": 5, "other": 1] && edit?.subject == .document(Self.order.key))
+  }
+
+  @Test("e goes on in $EDITOR with the changes so far, unless there are transforms, which a text has none for")
+  func text() {
+    var driver = Self.opened(at: ["count"])
+    Self.retype("5", &driver)
+    driver.press("e")
+    guard case .terminal(.edit(let request))? = driver.effects.first else {
+      Issue.record("no text")
+      return
+    }
+    #expect(request.subject == .document(Self.order.key))
+    #expect(request.original.contains("\"count\": 3") && request.text.contains("\"count\": 5"))
+
+    driver = Self.opened(at: ["count"])
+    driver.press("t")
+    driver.type("T")
+    driver.press("e")
+    #expect(driver.effects.isEmpty && driver.state.toasts.last?.text.contains("a text has no transforms") == true)
+  }
+
+  // MARK: Places
+
+  /// Where a text is on the screen.
+  private func place(_ text: String, _ driver: Driver) throws -> (Int, Int) {
+    let lines = driver.screen.split(separator: "\n", omittingEmptySubsequences: false)
+    let row = try #require(lines.firstIndex { $0.contains(text) })
+    let range = try #require(lines[row].firstRange(of: text))
+    return (lines[row].distance(from: lines[row].startIndex, to: range.lowerBound), row)
+  }
+
+  @Test("What looks like a button is one: adding, a type, a fold, sending, going back")
+  func mouse() throws {
+    var driver = Self.opened(at: ["count"])
+    func click(_ text: String, _ driver: inout Driver, right: Int = 1) throws {
+      let (x, y) = try place(text, driver)
+      driver.mouse(.press, x + right, y)
+    }
+    try click("boolean", &driver)
+    #expect(driver.state.overlay?.kind == .fieldType && driver.state.overlay?.fieldEditor?.selectedPath == ["gift"])
+    try click("b  boolean", &driver)
+    driver.press("ctrl-u")
+    driver.type("true")
+    driver.press("enter")
+    try click("items   ", &driver, right: -2)
+    #expect(driver.state.overlay?.fieldEditor?.selected?.isOpen == false)
+    try click("[ + add a field ]", &driver)
+    #expect(driver.state.overlay?.kind == .fieldName)
+    driver.press("esc s")
+    try click("[ Back ]", &driver)
+    #expect(driver.state.overlay?.kind == .fields)
+    driver.press("s")
+    try click("[ Send ]", &driver)
+    guard case .client(.edit(let edit))? = driver.effects.first else {
+      Issue.record("nothing was sent")
+      return
+    }
+    #expect(edit.mutation(of: Self.order.key) == patch("orders/a", ["gift": true]))
+  }
+
+  @Test(
+    "On the smallest screens a field is edited, reviewed and sent as anywhere",
+    arguments: [(60, 16), (40, 12), (24, 4)])
+  func small(_ width: Int, _ height: Int) {
+    var driver = Self.driver(Size(width: width, height: height))
+    driver.press("0 g E")
+    #expect(driver.state.overlay?.fieldEditor?.selectedPath == ["count"])
+    driver.press("enter ctrl-u")
+    driver.type("1x")
+    #expect(driver.canvas().cursor != nil)
+    if height > 4 { #expect(driver.screen.contains("! column 2")) }
+    driver.press("backspace enter ctrl-s")
+    #expect(driver.screen.contains("3 → 1") || height < 5)
+    #expect(driver.screen.contains("[ Send ]"))
+    driver.press("enter")
+    #expect(driver.effects.count == 1)
+  }
+
+  @Test("Of ten thousand fields those on the screen are looked at, and the last is as near as the first")
+  func large() {
+    let many = Fields((0..<10_000).map { ("f\($0)", .integer(Int64($0))) })
+    var driver = Self.driver(Size(width: 120, height: 36), document("orders/a", many))
+    driver.press("E")
+    #expect(driver.state.overlay?.fieldEditor?.rows.count == 10_001)
+    driver.press("G k enter ctrl-u")
+    driver.type("-1")
+    driver.press("enter")
+    #expect(Self.sent(&driver)?.mutation(of: Self.order.key) == patch("orders/a", ["f9999": -1]))
+  }
+}

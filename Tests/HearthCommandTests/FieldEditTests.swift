@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreTesting
+import Testing
+
+@testable import HearthCommand
+
+/// What the field editor sends, over a client and a backend.
+@Suite("Field edits", .timeLimit(.minutes(1))) @MainActor
+struct FieldEditTests {
+  private static let order = key("orders/a")
+
+  private static func edit(
+    _ base: Fields, _ fields: Fields, _ transforms: FieldTransform.Operation? = nil
+  ) -> FieldEdit {
+    FieldEdit(
+      subject: .document(order), base: base, fields: fields,
+      transforms: transforms.map { [FieldTransform(path: FieldPath("n"), operation: $0)] } ?? [])
+  }
+
+  @Test("An edit writes its fields and what the server computes, and is undone as one")
+  func written() async throws {
+    try await BridgeHarness.run { test in
+      try await test.others(set("orders/a", ["status": "new", "n": 1, "note": "x"]))
+      test.bridge.perform(.openDetail(Self.order))
+      try await test.detail { $0?.exists == true }
+      let base: Fields = ["status": "new", "n": 1, "note": "x"]
+      test.bridge.perform(.edit(Self.edit(base, ["status": 5, "n": 1], .increment(.integer(2)))))
+      try await test.acknowledged()
+      #expect(try await test.stored("orders/a") == ["status": 5, "n": 3])
+
+      test.bridge.perform(.undo())
+      _ = try await test.notice("undone")
+      #expect(try await test.stored("orders/a")?["status"] == "new")
+      #expect(try await test.stored("orders/a")?["note"] == "x")
+    }
+  }
+
+  @Test("A new document gets an id of its own, which is told, and undoing it deletes it")
+  func created() async throws {
+    try await BridgeHarness.run { test in
+      test.bridge.perform(
+        .edit(
+          FieldEdit(subject: .newDocument(in: ResourcePath("cities")), base: [:], fields: ["n": 1], transforms: [])))
+      let path = try await test.notice("new document").split(separator: " ").last.map(String.init) ?? ""
+      try await test.acknowledged()
+      #expect(path.hasPrefix("cities/"))
+      #expect(try await test.stored(path) == ["n": 1])
+      test.bridge.perform(.undo())
+      _ = try await test.notice("undone")
+      #expect(try await test.stored(path) == nil)
+    }
+  }
+
+  @Test("What somebody else changed since the editor was opened is asked about, and nothing is written before")
+  func conflict() async throws {
+    try await BridgeHarness.run { test in
+      try await test.others(set("orders/a", ["status": "theirs", "other": 1]))
+      test.bridge.perform(.openDetail(Self.order))
+      try await test.detail { $0?.exists == true }
+      test.bridge.perform(.edit(Self.edit(["status": "new"], ["status": "mine"])))
+      let conflict = try await test.next { if case .editConflict(let conflict) = $0 { conflict } else { nil } }
+      #expect(conflict.again == .fields(over: ["status": "theirs", "other": 1]))
+      #expect(conflict.overwriting == [patch("orders/a", ["status": "mine"])])
+      #expect(
+        conflict.fields.first { $0.path == FieldPath("status") }
+          == .init(path: FieldPath("status"), base: "new", mine: "mine", theirs: "theirs"))
+      #expect(try await test.stored("orders/a")?["status"] == "theirs")
+    }
+  }
+
+  private func standing(_ edit: FieldEdit, now: Fields?) throws -> EditStanding {
+    let document = Document(
+      key: Self.order, version: SnapshotVersion(microseconds: 1),
+      state: now.map { .found(DocumentData($0)) } ?? .missing)
+    return DocumentEdit.standing(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
+  }
+
+  @Test("A change of other fields, an increment of what others changed, and a time that was filled in ask nothing")
+  func beside() throws {
+    #expect(try standing(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
+    #expect(
+      try standing(Self.edit(["n": 1], ["n": 1], .increment(.integer(1))), now: ["n": 5]) == .beside([FieldPath("n")]))
+    let pending = Value.serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 1), previous: nil))
+    let base: Fields = ["at": pending, "n": 1]
+    #expect(
+      try standing(Self.edit(base, ["at": pending, "n": 2]), now: ["at": .timestamp(Timestamp(seconds: 2)), "n": 1])
+        == .alone)
+  }
+
+  @Test("A server time over what somebody else wrote is asked about, and so is a document that is gone")
+  func disputed() throws {
+    guard case .conflict(let time) = try standing(Self.edit(["n": 1], ["n": 1], .serverTimestamp), now: ["n": 2]) else {
+      Issue.record("no conflict")
+      return
+    }
+    #expect(time.keepingTheirs.isEmpty && time.overwriting.first?.transforms.count == 1)
+    guard case .conflict(let gone) = try standing(Self.edit(["n": 1], ["n": 2]), now: nil) else {
+      Issue.record("no conflict")
+      return
+    }
+    #expect(gone.isDeleted && gone.again == .fields(over: nil) && gone.replacing == [set("orders/a", ["n": 2])])
+  }
+}
