@@ -40,7 +40,7 @@ struct EditedFields: Sendable {
   mutating func put(_ value: Value?, at path: [String]) {
     dropTransforms(touching: fieldPath(of: path))
     if case .map(let new)? = Value.map(fields).replacing(path[...], with: value) { fields = new }
-    changes = FieldChange.written(base, fields)
+    noteChanges(below: path.first)
   }
 
   /// Has the server compute a field; its own value stays out of the write.
@@ -58,6 +58,16 @@ struct EditedFields: Sendable {
     for change in changes { result.put(change.new, at: change.path.segments) }
     for transform in transforms { result.transform(transform.operation, at: transform.path.segments) }
     return result
+  }
+
+  /// Compares one field of the top level again: a document may have very many.
+  private mutating func noteChanges(below name: String?) {
+    guard let name else { return }
+    var (before, after) = (Fields(), Fields())
+    before[name] = base[name]
+    after[name] = fields[name]
+    changes.removeAll { $0.path.first.equalsUTF8(name) }
+    changes = (changes + FieldChange.written(before, after)).sorted { $0.path < $1.path }
   }
 
   private mutating func dropTransforms(touching path: FieldPath) {

@@ -28,13 +28,29 @@ struct EditedRows {
   }
 
   private func collect(_ base: Fields, _ now: Fields, below parent: [String], into rows: inout [EditedRow]) {
-    var names = FieldChange.mergedNames(base, now)
+    // Both are in order, so that neither has to be searched.
+    var (old, new) = (base.entries[...], now.entries[...])
+    while let name = [old.first?.name, new.first?.name].compactMap(\.self).min(by: { $0.compareUTF8($1) == .ascending })
+    {
+      var (before, after): (Value?, Value?)
+      if let entry = old.first, entry.name.equalsUTF8(name) {
+        before = entry.value
+        old = old.dropFirst()
+      }
+      if let entry = new.first, entry.name.equalsUTF8(name) {
+        after = entry.value
+        new = new.dropFirst()
+      }
+      collect(before, after, parent + [name], into: &rows)
+    }
+    var computed: Set<String> = []
     for transform in edited.transforms {
       let path = transform.path.segments
-      guard path.count > parent.count, path.starts(with: parent), !names.contains(path[parent.count]) else { continue }
-      names.append(path[parent.count])
+      guard path.count > parent.count, path.starts(with: parent) else { continue }
+      let name = path[parent.count]
+      guard base[name] == nil, now[name] == nil, computed.insert(name).inserted else { continue }
+      collect(nil, nil, parent + [name], into: &rows)
     }
-    for name in names { collect(base[name], now[name], parent + [name], into: &rows) }
   }
 
   private func collect(_ base: Value?, _ now: Value?, _ path: [String], into rows: inout [EditedRow]) {

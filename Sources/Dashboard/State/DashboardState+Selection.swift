@@ -87,7 +87,12 @@ extension DashboardState {
   /// The lines of the open document.
   var detailLines: [DetailContent.Line] { detail.map { DetailContent.lines(of: $0, in: self) } ?? [] }
 
-  var selectedLine: DetailContent.Line? { detail?.cursor.id.flatMap { id in detailLines.first { $0.id == id } } }
+  var selectedLine: DetailContent.Line? {
+    guard let cursor = detail?.cursor, let id = cursor.id else { return nil }
+    let lines = detailLines
+    if lines.indices.contains(cursor.index), lines[cursor.index].id == id { return lines[cursor.index] }
+    return lines.first { $0.id == id }
+  }
 
   /// How many of the open document's lines match the search.
   var matchCount: (matching: Int, all: Int) {

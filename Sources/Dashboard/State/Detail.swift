@@ -22,17 +22,17 @@ package struct Detail: Sendable {
   package let key: DocumentKey
   package internal(set) var tab = Tab.data
   /// The backend's version as cached.
-  var remote: Document?
+  var remote: Document? { didSet { fieldLines = nil } }
   /// What the queued writes amount to.
-  var overlay: Mutation?
+  var overlay: Mutation? { didSet { fieldLines = nil } }
   /// What listeners see.
-  var local: Document?
-  var isLoaded = false
+  var local: Document? { didSet { fieldLines = nil } }
+  var isLoaded = false { didSet { fieldLines = nil } }
   /// Whether it only shows what the tree has, while the tree's cursor passes.
-  var isPreview = false
-  var folding = Folding.automatic
+  var isPreview = false { didSet { fieldLines = nil } }
+  var folding = Folding.automatic { didSet { fieldLines = nil } }
   /// Fields whose folding differs from what `folding` says.
-  var toggled: Set<[String]> = []
+  var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
   /// The version that the Diff tab shows; the newest for `nil`.
   var version: Int?
   /// Whether texts that are wider than their column go on in the lines below.
@@ -42,8 +42,14 @@ package struct Detail: Sendable {
   /// Which line was selected when the search began.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()
+  /// The lines of the fields, kept while neither they nor their folding change: a document may have very many.
+  private(set) var fieldLines: [DetailContent.Line]?
 
   init(_ key: DocumentKey) { self.key = key }
+
+  mutating func keepFieldLines() {
+    if fieldLines == nil, tab == .data { fieldLines = DetailContent.fieldLines(of: self) }
+  }
 
   /// Folds or unfolds all fields.
   mutating func fold(_ folding: Folding) {

@@ -34,7 +34,10 @@ enum DetailContent {
 
   private static func note(_ text: String) -> [Line] { [Line(id: ["note"], content: .note(text))] }
 
-  private static func data(_ detail: Detail) -> [Line] {
+  private static func data(_ detail: Detail) -> [Line] { detail.fieldLines ?? fieldLines(of: detail) }
+
+  /// The fields, or why there are none.
+  static func fieldLines(of detail: Detail) -> [Line] {
     guard let shown = detail.local ?? detail.remote else {
       if detail.isPreview { return note("no document: there are documents below it") }
       return note(detail.isLoaded ? "not in the cache" : "loading")
@@ -123,7 +126,8 @@ enum DetailContent {
       return [head]
         + conflict.fields.flatMap { field in
           let id = ["conflict", conflict.batch.description] + field.path.segments
-          let own = "\(field.mine.map { "wrote " + ValueText.short($0) } ?? "removed"), now \(text(of: now?[field.path]))"
+          let own =
+            "\(field.mine.map { "wrote " + ValueText.short($0) } ?? "removed"), now \(text(of: now?[field.path]))"
           let others = "over \(text(of: field.theirs)), saw \(text(of: field.base))"
           return [
             Line(id: id, content: .fact(field.path.canonicalText, own)),

@@ -30,7 +30,7 @@ extension DashboardState {
     case .feed: select(&feed.cursor, feed.shown)
     case .detail:
       guard var open = detail else { return }
-      select(&open.cursor, detailLines.map(\.id))
+      select(&open.cursor, detailLines.lazy.map(\.id))
       detail = open
     case .network: break
     }

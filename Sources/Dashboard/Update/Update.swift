@@ -62,8 +62,9 @@ extension DashboardState {
     writes.cursor.settle(in: writes.rows.map(\.batch), height: listHeight(of: .writes, layout))
     if feed.isPaused { feed.cursor.settle(in: feed.shown, height: listHeight(of: .feed, layout)) }
     if detail != nil {
-      let (ids, height) = (detailLines.map(\.id), listHeight(of: .detail, layout))
-      detail?.cursor.settle(in: ids, height: height)
+      detail?.keepFieldLines()
+      let (lines, height) = (detailLines, listHeight(of: .detail, layout))
+      detail?.cursor.settle(in: lines.lazy.map(\.id), height: height)
     }
     if overlay == nil, let held = heldEditor {
       overlay = .fields(held)
