@@ -53,6 +53,8 @@ package enum ClientEvent: Sendable {
   case undoConflict(UndoConflict)
   /// The text that came back from the editor cannot be written. The text is kept, so that nothing typed is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
+  /// The user's editor could not be run, or ended without a text to be written.
+  case editorGaveUp(String)
   /// The answer to `Effect.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)
   /// All indexes of the cache, after every change and every step of filling one.

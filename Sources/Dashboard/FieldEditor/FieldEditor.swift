@@ -21,6 +21,8 @@ package struct FieldEditor: Sendable {
   private(set) var toggled: Set<[String]> = []
   var cursor = Cursor<Int>()
   var mode = Mode.browsing
+  /// What others have changed since the editor was opened.
+  private(set) var changedMeanwhile: [FieldPath] = []
 
   init(_ subject: FieldEdit.Subject, _ fields: Fields, in database: DatabaseID) {
     self.subject = subject
@@ -52,8 +54,17 @@ package struct FieldEditor: Sendable {
       for transform in edited.transforms { editor.edited.transform(transform.operation, at: transform.path.segments) }
     }
     editor.mode = .browsing
+    editor.changedMeanwhile = []
     editor.list()
     return editor
+  }
+
+  /// The document is now as told; times that the server has filled in are no change by others.
+  mutating func note(_ now: Fields) {
+    changedMeanwhile = FieldChange.written(edited.base, now).filter { change in
+      if case .serverTimestamp? = change.old { false } else { true }
+    }
+    .map(\.path)
   }
 
   /// What is sent.

@@ -65,6 +65,8 @@ package struct DashboardState: Sendable {
   var heldEditor: FieldEditor?
   /// The field editor whose edit was sent last, for when it comes back with a conflict.
   var sentEditor: FieldEditor?
+  /// The field editor whose edits were handed to the user's editor of texts, for when that gives nothing back.
+  var textEditor: FieldEditor?
   var lastInterrupt: Timestamp?
   var lastClick: (point: Point, time: Timestamp)?
 

@@ -36,6 +36,9 @@ extension DashboardState {
       detail?.local = local
       detail?.isLoaded = true
       if let local { note(local, in: Query(path: key.path)) }
+      if let fields = local?.data?.fields, self.overlay?.fieldEditor?.key == key {
+        self.overlay?.fieldEditor?.note(fields)
+      }
     case .conflict(let conflict): receive(conflict)
     case .editConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
     case .undoConflict(let conflict): interject(.list(ListOverlay(content: .decision(Decision(conflict)))))
@@ -45,6 +48,10 @@ extension DashboardState {
           Confirmation(
             title: "Not written", body: ["line \(line), column \(column): \(reason)", "Your text is kept."],
             action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
+    case .editorGaveUp(let reason):
+      toast(.warning, reason)
+      if let editor = textEditor, editor.hasUnsentEdits { interject(.fields(editor)) }
+      textEditor = nil
     case .explained(let query, let result): receive(result, of: query)
     case .indexes(let states): return receive(states)
     case .notice(let kind, let text): toast(kind, text)

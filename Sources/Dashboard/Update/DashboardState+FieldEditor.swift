@@ -168,6 +168,7 @@ extension DashboardState {
   mutating func editAsText() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
+    textEditor = editor
     let edit = editor.edit
     let database = configuration.database
     func text(_ fields: Fields) -> String {

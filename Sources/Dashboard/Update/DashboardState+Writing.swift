@@ -85,7 +85,8 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  func editDocument() -> [Effect] {
+  mutating func editDocument() -> [Effect] {
+    textEditor = nil
     guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
     return [.terminal(.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields))))]
   }

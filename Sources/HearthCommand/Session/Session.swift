@@ -280,9 +280,9 @@ final class Session {
         }
         adoptSize()
         if status == 0 { await write(try file.text(), for: request) }
-        if let failure = editor.failure(status) { notify(.warning, failure) }
+        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now)) }
       } catch {
-        notify(.error, "The text cannot be handed to an editor: \(error)")
+        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now))
       }
       editing = nil
     }

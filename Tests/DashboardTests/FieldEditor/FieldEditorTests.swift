@@ -463,4 +463,33 @@ struct FieldEditorTests {
     driver.press("enter")
     #expect(Self.sent(&driver)?.mutation(of: Self.order.key) == patch("orders/a", ["f9999": -1]))
   }
+
+  @Test("What others change while the editor is open is said in it; what the server fills in is not")
+  func meanwhile() {
+    var driver = Self.opened(at: ["count"])
+    Self.retype("5", &driver)
+    let theirs = document("orders/a", at: 3, ["count": 4, "gift": false])
+    driver.client(.detail(theirs.key, remote: theirs, overlay: nil, local: theirs), at: 3)
+    #expect(driver.screen.contains("! changed since you began: count, items"))
+    #expect(Self.sent(&driver)?.base["count"] == 3, "what its author saw")
+  }
+
+  @Test("Edits that were handed to $EDITOR come back when that gives nothing back")
+  func gaveUp() {
+    var driver = Self.opened(at: ["count"])
+    Self.retype("5", &driver)
+    driver.press("e")
+    driver.client(.editorGaveUp("No editor"), at: 3)
+    #expect(driver.state.overlay?.fieldEditor?.edited.fields["count"] == 5)
+    #expect(driver.state.toasts.last?.text == "No editor")
+  }
+
+  @Test("A time is shown to its last digit, and few bytes as they are")
+  func exact() {
+    let order = document(
+      "orders/a", ["at": .timestamp(Timestamp(seconds: 0, nanoseconds: 1_002_000)), "raw": .bytes([104, 105])])
+    var driver = Self.driver(Size(width: 120, height: 36), order)
+    driver.press("E")
+    #expect(driver.screen.contains("1970-01-01T00:00:00.001002Z") && driver.screen.contains("aGk="))
+  }
 }

@@ -83,10 +83,13 @@ struct FieldEditorDialog {
     return line
   }
 
-  /// Few bytes are shown, of more how many they are.
+  /// Few bytes are shown, of more how many they are; of a time as much as it has.
   private func text(of value: Value) -> String {
-    if case .bytes(let bytes) = value, bytes.count <= 24 { return FieldText.text(of: value, in: editor.database) }
-    return ValueText.short(value)
+    switch value {
+    case .bytes(let bytes) where bytes.count <= 24: FieldText.text(of: value, in: editor.database)
+    case .timestamp(let time) where !time.nanoseconds.isMultiple(of: 1_000_000): time.rfc3339Text
+    default: ValueText.short(value)
+    }
   }
 
   private func addType(_ kind: FieldKind, to line: inout Line, _ geometry: FieldEditorGeometry) {
@@ -145,12 +148,12 @@ struct FieldEditorDialog {
         role: role, clip: area)
     }
     if area.height < 3 {
-      if case .browsing = editor.mode { put(summary, .textMuted, at: 0) } else { put(text, role, at: 0) }
+      if case .browsing = editor.mode { put(summary.0, summary.1, at: 0) } else { put(text, role, at: 0) }
       return
     }
     geometry.dialog.rule(at: area.y, on: &canvas, glyphs)
     put(text, role, at: 1)
-    put(summary, .textMuted, at: 2)
+    put(summary.0, summary.1, at: 2)
   }
 
   /// What is to be said of the row, or of what is typed in it.
@@ -184,14 +187,22 @@ struct FieldEditorDialog {
     return entry.kind.example
   }
 
-  private var summary: String {
+  /// What the edits come to, or that they are no longer over what the document is.
+  private var summary: (String, Role) {
+    let meanwhile = editor.changedMeanwhile
+    if !meanwhile.isEmpty {
+      let names = meanwhile.prefix(20).map(\.canonicalText).joined(separator: ", ")
+      return ("! changed since you began: \(names)", .warn)
+    }
     let edit = editor.edit
-    if editor.isNew { return "set: a new document with \(editor.edited.fields.count + edit.transforms.count) fields" }
-    guard editor.edited.isChanged else { return "update: nothing yet" }
+    if editor.isNew {
+      return ("set: a new document with \(editor.edited.fields.count + edit.transforms.count) fields", .textMuted)
+    }
+    guard editor.edited.isChanged else { return ("update: nothing yet", .textMuted) }
     let mask = editor.edited.changes.prefix(20).map(\.path.canonicalText).joined(separator: ", ")
     let count = edit.transforms.count
     let transforms = count == 0 ? "" : " \(glyphs.bullet) \(count) transform\(count == 1 ? "" : "s")"
-    return "update: mask [\(mask)]\(transforms)"
+    return ("update: mask [\(mask)]\(transforms)", .textMuted)
   }
 
   // MARK: Types

@@ -33,6 +33,21 @@ struct FieldReviewDialog {
     line.skip(2)
     line.add(FieldReviewGeometry.back)
     canvas.put(line, x: area.x, y: geometry.buttons, width: area.width)
+    drawSelected(geometry, on: &canvas)
+  }
+
+  /// All of what the selected row says, where there is room.
+  private func drawSelected(_ geometry: FieldReviewGeometry, on canvas: inout Canvas) {
+    guard review.rows.indices.contains(review.cursor.index) else { return }
+    let row = review.rows[review.cursor.index]
+    let area = geometry.dialog.content
+    let words = (row.old.map { "\($0) \(glyphs.arrow) " } ?? "") + row.new
+    guard row.name.count + words.count + 12 > area.width else { return }
+    let lines = WrappedText.lines("\(row.name) \(words)", width: max(8, area.width - 2), glyphs.ellipsis)
+    let top = geometry.buttons + 2
+    for (offset, text) in lines.prefix(max(0, area.maxY - top)).enumerated() {
+      canvas.put(text, at: Point(x: area.x + 1, y: top + offset), role: .textMuted, clip: area)
+    }
   }
 
   private func field(_ row: FieldReview.Row, width: Int) -> Line {
