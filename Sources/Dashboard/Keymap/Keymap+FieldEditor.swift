@@ -7,7 +7,7 @@ extension Keymap {
   /// Opens the field editor from a pane.
   static func editFields(in pane: Pane) -> Command {
     Command(
-      "edit-fields", "E", in: .pane(pane), "edit the fields here, with their types",
+      "edit-fields", "E", in: .pane(pane), "edit the fields here, with types",
       hint: pane == .detail ? "fields" : nil, 11, writes: true, unless: { $0.reasonAgainstEditing },
       run: { $0.editFields() })
   }

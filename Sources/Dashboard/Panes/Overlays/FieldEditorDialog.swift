@@ -174,7 +174,9 @@ struct FieldEditorDialog {
     let name = editor.edited.fieldPath(of: row.path).canonicalText
     if editor.edited.isInArray(row.path) { return ("in the array \(name), which is written as a whole", .textMuted) }
     guard let old = editor.edited.base.value(at: row.path) else { return (name, .textMuted) }
-    return ("\(name) \(glyphs.bullet) was \(FieldKind(old).title) \(ValueText.short(old))", .textMuted)
+    let isChanged = editor.edited.fields.value(at: row.path) != old || editor.edited.transform(at: row.path) != nil
+    let words = "\(isChanged ? "was " : "")\(FieldKind(old).title) \(ValueText.short(old))"
+    return ("\(name) \(glyphs.bullet) \(words)", .textMuted)
   }
 
   private func note(on entry: FieldEntry) -> String {
