@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreJSON
 import FirestoreModel
 import TerminalCanvas
 
-/// The field editor: opening it, its keys, and sending what it comes to.
+/// The field editor: opening it, and its keys.
 extension DashboardState {
   // MARK: Opening
 
@@ -132,128 +131,5 @@ extension DashboardState {
     guard acceptFieldValue() else { return }
     overlay?.fieldEditor?.move(by: step)
     _ = typeField()
-  }
-
-  // MARK: Leaving
-
-  /// `esc`: a step back, and from the fields out of the editor, not without a question where edits would be lost.
-  mutating func leaveFieldEditor() -> [Effect] {
-    guard var editor = overlay?.fieldEditor else { return [] }
-    if editor.stepBack() {
-      overlay = .fields(editor)
-      return []
-    }
-    guard editor.hasUnsentEdits else {
-      overlay = nil
-      return []
-    }
-    let count = editor.edited.changeCount
-    heldEditor = editor
-    overlay = .confirm(
-      Confirmation(
-        title: "Leave the editor",
-        body: [
-          "\(count) change\(count == 1 ? "" : "s") of \(editor.subject.place) \(count == 1 ? "was" : "were") not sent."
-        ],
-        action: count == 1 ? "Drop it" : "Drop them", subject: .dropEdits))
-    return []
-  }
-
-  var reasonAgainstTextEditor: String? {
-    overlay?.fieldEditor?.edited.transforms.isEmpty == false
-      ? "a text has no transforms: send them first, or u takes them back" : nil
-  }
-
-  /// Goes on in the user's editor, with what was changed so far in the text.
-  mutating func editAsText() -> [Effect] {
-    guard let editor = overlay?.fieldEditor else { return [] }
-    overlay = nil
-    textEditor = editor
-    let edit = editor.edit
-    let database = configuration.database
-    func text(_ fields: Fields) -> String {
-      fields.isEmpty ? "{\n  \n}\n" : DocumentJSON.text(of: fields, relativeTo: database)
-    }
-    var request = EditRequest(edit.subject.request, text: text(edit.base))
-    request.text = text(edit.fields)
-    return [.terminal(.edit(request))]
-  }
-
-  // MARK: Sending
-
-  mutating func reviewEdit() {
-    guard acceptFieldValue(), let editor = overlay?.fieldEditor else { return }
-    let exists = editor.isNew && editor.key.map { document($0)?.exists == true } ?? false
-    overlay?.fieldEditor?.review = FieldReview(editor, exists: exists)
-  }
-
-  var reasonAgainstSending: String? { overlay?.fieldEditor?.review?.problem }
-
-  mutating func sendEdit() -> [Effect] {
-    guard let editor = overlay?.fieldEditor else { return [] }
-    overlay = nil
-    sentEditor = editor
-    return [.client(.edit(editor.edit))]
-  }
-
-  func copyReviewed() -> [Effect] {
-    (overlay?.fieldEditor?.review?.text).map { [.terminal(.copy($0))] } ?? []
-  }
-
-  // MARK: Places
-
-  /// Brings the editor's lists back onto the screen.
-  mutating func settleEditor(_ layout: Layout) {
-    guard var editor = overlay?.fieldEditor else { return }
-    let geometry = FieldEditorGeometry(editor, layout)
-    switch editor.mode {
-    case .choosing(var cursor, let entry):
-      cursor.settle(in: FieldKind.allCases.indices, height: geometry.types.height)
-      editor.mode = .choosing(cursor, entry)
-    case .reviewing(var review):
-      let place = FieldReviewGeometry(review, layout, self)
-      review.cursor.settle(in: review.rows.indices, height: place.rows.height)
-      editor.mode = .reviewing(review)
-    case .browsing, .naming, .typing:
-      editor.cursor.settle(in: editor.rows.indices, height: geometry.rows.height)
-    }
-    overlay = .fields(editor)
-  }
-
-  /// A click into the editor: on a field, its fold or its type, a type of the list, or a button.
-  mutating func press(_ editor: FieldEditor, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
-    let geometry = FieldEditorGeometry(editor, layout)
-    func row(_ cursor: Cursor<Int>, _ count: Int, _ area: Rect) -> Int? {
-      let shown = cursor.rows(count: count, height: area.height)
-      guard area.contains(point) else { return nil }
-      let index = shown.lowerBound + point.y - area.y
-      return shown.contains(index) ? index : nil
-    }
-    switch editor.mode {
-    case .choosing(let cursor, _):
-      guard let index = row(cursor, FieldKind.allCases.count, geometry.types) else { return [] }
-      overlay?.fieldEditor?.take(FieldKind.allCases[index], now: now)
-    case .reviewing(let review):
-      let place = FieldReviewGeometry(review, layout, self)
-      if let isSending = place.isSending(at: point) { return run(isSending ? "accept" : "cancel") }
-      if let index = row(review.cursor, review.rows.count, place.rows) {
-        return moveInEditor(by: index - review.cursor.index)
-      }
-    case .naming, .typing: break
-    case .browsing:
-      guard let index = row(editor.cursor, editor.rows.count, geometry.rows) else { return [] }
-      overlay?.fieldEditor?.select(index)
-      let row = editor.rows[index]
-      if row.isAddition {
-        nameField()
-      } else if row.isOpen != nil, geometry.foldColumns(of: row).contains(point.x) {
-        overlay?.fieldEditor?.toggle(row.path)
-      } else if geometry.typeColumns.contains(point.x) {
-        chooseType()
-      } else if isDouble {
-        return run(Key(.enter))
-      }
-    }
-    return []
   }
 }
