@@ -46,85 +46,37 @@ struct ExportCommand: AsyncParsableCommand {
     let path = try path.map { try DataPath.any($0) }
     try locations.requireData()
     let connection = try locations.connect()
-    let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
-    var roots: [ResourcePath] = []
-    if let path {
-      roots = [path]
-    } else {
-      roots = try await connection.datastore.listCollectionIDs(below: .root).map { ResourcePath($0) }
-    }
     let target = try ExportTarget(output)
-    let written: Summary
+    var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
+    let written: ExportJob.Outcome
     do {
-      written = try await write(roots, at: connection, to: target.file, format)
+      // Asking for what is passed over takes as long as exporting does: only a user who wants all of them must be told.
+      let job = ExportJob(
+        roots: path.map { [$0] }, isRecursive: recursive,
+        format: format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl,
+        countsSubcollections: all && !headless.quiet)
+      written = try await job.run(at: connection.datastore, connection.database, to: target.file) { progress.show($0) }
+      progress.end()
       if written.documents == 0, let path, path.isDocument, !recursive {
         throw CommandFailure(.notFound, "\(path) does not exist.")
       }
     } catch {
+      progress.end()
       target.discard()
       throw error
     }
+    let elapsed = progress.elapsed
     try target.commit()
-    report(written)
+    report(written, elapsed)
   }
 
-  private struct Summary {
-    var documents = 0
-    /// Collections that were passed over.
-    var leftOut = 0
-    var elapsed = Duration.zero
-  }
-
-  private func report(_ written: Summary) {
+  private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {
     if written.leftOut > 0 {
       let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
       headless.note("\(subcollections) left out; add --recursive to export what is below documents too.")
     }
     if output == nil { return }
-    let pace = TransferProgress.summary(written.documents, in: written.elapsed)
+    let pace = TransferProgress.summary(written.documents, in: elapsed)
     headless.note("\(written.documents.documents) exported in \(pace).")
-  }
-
-  private func write(
-    _ roots: [ResourcePath], at connection: Connection, to file: OutputFile, _ format: TransferFormat
-  ) async throws -> Summary {
-    var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
-    var written = Summary()
-    var walk = DocumentWalk(at: connection, isRecursive: recursive)
-    // Asking for them takes as long as exporting does: only a user who wants all of them must be told.
-    walk.countsSubcollections = all && !headless.quiet
-    do {
-      for root in roots {
-        written.leftOut += try await walk.visit(root) { document in
-          guard let data = document.data else { return }
-          try Self.check(document.key, data.fields)
-          if format == .json { try file.write(written.documents == 0 ? "[\n" : ",\n") }
-          try file.write(DocumentLine.json(document.key, data.fields, in: connection.database))
-          if format == .jsonl { try file.write("\n") }
-          written.documents += 1
-          progress.show(written.documents)
-        }
-      }
-      if format == .json { try file.write(written.documents == 0 ? "[]\n" : "\n]\n") }
-      try file.flush()
-    } catch {
-      progress.end()
-      throw error
-    }
-    progress.end()
-    written.elapsed = progress.elapsed
-    return written
-  }
-
-  /// An export that import would refuse is no backup. Only servers that did not look at what they were given hold such
-  /// documents.
-  private static func check(_ key: DocumentKey, _ fields: Fields) throws(CommandFailure) {
-    do throws(ModelError) {
-      try fields.validateForWrite()
-    } catch {
-      throw CommandFailure(
-        .badData,
-        "\(key.path) cannot be exported, because no import would take it: \(error.message) Mend it and try again.")
-    }
   }
 }

@@ -62,54 +62,38 @@ struct ImportCommand: AsyncParsableCommand {
     let locations = storage.locations
     let rules = ImportRules(
       database: locations.database, collection: try into.map { try DataPath.collection($0) }, idField: try idPath())
-    let format = format ?? TransferFormat(fileName: file)
-    var input = try ImportInput(file, format)
-    let identity = ImportState.Identity(
-      backend: "\(locations.backend)", database: locations.database.name, into: into, idField: idField, format: format,
-      size: input.size, modified: input.modified)
-    let statePath = try dryRun ? nil : Self.statePath(resume ?? (input.size == nil ? nil : file + ".hearth-import"))
-    var done = ImportProgressPoint()
-    if let statePath, let state = ImportState.read(statePath), state.identity != identity {
-      headless.note(
-        "beginning anew: \(statePath) is of another import, or of \(inputName) as it was before it changed.")
-    } else if let statePath, let state = ImportState.read(statePath) {
-      done = ImportProgressPoint(position: state.position, documents: state.documents, rejected: state.rejected)
-      try input.skip(to: done.position, format)
-      headless.note(
-        "going on after \(done.documents.documents), at line \(done.position.line); remove \(statePath) to begin anew.")
-    }
-    let connection = dryRun ? nil : try locations.connect()
-    let (headless, size) = (headless, input.size)
-    func fraction(_ point: ImportProgressPoint) -> Double? {
-      size.map { Double(point.position.offset) / Double(max($0, 1)) }
-    }
-    let first = TransferProgress.Start(documents: done.documents, fraction: fraction(done) ?? 0)
-    var progress = TransferProgress(isQuiet: headless.quiet, from: first)
-    let checkpoint = ImportCheckpoint(statePath, identity)
-    let name = inputName
-    let note: (String) -> Void = { headless.note("\(name), \($0)") }
-    let rejectFile = dryRun ? RejectFile(nil, note: note) : keepGoing ? RejectFile(rejectPath, note: note) : nil
-    var run = ImportRun(rules, into: connection?.datastore, from: done, rejects: rejectFile) { point in
-      try checkpoint.note(point)
-      progress.show(point.documents, fraction: fraction(point))
-    }
+    let job = ImportJob(
+      file: file, format: format ?? TransferFormat(fileName: file), rules: rules, backend: "\(locations.backend)",
+      into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState),
+      badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop)
+    let (headless, name) = (headless, job.name)
+    var progress: TransferProgress?
+    let start = ContinuousClock.now
+    let outcome: ImportJob.Outcome
     do {
-      try await run.run(&input)
-    } catch {
-      progress.end()
-      try checkpoint.save()
-      throw failure(error, after: run.done)
+      outcome = try await job.run(
+        into: { try locations.connect().datastore }, note: { headless.note($0) },
+        reject: { headless.note("\(name), \($0)") },
+        progress: { point, fraction, first in
+          if progress == nil { progress = TransferProgress(isQuiet: headless.quiet, from: first) }
+          progress?.show(point.documents, fraction: fraction)
+        })
+    } catch let stopped as ImportJob.Failure {
+      progress?.end()
+      throw failure(stopped.error, after: stopped.done)
     }
-    progress.end()
-    checkpoint.remove()
-    if run.repeated > 0 {
-      headless.note("\(run.repeated.documents) came after another of the same path: the last one stands.")
+    progress?.end()
+    if outcome.repeated > 0 {
+      headless.note("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
     }
-    try report(run.done, since: first.documents, progress.elapsed)
+    try report(outcome.done, since: outcome.before, .now - start)
   }
 
+  /// Standard input has no size, by which it would be known again.
+  private var defaultState: String? { ImportInput.isFile(file) ? ImportJob.state(of: file) : nil }
+
   private var inputName: String { file == "-" ? "standard input" : file }
-  private var rejectPath: String { rejects ?? file + ".rejected" }
+  private var rejectPath: String { rejects ?? ImportJob.rejects(of: file) }
 
   private func idPath() throws(CommandFailure) -> FieldPath? {
     guard let idField else { return nil }
@@ -156,39 +140,5 @@ struct ImportCommand: AsyncParsableCommand {
         .cannotCreate, "\(path) is no regular file, so how far the import came cannot be noted there.")
     }
     return name
-  }
-}
-
-/// Writes how far an import came, not more often than it takes to repeat a little work.
-private final class ImportCheckpoint {
-  private static let interval = Duration.milliseconds(200)
-
-  private let path: String?
-  private let identity: ImportState.Identity
-  private var point: ImportProgressPoint?
-  private var lastSaved = ContinuousClock.now
-
-  init(_ path: String?, _ identity: ImportState.Identity) {
-    self.path = path
-    self.identity = identity
-  }
-
-  func note(_ point: ImportProgressPoint) throws {
-    self.point = point
-    if .now - lastSaved >= Self.interval { try save() }
-  }
-
-  func save() throws {
-    guard let path, let point else { return }
-    lastSaved = .now
-    let state = ImportState(
-      identity: identity, position: point.position, documents: point.documents, rejected: point.rejected)
-    try state.write(to: path)
-  }
-
-  /// The import is complete.
-  func remove() {
-    // There is none if it was never written.
-    if let path { try? FileManager.default.removeItem(atPath: path) }
   }
 }

@@ -19,8 +19,12 @@ struct DocumentWalk: Sendable {
   var countsSubcollections = false
 
   init(at connection: Connection, isRecursive: Bool, order: Order = .parentsFirst) {
-    datastore = connection.datastore
-    database = connection.database
+    self.init(at: connection.datastore, connection.database, isRecursive: isRecursive, order: order)
+  }
+
+  init(at datastore: any Datastore, _ database: DatabaseID, isRecursive: Bool, order: Order = .parentsFirst) {
+    self.datastore = datastore
+    self.database = database
     self.isRecursive = isRecursive
     self.order = order
   }

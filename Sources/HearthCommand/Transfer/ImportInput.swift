@@ -47,6 +47,14 @@ struct ImportInput {
     modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
   }
 
+  /// Whether a path leads to a regular file, whose size and time tell it from another.
+  static func isFile(_ path: String) -> Bool {
+    if path == "-" { return false }
+    let name = URL(filePath: path).resolvingSymlinksInPath().path
+    let attributes = try? FileManager.default.attributesOfItem(atPath: name)
+    return attributes?[.type] as? FileAttributeType == .typeRegular
+  }
+
   /// Goes on after a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format, at: position)

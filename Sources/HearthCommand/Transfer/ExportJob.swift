@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+
+/// Documents into one file, in the order of their paths.
+struct ExportJob: Sendable {
+  struct Outcome: Sendable {
+    var documents = 0
+    /// Collections that were passed over, where they were counted.
+    var leftOut = 0
+  }
+
+  /// Collections and documents; `nil` for every collection at the root.
+  var roots: [ResourcePath]?
+  var isRecursive: Bool
+  var format: TransferFormat
+  /// Whether to find out which collections are passed over.
+  var countsSubcollections = false
+
+  /// - Parameter progress: told after each document how many there are; what it throws ends the export.
+  func run(
+    at datastore: any Datastore, _ database: DatabaseID, to file: OutputFile, progress: (Int) throws -> Void
+  ) async throws -> Outcome {
+    var roots = roots ?? []
+    if self.roots == nil {
+      roots = try await datastore.listCollectionIDs(below: .root).map { ResourcePath($0) }
+    }
+    var outcome = Outcome()
+    var walk = DocumentWalk(at: datastore, database, isRecursive: isRecursive)
+    walk.countsSubcollections = countsSubcollections
+    for root in roots {
+      outcome.leftOut += try await walk.visit(root) { document in
+        guard let data = document.data else { return }
+        try Self.check(document.key, data.fields)
+        if format == .json { try file.write(outcome.documents == 0 ? "[\n" : ",\n") }
+        try file.write(DocumentLine.json(document.key, data.fields, in: database))
+        if format == .jsonl { try file.write("\n") }
+        outcome.documents += 1
+        try progress(outcome.documents)
+      }
+    }
+    if format == .json { try file.write(outcome.documents == 0 ? "[]\n" : "\n]\n") }
+    try file.flush()
+    return outcome
+  }
+
+  /// An export that import would refuse is no backup. Only servers that did not look at what they were given hold such
+  /// documents.
+  private static func check(_ key: DocumentKey, _ fields: Fields) throws(CommandFailure) {
+    do throws(ModelError) {
+      try fields.validateForWrite()
+    } catch {
+      throw CommandFailure(
+        .badData,
+        "\(key.path) cannot be exported, because no import would take it: \(error.message) Mend it and try again.")
+    }
+  }
+}

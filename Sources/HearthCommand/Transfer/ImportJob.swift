@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+
+/// The import of one file, from where an earlier run of the same ended.
+struct ImportJob: Sendable {
+  /// What becomes of documents that cannot be imported.
+  enum BadDocuments: Hashable, Sendable {
+    /// The first one ends the import.
+    case stop
+    /// They are written to a file, and the import goes on.
+    case collect(String)
+    /// They are only named, and nothing at all is written.
+    case check
+  }
+
+  /// Why an import ended before its end, and what was done until then.
+  struct Failure: Error {
+    var error: any Error
+    var done: ImportProgressPoint
+  }
+
+  struct Outcome: Sendable {
+    var done: ImportProgressPoint
+    /// Documents that an earlier run had imported.
+    var before = 0
+    /// Documents whose path came before in the file.
+    var repeated = 0
+  }
+
+  /// `-` for standard input.
+  var file: String
+  var format: TransferFormat
+  var rules: ImportRules
+  /// The backend, as the note of how far the import came names it.
+  var backend: String
+  /// The plain documents' collection and id field, as they were given.
+  var into: String?
+  var idField: String?
+  /// Where is noted how far the import came; `nil` to note it nowhere.
+  var state: String?
+  var badDocuments = BadDocuments.stop
+
+  /// How messages name the input.
+  var name: String { file == "-" ? "standard input" : file }
+
+  /// Where an import notes how far it came, unless that is said.
+  static func state(of file: String) -> String { file + ".hearth-import" }
+
+  /// Where an import puts bad documents, unless that is said.
+  static func rejects(of file: String) -> String { file + ".rejected" }
+
+  /// - Parameters:
+  ///   - connect: opens the way to the server, once the input is open.
+  ///   - note: told what goes on where, once.
+  ///   - reject: told why each bad document is not imported.
+  ///   - progress: told what is done, and how much of the whole that is where that is known; what it throws ends the
+  ///     import.
+  /// - Throws: `Failure` once the import has begun, else `CommandFailure`.
+  func run(
+    into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
+    progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
+  ) async throws -> Outcome {
+    var input = try ImportInput(file, format)
+    let identity = ImportState.Identity(
+      backend: backend, database: rules.database.name, into: into, idField: idField, format: format, size: input.size,
+      modified: input.modified)
+    let state = badDocuments == .check ? nil : state
+    let before = state.flatMap { ImportState.read($0) }
+    var done = ImportProgressPoint()
+    if let state, let before, before.identity != identity {
+      note("beginning anew: \(state) is of another import, or of \(name) as it was before it changed.")
+    } else if let state, let before {
+      done = ImportProgressPoint(position: before.position, documents: before.documents, rejected: before.rejected)
+      try input.skip(to: done.position, format)
+      note("going on after \(done.documents.documents), at line \(done.position.line); remove \(state) to begin anew.")
+    }
+    let datastore = badDocuments == .check ? nil : try connect()
+    let size = input.size
+    func fraction(_ point: ImportProgressPoint) -> Double? {
+      size.map { Double(point.position.offset) / Double(max($0, 1)) }
+    }
+    let first = TransferProgress.Start(documents: done.documents, fraction: fraction(done) ?? 0)
+    let checkpoint = ImportCheckpoint(state, identity)
+    let rejects: RejectFile? =
+      switch badDocuments {
+      case .stop: nil
+      case .collect(let path): RejectFile(path, note: reject)
+      case .check: RejectFile(nil, note: reject)
+      }
+    var run = ImportRun(rules, into: datastore, from: done, rejects: rejects) { point in
+      try checkpoint.note(point)
+      try progress(point, fraction(point), first)
+    }
+    do {
+      try await run.run(&input)
+    } catch {
+      try checkpoint.save()
+      throw Failure(error: error, done: run.done)
+    }
+    checkpoint.remove()
+    return Outcome(done: run.done, before: first.documents, repeated: run.repeated)
+  }
+}
+
+/// Writes how far an import came, not more often than it takes to repeat a little work.
+private final class ImportCheckpoint {
+  private static let interval = Duration.milliseconds(200)
+
+  private let path: String?
+  private let identity: ImportState.Identity
+  private var point: ImportProgressPoint?
+  private var lastSaved = ContinuousClock.now
+
+  init(_ path: String?, _ identity: ImportState.Identity) {
+    self.path = path
+    self.identity = identity
+  }
+
+  func note(_ point: ImportProgressPoint) throws {
+    self.point = point
+    if .now - lastSaved >= Self.interval { try save() }
+  }
+
+  func save() throws {
+    guard let path, let point else { return }
+    lastSaved = .now
+    let state = ImportState(
+      identity: identity, position: point.position, documents: point.documents, rejected: point.rejected)
+    try state.write(to: path)
+  }
+
+  /// The import is complete.
+  func remove() {
+    // There is none if it was never written.
+    if let path { try? FileManager.default.removeItem(atPath: path) }
+  }
+}
