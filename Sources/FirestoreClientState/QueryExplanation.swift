@@ -76,6 +76,24 @@ extension QueryPlan: CustomStringConvertible {
   }
 }
 
+/// What a query that is being written would find in the cache.
+package struct QueryPreview: Hashable, Sendable {
+  package var query: Query
+  /// Documents within the query's limit; `nil` where the collection is too large to be looked through for it.
+  package var count: Int?
+  /// What would spare looking through the whole collection and is not there yet.
+  package var suggestedIndexes: [FieldIndex]
+  /// How many documents of the cache have to be looked at: at most so many, or more where they are not counted.
+  package var documentsToScan: Int
+
+  package init(query: Query, count: Int?, suggestedIndexes: [FieldIndex] = [], documentsToScan: Int = 0) {
+    self.query = query
+    self.count = count
+    self.suggestedIndexes = suggestedIndexes
+    self.documentsToScan = documentsToScan
+  }
+}
+
 /// How an index took part in answering a query.
 package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex

@@ -25,13 +25,37 @@ extension SyncCore {
     let documents = documents(of: query, in: result)
     let existing = try store.indexes()
     let isBuilding = existing.contains { $0.backfill != nil }
-    // One that is there already has been considered: it would read no less, or is still being filled.
-    let missing = FieldIndex.answering(query).filter { wanted in
-      !existing.contains { $0.definition.isEquivalent(to: wanted) }
-    }
+    let missing = missingIndexes(of: query, among: existing)
     return QueryExplanation(
       query: query, plan: result.plan, indexes: result.indexes, documentsScanned: result.documentsScanned,
       entriesRead: result.entriesRead, documentsReturned: documents.count, duration: .zero,
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
+  }
+
+  /// What the indexes lack that would answer the query. One that is there already has been considered: it would read no
+  /// less, or is still being filled.
+  private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
+    FieldIndex.answering(query).filter { wanted in
+      !existing.contains { $0.definition.isEquivalent(to: wanted) }
+    }
+  }
+
+  /// The most documents that a preview looks at: some milliseconds of work.
+  private static let mostPreviewed = 10_000
+
+  /// What a query finds, where that takes no more than some milliseconds. Makes no index, whatever it costs.
+  package mutating func preview(_ query: Query) throws(StoreError) -> QueryPreview {
+    let extent = try store.extent(of: query)
+    guard extent <= Self.mostPreviewed else {
+      let missing = missingIndexes(of: query, among: try store.indexes())
+      return QueryPreview(query: query, count: nil, suggestedIndexes: missing, documentsToScan: extent)
+    }
+    let makesIndexes = store.createsIndexesAutomatically
+    store.createsIndexesAutomatically = false
+    defer { store.createsIndexesAutomatically = makesIndexes }
+    let explanation = try explain(query)
+    return QueryPreview(
+      query: query, count: explanation.documentsReturned, suggestedIndexes: explanation.suggestedIndexes,
+      documentsToScan: explanation.documentsScanned)
   }
 }

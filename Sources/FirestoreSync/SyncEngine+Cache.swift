@@ -73,6 +73,11 @@ extension SyncEngine {
     }
   }
 
+  /// What a query that is being written would find in the cache, in bounded work.
+  package func preview(_ query: Query) async throws(RPCStatus) -> QueryPreview {
+    try change { core throws(StoreError) in try core.preview(query) }
+  }
+
   /// Answers a query from the cache and says how that was done, and how long it took by the engine's clock.
   package func explain(_ query: Query) async throws(RPCStatus) -> QueryExplanation {
     var outcome: Result<QueryExplanation, RPCStatus>?

@@ -95,6 +95,20 @@ enum TypedValue {
     return .string(text)
   }
 
+  /// What has to be typed for `any` to read the value.
+  static func text(of value: Value) -> String {
+    switch value {
+    case .null: return "null"
+    case .boolean(let flag): return flag ? "true" : "false"
+    case .integer(let number): return "\(number)"
+    case .double(let number): return number.isNaN ? "NaN" : number == .infinity ? "+inf" : "\(number)"
+    case .string(let text):
+      let isPlain = !text.hasPrefix("[") && !text.hasPrefix("{") && scalar(text) == value
+      return isPlain ? text : "\"\(text)\""
+    default: return DocumentJSON.line(of: value)
+    }
+  }
+
   /// Any value: an array or object is read as JSON with `$` objects, everything else as `scalar`.
   static func any(_ text: String, database: DatabaseID) throws(JSONError) -> Value {
     guard text.hasPrefix("[") || text.hasPrefix("{") else { return scalar(text) }

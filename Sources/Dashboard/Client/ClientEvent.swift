@@ -57,8 +57,17 @@ package enum ClientEvent: Sendable {
   case editorGaveUp(String)
   /// The answer to `Effect.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)
+  /// The answer to `Effect.preview`.
+  case previewed(Query, Result<QueryPreview, RPCStatus>)
   /// All indexes of the cache, after every change and every step of filling one.
   case indexes([IndexState])
+  case transferring(TransferState)
+  /// The end of what `Effect.transfer` began.
+  case transferred(TransferAccount)
+  /// The answer to `TerminalEffect.openListeners`: those that could be read, and how the file is called.
+  case listenersRead([ListenerDefinition], from: String)
+  /// What is not done before the user has said so: the effects of the action, which is named.
+  case question(title: String, body: [String], action: String, [Effect])
   /// Something the user should read.
   case notice(Toast.Kind, String)
 }

@@ -48,11 +48,18 @@ package enum ClientEffect: Equatable, Sendable {
   case retryNow
   /// Answer a query from the cache and say how that was done; answers `explained`.
   case explain(Query)
+  /// Say how many documents of the cache match a query that is being written, and which index it lacks, in bounded work;
+  /// of several questions only the newest is answered. Answers `previewed`.
+  case preview(Query)
   /// Make the indexes that spare reading the whole collection for a query.
   case createIndexes(for: Query)
   case deleteIndexes
   /// Whether queries that read many documents for few make an index for the next time.
   case setIndexAutoCreation(Bool)
+  /// Import or export at the server, past the queue; answers `transferring` now and then, and `transferred` at the end,
+  /// or `question` where a file would be replaced.
+  case transfer(TransferRequest)
+  case cancelTransfer
   /// Disturb the network as given, also calm it.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)
@@ -67,6 +74,10 @@ package enum TerminalEffect: Equatable, Sendable {
   /// Show the theme at the next start too.
   case rememberTheme(String)
   case setMouse(Bool)
+  /// Write listeners to a file that `openListeners` reads; answers `question` where there is one already.
+  case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
+  /// Read listeners from a file; answers `listenersRead`, and a notice for each that cannot be read.
+  case openListeners(file: String)
   /// Give the terminal back until the process is continued.
   case suspend
   /// Paint every cell again.

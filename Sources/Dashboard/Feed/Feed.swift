@@ -112,6 +112,15 @@ package struct Feed: Sendable {
     rows[id - first].summary = summary
   }
 
+  /// Gives the rows of a listener to the one that takes its place, or another name.
+  mutating func reassign(_ old: ListenerTag, to tag: ListenerTag, name: String) {
+    for index in rows.indices where rows[index].listener == old {
+      rows[index].listener = tag
+      rows[index].listenerName = name
+    }
+    if onlyListener == old { onlyListener = tag } else { refilter() }
+  }
+
   /// Adds how long an acknowledgement took to the rows that came before that was known.
   mutating func note(_ batch: BatchID, after time: Duration) {
     for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == batch {

@@ -13,7 +13,8 @@ extension Keymap {
     + list(.decision, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
-    + columns + filter + confirm + listener + fieldEditor
+    + list(.listeners, accept: "edit: the query, the name, the options", hint: "edit")
+    + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
   private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
     [
@@ -61,7 +62,8 @@ extension Keymap {
       "previous-field", "shift-tab up", in: .overlay(.listener), "previous field",
       change: { $0.overlay?.editor?.move(by: -1) }),
     Command(
-      "accept", "enter", in: .overlay(.listener), "start listening", hint: "start listening", 2,
+      "accept", "enter", in: .overlay(.listener), "start listening, or replace the listener that is edited",
+      hint: Wording { $0.overlay?.editor?.replaced == nil ? "start listening" : "replace" }, 2,
       run: { $0.acceptListener() }),
     Command(
       "toggle-option", "ctrl-t", in: .overlay(.listener), "switch the option or operator", hint: "switch", 4,
@@ -75,6 +77,37 @@ extension Keymap {
     Command(
       "explain", "ctrl-o", in: .overlay(.listener), "explain: how the cache answers it", hint: "explain", 7,
       run: { $0.explainEdited() }),
+    Command(
+      "make-index", "ctrl-g", in: .overlay(.listener), "make the local index that the query lacks", hint: "make index",
+      8, run: { $0.indexEdited() }),
     Command("cancel", "esc", in: .overlay(.listener), "cancel", hint: "cancel", 3, run: { $0.cancel() }),
+  ]
+
+  private static let listeners: [Command] = [
+    Command(
+      "new", "n", in: .overlay(.listeners), "new listener", hint: "new", 5, change: { $0.openListenerEditor(from: "") }),
+    Command(
+      "duplicate", "d", in: .overlay(.listeners), "duplicate: edit a copy", hint: "duplicate", 6,
+      unless: { $0.listeners.isEmpty ? "no listener is open" : nil },
+      change: { state in state.listedListener.map { state.edit($0.tag, asCopy: true) } }),
+    Command(
+      "rename", "r", in: .overlay(.listeners), "rename", hint: "rename", 7,
+      unless: { $0.listeners.isEmpty ? "no listener is open" : nil },
+      change: { state in state.listedListener.map { state.askForListenerName($0.tag) } }),
+    Command(
+      "stop", "x", in: .overlay(.listeners), "stop listening", hint: "stop", 8,
+      unless: { $0.listeners.isEmpty ? "no listener is open" : nil },
+      run: { $0.stopListed() }),
+    Command(
+      "save", "s", in: .overlay(.listeners), "save all to a file", hint: "save", 9,
+      unless: { $0.listeners.isEmpty ? "no listener is open" : nil }, change: { $0.askWhereToSaveListeners() }),
+    Command(
+      "open-file", "o", in: .overlay(.listeners), "open those of a file", hint: "open file", 10,
+      change: { $0.askForListenerFile() }),
+  ]
+
+  private static let prompt: [Command] = [
+    Command("accept", "enter", in: .overlay(.prompt), "take the line", hint: "do it", 1, run: { $0.acceptPrompt() }),
+    Command("cancel", "esc", in: .overlay(.prompt), "cancel", hint: "cancel", 2, run: { $0.cancel() }),
   ]
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 import TerminalCanvas
 
 /// What holds on the whole screen.
@@ -110,6 +111,8 @@ extension Keymap {
       unless: { $0.selectedQuery == nil ? "no collection and no listener's row is selected" : nil },
       run: { $0.explainSelected() }),
     Command(
+      "listeners", "W", in: .screen, "listeners: edit, duplicate, rename, stop", change: { $0.openListeners() }),
+    Command(
       "mouse", "%", in: .screen, "mouse on or off", title: Wording { $0.isMouseOn ? "mouse off" : "mouse on" },
       run: { $0.toggleMouse() }),
   ]
@@ -118,6 +121,35 @@ extension Keymap {
   static let unbound: [Command] = [
     Command(
       "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
+    Command(
+      "save-listeners", "", in: .screen, "listeners: save to a file",
+      unless: { $0.listeners.isEmpty ? "no listener is open" : nil }, change: { $0.askWhereToSaveListeners() }),
+    Command(
+      "open-listeners", "", in: .screen, "listeners: open a file",
+      change: { $0.askForListenerFile() }),
+    Command(
+      "export", "", in: .screen, "export what is selected, with what is below it, to a file",
+      title: Wording { state in "export " + (state.exportedPath.map { "\($0.text) to a file" } ?? "the selection") },
+      unless: { $0.reasonAgainstTransfer ?? ($0.exportedPath == nil ? "nothing is selected" : nil) },
+      change: { state in state.exportedPath.map { state.askForExport(of: [$0]) } }),
+    Command(
+      "export-all", "", in: .screen, "export the whole database to a file", unless: { $0.reasonAgainstTransfer },
+      change: { $0.askForExport(of: nil) }),
+    Command(
+      "import", "", in: .screen, "import a file that export wrote", writes: true,
+      unless: { $0.reasonAgainstTransfer }, change: { $0.askForImport(into: nil) }),
+    Command(
+      "import-into", "", in: .screen, "import a file of plain documents into the selected collection",
+      title: Wording { state in
+        "import plain documents into " + (state.selectedCollection?.text ?? "the selected collection")
+      },
+      writes: true,
+      unless: { $0.reasonAgainstTransfer ?? ($0.selectedCollection == nil ? "no collection is selected" : nil) },
+      change: { $0.askForImport(into: $0.selectedCollection) }),
+    Command(
+      "transfer", "", in: .screen, "import or export: how far it is, cancel it, what it came to",
+      unless: { $0.transfer == nil && $0.lastTransfer == nil ? "nothing was imported or exported" : nil },
+      change: { $0.showTransfer() }),
     Command(
       "clear-filter", "", in: .screen, "show all rows of the feed again",
       unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),

@@ -20,6 +20,8 @@ package struct Decision: Sendable {
   var items: [MenuItem]
   /// What is said when it is left without a decision.
   var leaving: String?
+  /// Whether it tells of the transfer, and goes with its news.
+  var isTransfer = false
 }
 
 extension Decision {

@@ -31,7 +31,9 @@ extension DashboardState {
 
   /// From the listener editor: the query as it stands there.
   mutating func explainEdited() -> [Effect] {
-    guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
+    guard var editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
+    // Indexes may be made meanwhile.
+    editor.forgetPreview()
     return explain(query, from: editor)
   }
 
@@ -56,7 +58,8 @@ extension DashboardState {
     let ready = { (states: [IndexState]) in states.filter { $0.backfill == nil } }
     let isOther = ready(states) != ready(indexes)
     indexes = states
-    guard isOther, case .explanation(let panel)? = overlay?.list?.content else { return [] }
+    guard isOther else { return [] }
+    guard case .explanation(let panel)? = overlay?.list?.content else { return previewAgain() }
     return [.client(.explain(panel.query))]
   }
 

@@ -29,6 +29,7 @@ extension DashboardState {
     case .themes: return plain(layout, width: 44, count: configuration.themes.count)
     case .copyMenu(let items), .newMenu(let items): return plain(layout, width: 64, count: items.count)
     case .faults: return plain(layout, width: 74, count: FaultItem.allCases.count)
+    case .listeners: return plain(layout, width: 100, count: listeners.count)
     case .columns(let picker): return plain(layout, width: 64, count: picker.names.count)
     }
   }

@@ -17,6 +17,7 @@ package struct ListOverlay: Sendable {
     case explanation(ExplanationPanel)
     case columns(ColumnPicker)
     case decision(Decision)
+    case listeners
   }
 
   var content: Content
@@ -36,6 +37,7 @@ package struct ListOverlay: Sendable {
     case .explanation: .explanation
     case .columns: .columns
     case .decision: .decision
+    case .listeners: .listeners
     }
   }
 
@@ -46,7 +48,7 @@ package struct ListOverlay: Sendable {
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
     case .decision(let decision): decision.items.map(\.letter)
-    case .help, .palette, .themes, .messages, .columns: []
+    case .help, .palette, .themes, .messages, .columns, .listeners: []
     }
   }
 
@@ -96,6 +98,7 @@ extension DashboardState {
     case .explanation: ExplanationPanel.Item.allCases.count
     case .columns(let picker): picker.names.count
     case .decision(let decision): decision.items.count
+    case .listeners: listeners.count
     }
   }
 
@@ -131,6 +134,9 @@ extension DashboardState {
       overlay = .list(list)
       return choose(ExplanationPanel.Item.allCases[index], in: panel)
     case .columns: return []
+    case .listeners:
+      edit(listeners[index].tag)
+      return []
     }
   }
 
@@ -170,6 +176,9 @@ extension DashboardState {
     case .document(let key): return openDetail(key)
     case .newDocumentIn(let path): return create(.newDocument(in: path), in: path)
     case .newDocument(let key): return create(.documentToCreate(key), in: key.collection)
+    case .editListener(let tag):
+      edit(tag)
+      return []
     case .stopListener(let tag): return stopListening(tag)
     case .row(let row): return jump(row: row)
     case .percent(let percent): return jump(percent: percent)

@@ -33,6 +33,13 @@ package struct ListenerEditor: Sendable {
   var source = ListenerOptions.Source.default
   var includesMetadata = true
   var slot = Slot.from
+  /// The listener whose place it is to take; `nil` for a new one.
+  var replaced: ListenerTag?
+  /// What the cache was asked about last, and what it said of that.
+  var previewed: Query?
+  var preview: Result<QueryPreview, RPCStatus>?
+
+  init() {}
 
   var slots: [Slot] {
     [.name, .from, .group] + clauses.indices.flatMap { [Slot.path($0), .op($0), .value($0)] }
@@ -95,6 +102,31 @@ package struct ListenerEditor: Sendable {
       slot = .path(min(index, clauses.count - 1))
     default: break
     }
+  }
+}
+
+extension ListenerEditor {
+  /// The text of a listener, to be changed; `nil` for one that has what the editor has no fields for.
+  init?(_ definition: ListenerDefinition, in database: DatabaseID) {
+    let query = definition.query
+    name = TextField(definition.name)
+    from = TextField(query.collectionGroup ?? query.path.text)
+    isGroup = query.collectionGroup != nil
+    clauses = query.filters.compactMap { filter in
+      guard case .field(let filter) = filter else { return nil }
+      return Clause(
+        path: TextField(filter.path.canonicalText), op: filter.op, value: TextField(TypedValue.text(of: filter.value)))
+    }
+    clauses.append(Clause())
+    let orders = query.explicitOrderBy.map { order in
+      order.path.canonicalText + (order.direction == .descending ? " desc" : "")
+    }
+    order = TextField(orders.joined(separator: ", "))
+    limit = TextField(query.limit.map { "\($0)" } ?? "")
+    source = definition.options.source
+    includesMetadata = definition.options.includeMetadataChanges
+    // Cursors, alternatives and names with commas do not come back as they were.
+    guard (try? self.query(in: database)) == query, options == definition.options else { return nil }
   }
 }
 

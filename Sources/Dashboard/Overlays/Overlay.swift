@@ -5,7 +5,7 @@ import FirestoreModel
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
-    case decision, fields, fieldName, fieldValue, fieldType, review
+    case decision, fields, fieldName, fieldValue, fieldType, review, listeners, prompt
 
     package var title: String {
       switch self {
@@ -27,6 +27,8 @@ package enum Overlay: Sendable {
       case .fieldValue: "Field value"
       case .fieldType: "Field type"
       case .review: "Review of an edit"
+      case .listeners: "Listeners"
+      case .prompt: "Line to type"
       }
     }
   }
@@ -36,6 +38,7 @@ package enum Overlay: Sendable {
   case listener(ListenerEditor)
   case confirm(Confirmation)
   case fields(FieldEditor)
+  case prompt(Prompt)
 
   package var kind: Kind {
     switch self {
@@ -44,6 +47,7 @@ package enum Overlay: Sendable {
     case .listener: .listener
     case .confirm: .confirm
     case .fields(let editor): editor.kind
+    case .prompt: .prompt
     }
   }
 
@@ -74,9 +78,17 @@ package enum Overlay: Sendable {
     set { if let newValue { self = .fields(newValue) } }
   }
 
+  var prompt: Prompt? {
+    get { if case .prompt(let prompt) = self { prompt } else { nil } }
+    set { if let newValue { self = .prompt(newValue) } }
+  }
+
   /// The line that swallows printable keys; `nil` for overlays without one.
   var field: TextField? {
-    get { list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed ?? fieldEditor?.field }
+    get {
+      list?.field ?? filterLine?.field ?? editor?.focusedField ?? confirmation?.typed ?? fieldEditor?.field
+        ?? prompt?.field
+    }
     set {
       guard let newValue else { return }
       switch self {
@@ -85,6 +97,9 @@ package enum Overlay: Sendable {
       case .listener: editor?.focusedField = newValue
       case .confirm: confirmation?.typed = newValue
       case .fields: fieldEditor?.field = newValue
+      case .prompt:
+        prompt?.field = newValue
+        prompt?.error = nil
       }
     }
   }
@@ -100,7 +115,7 @@ package struct FilterLine: Sendable {
 
 /// A question whose safe answer is selected.
 package struct Confirmation: Sendable {
-  enum Subject: Hashable, Sendable {
+  enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)
     /// Waiting batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
@@ -108,6 +123,7 @@ package struct Confirmation: Sendable {
     /// Leave the field editor, with edits that were not sent.
     case dropEdits
     case editAgain(EditRequest)
+    case perform([Effect])
   }
 
   /// A document, or a field of it.

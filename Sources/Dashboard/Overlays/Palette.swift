@@ -13,6 +13,7 @@ struct Palette: Sendable {
       /// With an automatic id.
       case newDocumentIn(ResourcePath)
       case newDocument(DocumentKey)
+      case editListener(ListenerTag)
       case stopListener(ListenerTag)
       /// Counted from 1.
       case row(Int)
@@ -114,6 +115,9 @@ extension DashboardState {
     }
     add(configuration.keymap.commands(in: screenContexts)) { $0.context.title.lowercased() }
     add(configuration.keymap.unbound.filter { screenContexts.contains($0.context) }) { _ in "everywhere" }
+    items += listeners.map {
+      Palette.Item(title: "edit listener \($0.name)", group: "listener", detail: "", target: .editListener($0.tag))
+    }
     items += listeners.filter { $0.failure == nil }.map {
       Palette.Item(title: "stop listening to \($0.name)", group: "listener", detail: "", target: .stopListener($0.tag))
     }

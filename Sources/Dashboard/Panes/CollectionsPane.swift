@@ -96,6 +96,10 @@ struct CollectionsPane {
     line.skip(1)
     line.add(depth == 0 ? path.text : path.last, .textStrong)
     if let filter = state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
+    let names = state.listeners.filter { $0.failure == nil && $0.isNamed && $0.covers(path) }.map(\.name)
+    if !names.isEmpty, !state.browser.expanded.contains(path) {
+      line.add("  \(names.joined(separator: ", "))", .textMuted)
+    }
   }
 
   /// The names of the columns, above the values of the documents; those for which there is room.

@@ -49,6 +49,10 @@ package struct DashboardState: Sendable {
   var trafficTime: Timestamp?
   /// Whether the selected row is shown in all of its width; else by the sign in the gutter alone.
   package internal(set) var highlightsRows: Bool
+  /// The import or export that is under way.
+  package internal(set) var transfer: TransferState?
+  /// What the one before came to.
+  package internal(set) var lastTransfer: TransferAccount?
   package internal(set) var faults = FaultSettings()
   /// The indexes of the cache.
   package internal(set) var indexes: [IndexState] = []

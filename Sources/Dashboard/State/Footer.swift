@@ -110,6 +110,9 @@ struct Footer {
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
     }
+    if let transfer = state.transfer {
+      badges.append(Badge(text: transfer.badge, role: .headerPaused, command: "transfer"))
+    }
     if state.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn, command: "network")) }
     if state.configuration.isReadOnly {
       badges.append(Badge(text: "[READ-ONLY]", role: .headerPaused, command: nil))

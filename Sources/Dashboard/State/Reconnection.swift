@@ -53,6 +53,9 @@ struct Reconnection: Sendable {
 
   mutating func note(_ conflict: WriteConflict) { if waited(conflict.batch) { conflicts.append(conflict) } }
 
+  /// A listener that was stopped catches up with nothing.
+  mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
+
   /// - Parameter keys: documents that changed elsewhere.
   mutating func noteSnapshot(of listener: ListenerTag, _ keys: some Sequence<DocumentKey>, isFromCache: Bool) {
     guard behind.contains(listener) else { return }

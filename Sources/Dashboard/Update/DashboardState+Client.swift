@@ -53,7 +53,13 @@ extension DashboardState {
       if let editor = textEditor, editor.hasUnsentEdits { interject(.fields(editor)) }
       textEditor = nil
     case .explained(let query, let result): receive(result, of: query)
+    case .previewed(let query, let preview): receive(preview, about: query)
     case .indexes(let states): return receive(states)
+    case .transferring(let progress): receive(progress)
+    case .transferred(let account): receive(account)
+    case .listenersRead(let definitions, let file): return receive(definitions, from: file)
+    case .question(let title, let body, let action, let effects):
+      overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(effects)))
     case .notice(let kind, let text): toast(kind, text)
     }
     return []

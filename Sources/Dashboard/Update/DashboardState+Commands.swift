@@ -79,6 +79,13 @@ extension DashboardState {
 
   mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || isZoomed { return goBack() }
+    if let transfer {
+      let rest = transfer.request.isImport ? "The same import goes on from there another time." : "No file is written."
+      overlay = .confirm(
+        Confirmation(
+          title: "Quit", body: ["\(transfer.request.title) is under way.", rest], action: "Quit", subject: .quit))
+      return []
+    }
     let count = writes.waiting + writes.rejected.count
     guard !network.isDurable, count > 0 else { return [.terminal(.quit(code: 0))] }
     overlay = .confirm(
@@ -143,10 +150,10 @@ extension DashboardState {
       case .explanation(let panel): overlay = panel.editor.map { .listener($0) }
       case .columns(let picker): pickColumns(picker.original, of: picker.path)
       case .decision(let decision): if let text = decision.leaving { toast(.info, text) }
-      case .help, .palette, .copyMenu, .newMenu, .messages, .faults: break
+      case .help, .palette, .copyMenu, .newMenu, .messages, .faults, .listeners: break
       }
     case .filter(let line): return dropFilter(of: line.pane)
-    case .listener, .confirm, .fields: break
+    case .listener, .confirm, .fields, .prompt: break
     }
     return []
   }
@@ -163,13 +170,6 @@ extension DashboardState {
   }
 
   // MARK: The listener editor
-
-  mutating func acceptListener() -> [Effect] {
-    guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
-    overlay = nil
-    let name = editor.name.isEmpty ? ListenerRecord.defaultName(for: query) : editor.name.text
-    return listen(to: query, name: name, editor.options)
-  }
 
   mutating func copySwift() -> [Effect] {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }

@@ -60,7 +60,7 @@ extension DashboardState {
     case .list(let list):
       let count = count(of: list)
       overlay?.list?.cursor.select(index: 0, in: 0..<count)
-    case .listener, .confirm, .fields, nil: break
+    case .listener, .confirm, .fields, .prompt, nil: break
     }
     return []
   }

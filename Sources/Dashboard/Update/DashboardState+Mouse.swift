@@ -68,7 +68,7 @@ extension DashboardState {
       }
       return isDouble ? effects + run(Key(.enter)) : effects
     case .fields(let editor): return press(editor, at: point, layout, isDouble: isDouble)
-    case .filter, .listener: return isDouble ? run(Key(.enter)) : []
+    case .filter, .listener, .prompt: return isDouble ? run(Key(.enter)) : []
     }
   }
 

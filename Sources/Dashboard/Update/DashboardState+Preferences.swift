@@ -29,6 +29,7 @@ extension Effect {
       .client(.dropRejected):
       true
     case .terminal(.edit): true
+    case .client(.transfer(let request)): request.isImport
     case .client, .terminal: false
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import FirestoreClientState
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
-package import FirestoreQuery
+import FirestoreQuery
 
 extension DashboardState {
   /// A collection with more documents is listened to from its start only; the editor can ask for more.
@@ -24,25 +24,9 @@ extension DashboardState {
   private mutating func toggle(_ query: Query) -> [Effect] {
     let running = listeners.filter { $0.query == query && $0.failure == nil }
     if !running.isEmpty { return running.flatMap { stopListening($0.tag) } }
+    // One that ended by an error gives its place and name to the one that is tried now.
+    if let ended = listeners.first(where: { $0.query == query }) { return replace(ended.tag, with: ended.definition) }
     return listen(to: query, name: ListenerRecord.defaultName(for: query))
-  }
-
-  /// Starts a listener under a name of its own.
-  package mutating func listen(
-    to query: Query, name: String, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true)
-  ) -> [Effect] {
-    let tag = ListenerTag(nextListener)
-    nextListener += 1
-    listeners.append(ListenerRecord(tag: tag, name: name, query: query, options: options))
-    return [.client(.listen(tag, query, options))]
-  }
-
-  mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
-    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return [] }
-    let removed = listeners.remove(at: index)
-    if feed.onlyListener == tag { feed.onlyListener = nil }
-    toast(.info, "stopped listening to \(removed.name)")
-    return [.client(.unlisten(tag))]
   }
 
   mutating func openNew() {
@@ -77,12 +61,6 @@ extension DashboardState {
   mutating func askForPath() {
     let start = selectedCollection.map { $0.text + "/" } ?? ""
     overlay = .list(ListOverlay(content: .palette(Palette([], asksForPath: true)), field: TextField(start)))
-  }
-
-  mutating func openListenerEditor(from text: String) {
-    var editor = ListenerEditor()
-    editor.from = TextField(text)
-    overlay = .listener(editor)
   }
 
   mutating func editDocument() -> [Effect] {
@@ -123,6 +101,7 @@ extension DashboardState {
     case .dropEdits:
       heldEditor = nil
       return []
+    case .perform(let effects): return effects
     case .editAgain(let request): return [.terminal(.edit(request))]
     }
   }

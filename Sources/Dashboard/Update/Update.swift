@@ -35,6 +35,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .input(let event, let time):
     state.age(to: time)
     effects = state.handle(event)
+    effects += state.previewEdited()
   case .link(let isSlow, let time):
     state.age(to: time)
     state.isLinkSlow = isSlow

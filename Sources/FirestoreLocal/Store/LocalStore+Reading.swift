@@ -22,6 +22,18 @@ extension LocalStore {
     }
   }
 
+  /// How many documents there are at most where a query looks; those that a pending write makes come on top.
+  package func extent(of query: Query) throws(StoreError) -> Int {
+    if query.isDocumentQuery { return 1 }
+    return try database.read { () throws(StoreError) in
+      var sum = 0
+      for collection in try QueryEngine(local: localDocuments).collections(of: query) {
+        sum += try database.documents.extent(of: collection)
+      }
+      return sum
+    }
+  }
+
   /// The local view of one document; `nil` when the cache knows nothing about it.
   package func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     try database.read { () throws(StoreError) in try localDocuments.document(key) }

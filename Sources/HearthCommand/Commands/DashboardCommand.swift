@@ -59,6 +59,19 @@ struct DashboardCommand: AsyncParsableCommand {
         + "Cloud Firestore, where reading costs money.", valueName: "path"))
   var listen: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Open the listeners of a file, as the dashboard's \"listeners: save to a file\" writes it; repeatable.",
+      valueName: "file"))
+  var listeners: [String] = []
+
+  @Flag(
+    help: """
+      Start without the listeners that were open when this database was last looked at, and leave them to the start \
+      after. The demo and --in-memory have none.
+      """)
+  var noRestore = false
+
   @Flag(help: "Print the key bindings, those of the configuration included, and exit.")
   var printKeys = false
 
@@ -74,8 +87,11 @@ struct DashboardCommand: AsyncParsableCommand {
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
-    if plain, listen.isEmpty, storage.namedBackend.map({ ["--cloud", "--credentials"].contains($0) }) == true {
-      throw ValidationError("--plain would read all of a real database; name what to listen to with --listen.")
+    if plain, listen.isEmpty, listeners.isEmpty,
+      storage.namedBackend.map({ ["--cloud", "--credentials"].contains($0) }) == true
+    {
+      throw ValidationError(
+        "--plain would read all of a real database; name what to listen to with --listen or --listeners.")
     }
     guard demo, let backend = storage.namedBackend else { return }
     let project = storage.locations(Paths.ofProcess).database.project
@@ -111,14 +127,17 @@ struct DashboardCommand: AsyncParsableCommand {
           + "'hearth --help' lists the commands without a screen.")
     }
     Log.start(in: paths.state)
+    let (definitions, problems) = try definitions()
     let notices =
-      Notices.about(preferences.problems, theme, paths)
+      problems + Notices.about(preferences.problems, theme, paths)
       + EditorFile.abandoned(below: paths.state).map { folder in
         "A killed session left an edited text in \(folder). Delete it when you have what you need."
       }
     let options = Session.Options(
       storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
-      startsOffline: offline, isReadOnly: readonly, appearance: appearance, preferences: preferences, theme: theme,
+      startsOffline: offline, isReadOnly: readonly,
+      restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false,
+      listeners: definitions, appearance: appearance, preferences: preferences, theme: theme,
       paths: paths, notices: notices)
     let session: Session
     do {
@@ -130,15 +149,28 @@ struct DashboardCommand: AsyncParsableCommand {
     if code != 0 { throw ExitCode(code) }
   }
 
+  /// What the files of --listeners hold, and what was left out of them.
+  private func definitions() throws -> ([ListenerDefinition], [String]) {
+    let database = storage.locations(Paths.ofProcess).database
+    let files = try listeners.map { try ListenerFile.read($0, name: $0, database: database) }
+    return (files.flatMap(\.definitions), files.flatMap(\.problems))
+  }
+
   @MainActor
   private func runPlain(_ paths: Paths, _ preferences: Preferences) async throws {
     Log.start(in: paths.state)
+    let (definitions, problems) = try definitions()
     var queries = try listen.map { Query(path: try DataPath.any($0)) }
-    if demo, queries.isEmpty { queries = [DemoShop.orders, DemoShop.users, DemoShop.messages].map { Query(path: $0) } }
+    if demo, queries.isEmpty, definitions.isEmpty {
+      queries = [DemoShop.orders, DemoShop.users, DemoShop.messages].map { Query(path: $0) }
+    }
     let session = PlainSession(
       PlainSession.Options(
         storage: storage.locations(paths), isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
-        stateFolder: paths.state, startsOffline: offline, queries: queries, keymap: preferences.keymap, notices: preferences.problems.map(paths.short)))
+        stateFolder: paths.state, startsOffline: offline,
+        listeners: queries.map { ListenerDefinition(name: ListenerRecord.defaultName(for: $0), query: $0) }
+          + definitions,
+        keymap: preferences.keymap, notices: problems + preferences.problems.map(paths.short)))
     try await session.run()
   }
 }

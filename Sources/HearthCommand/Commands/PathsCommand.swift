@@ -26,6 +26,7 @@ struct PathsCommand: ParsableCommand {
     let cache: String? = if case .directory(let folder) = locations.cache { folder } else { nil }
     let rows: [(name: String, path: String?)] = [
       ("config", paths.configurationFile), ("state", paths.state), ("remembered", paths.memoryFile),
+      ("listeners", paths.listenerFolder),
       ("log", paths.logFile), ("data", data), ("cache", cache),
     ]
     let output = OutputFile.standard()

@@ -26,6 +26,8 @@ struct ConfigurationFile: Hashable, Sendable {
   var themeLine: Int?
   var mouse: Bool?
   var glyphs: GlyphSet?
+  /// Whether listeners come back at the next start.
+  var restoresListeners: Bool?
   var keys: [KeyBinding] = []
   /// What was left out, each as `file:line: reason`, in the order of the lines.
   var problems: [String] = []
@@ -37,6 +39,8 @@ struct ConfigurationFile: Hashable, Sendable {
                         # was last chosen in the picker, else ember or paper by the terminal's background
     mouse = true        # % toggles it at run time
     glyphs = "auto"     # auto, unicode or ascii
+
+    restore-listeners = true   # whether the listeners that were open come back at the next start
 
     # Other keys for commands; --print-keys lists the names of all. A list, or keys parted by blanks; [] for none.
     [keys]
@@ -114,7 +118,7 @@ private struct ConfigurationReader {
   }
 
   mutating func read() -> ConfigurationFile {
-    let known = ["theme", "mouse", "glyphs", "keys"]
+    let known = ["theme", "mouse", "glyphs", "restore-listeners", "keys"]
     for key in table.keys {
       switch key {
       case "theme":
@@ -127,11 +131,15 @@ private struct ConfigurationReader {
       case "glyphs":
         file.glyphs = table[key]?.string.flatMap(ConfigurationFile.GlyphSet.init)
         if file.glyphs == nil { refuse(key, "glyphs must be \"auto\", \"unicode\" or \"ascii\"") }
+      case "restore-listeners":
+        file.restoresListeners = table[key]?.bool
+        if file.restoresListeners == nil { refuse(key, "restore-listeners must be true or false") }
       case "keys":
         if let table = table[key]?.table { readKeys(table, section: nil) } else { refuse(key, "keys must be a table") }
       default:
         let hint = NearestName.suggestion(for: key, among: known).map { "did you mean \($0)?" }
-        refuse(key, "unknown setting \"\(key)\"; \(hint ?? "known are theme, mouse, glyphs and keys")")
+        refuse(
+          key, "unknown setting \"\(key)\"; \(hint ?? "known are theme, mouse, glyphs, restore-listeners and keys")")
       }
     }
     file.keys.sort { ($0.line ?? 0) < ($1.line ?? 0) }

@@ -18,6 +18,8 @@ struct Paths: Sendable {
 
   /// What the dashboard remembers.
   var memoryFile: String { state + "/remembered.json" }
+  /// The listeners that come back, in a file for each database.
+  var listenerFolder: String { state + "/listeners" }
   var logFile: String { Log.file(in: state) }
 
   /// A path as people write it: `~` in place of the home folder.

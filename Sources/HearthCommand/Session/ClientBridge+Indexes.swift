@@ -19,6 +19,24 @@ extension ClientBridge {
     }
   }
 
+  /// Answers one question after the other, and of those that come meanwhile the newest.
+  func preview(_ query: Query) {
+    nextPreview = query
+    if isPreviewing { return }
+    isPreviewing = true
+    request { bridge in
+      defer { bridge.isPreviewing = false }
+      while let query = bridge.nextPreview {
+        bridge.nextPreview = nil
+        let result: Result<QueryPreview, RPCStatus>
+        do throws(RPCStatus) { result = .success(try await bridge.engine.preview(query)) } catch {
+          result = .failure(error)
+        }
+        bridge.emit(.previewed(query, result))
+      }
+    }
+  }
+
   /// Adds what would spare reading the whole collection for a query to the configured indexes.
   func createIndexes(for query: Query) {
     request { bridge in

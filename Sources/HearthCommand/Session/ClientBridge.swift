@@ -47,18 +47,27 @@ final class ClientBridge {
   /// Rejected writes that were sent again or dropped here; others that go were forgotten by the cache.
   private var settledRejected: Set<BatchID> = []
   private var lastIndexes: [IndexState] = []
+  /// The database, and how imports note what they were into; `nil` where nothing of it outlives the process.
+  let transferPlace: (database: DatabaseID, backend: String?)
+  /// The import or export that is under way.
+  var transferring: Task<Void, Never>?
+  /// The query to preview next, and whether another one is being answered.
+  var nextPreview: Query?
+  var isPreviewing = false
   /// Collections as last listed, by the path above them.
   private var listed: [ResourcePath: Set<String>] = [:]
 
   /// - Parameter startsOffline: whether the client uses no network until it is told to.
   init(
-    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, startsOffline: Bool = false,
+    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?,
+    transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
     emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     engine = client.engine
     datastore = client.datastore
     self.faults = faults
     self.dataNotice = dataNotice
+    self.transferPlace = transferPlace
     canReachBackend = !startsOffline
     self.emit = emit
   }
@@ -85,6 +94,7 @@ final class ClientBridge {
       end(subscription)
     }
     for request in requests.values { request.cancel() }
+    transferring?.cancel()
   }
 
   // MARK: Effects
@@ -116,9 +126,12 @@ final class ClientBridge {
       request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
     case .retryNow: request { await $0.engine.retryNow() }
     case .explain(let query): explain(query)
+    case .preview(let query): preview(query)
     case .createIndexes(let query): createIndexes(for: query)
     case .deleteIndexes: engine.deleteAllIndexes()
     case .setIndexAutoCreation(let isEnabled): engine.setIndexAutoCreation(isEnabled)
+    case .transfer(let request): transfer(request)
+    case .cancelTransfer: transferring?.cancel()
     case .setFaults(let settings): faults.apply(settings)
     case .injectFault(let fault): faults.inject(fault)
     }

@@ -22,7 +22,7 @@ final class PlainSession {
     var stateFolder: String
     var startsOffline: Bool
     /// What to listen to; empty for every collection at the root.
-    var queries: [Query]
+    var listeners: [ListenerDefinition]
     var keymap: Keymap
     /// What the user should read first.
     var notices: [String]
@@ -54,7 +54,10 @@ final class PlainSession {
     let connection = try options.storage.connect()
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
     let client = Client(cache, datastore: connection.datastore, isNetworkEnabled: !options.startsOffline)
-    let bridge = ClientBridge(client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem) {
+    let bridge = ClientBridge(
+      client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem,
+      transferPlace: options.storage.transferPlace(connection)
+    ) {
       [weak self] event in self?.apply(.client(event, at: .now))
     }
     self.bridge = bridge
@@ -72,10 +75,10 @@ final class PlainSession {
         _ = await failures.first { _ in true }
         return .readerGone
       }
-      if options.queries.isEmpty { followCollections(in: &group) }
+      if options.listeners.isEmpty { followCollections(in: &group) }
       if options.isDemo { addDemo(at: connection, to: &group) }
       perform(DashboardState.initialEffects)
-      for query in options.queries { listen(to: query) }
+      perform(state.open(options.listeners).effects)
       var end: Interruptions.Cause?
       while end == nil, let finished = await group.next() { end = finished }
       bridge.close()
@@ -121,7 +124,7 @@ final class PlainSession {
       if failure == nil { failure = error }
       failed?()
     }
-    guard options.queries.isEmpty, case .client(.collections(let parent, let ids), _) = action, parent.isRoot else {
+    guard options.listeners.isEmpty, case .client(.collections(let parent, let ids), _) = action, parent.isRoot else {
       return
     }
     for id in ids { listen(to: Query(path: ResourcePath(id))) }

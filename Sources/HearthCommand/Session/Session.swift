@@ -28,6 +28,10 @@ final class Session {
     var demoSpeed: Double
     var startsOffline: Bool
     var isReadOnly: Bool
+    /// Whether the listeners of the last session come back, and those of this one at the next start.
+    var restoresListeners: Bool
+    /// What the command line names to be listened to.
+    var listeners: [ListenerDefinition]
     /// What the command line says of the screen.
     var appearance: AppearanceOptions
     /// What the user's files say.
@@ -46,7 +50,9 @@ final class Session {
   private var ticker = Ticker()
   /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
   private var news: [Action] = []
-  private(set) var state: DashboardState
+  var state: DashboardState
+  /// What comes back at the next start; `nil` before it is read, and where nothing does.
+  var keptListeners: KeptListeners?
   var preferences: Preferences
   var themeSource: ThemeChoice.Source
   /// What is known of the terminal's background.
@@ -109,7 +115,8 @@ final class Session {
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
     let client = Client(cache, datastore: datastore, isNetworkEnabled: !options.startsOffline)
     let bridge = ClientBridge(
-      client, faults: faults, dataNotice: connection.problem, startsOffline: options.startsOffline
+      client, faults: faults, dataNotice: connection.problem, transferPlace: options.storage.transferPlace(connection),
+      startsOffline: options.startsOffline
     ) { [weak self] event in
       self?.apply(.client(event, at: .now))
     }
@@ -129,6 +136,7 @@ final class Session {
           perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
         }
       }
+      restoreListeners(of: connection)
       let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }
       for notice in options.notices + [former].compactMap(\.self) { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
@@ -141,6 +149,8 @@ final class Session {
       bridge.close()
       group.cancelAll()
       await group.waitForAll()
+      // How far an import came is noted.
+      await bridge.transferring?.value
       await client.terminate()
       deadline.cancel()
       return code
@@ -156,6 +166,7 @@ final class Session {
     switch action {
     case .input, .configured:
       perform(update(&state, action))
+      keepListeners()
       setNeedsFrame(for: .input)
     case .tick, .client, .link, .sent:
       if screen.gate.holdsNews { news.append(action) } else { perform(update(&state, action)) }
@@ -242,7 +253,7 @@ final class Session {
 
   // MARK: Effects
 
-  private func perform(_ effects: [Effect]) {
+  func perform(_ effects: [Effect]) {
     for effect in effects {
       switch effect {
       case .client(let effect): bridge?.perform(effect)
@@ -258,6 +269,8 @@ final class Session {
     case .setTheme(let slug): setTheme(slug)
     case .rememberTheme(let slug): rememberTheme(slug)
     case .setMouse(let on): screen.setMouse(on)
+    case .saveListeners(let definitions, let file, let replaces): saveListeners(definitions, file, replaces: replaces)
+    case .openListeners(let file): openListeners(file)
     case .suspend: suspend()
     case .redraw:
       screen.invalidate()

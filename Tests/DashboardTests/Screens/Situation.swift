@@ -13,7 +13,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
-  case deciding, reconnected, editing, reviewing
+  case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted
 
   var testDescription: String { rawValue }
 
@@ -160,6 +160,35 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       scene.change { _ = $0.acceptFieldValue() }
       scene.change { $0.overlay?.fieldEditor?.select(["shipTo"]) }
       scene.press("x s")
+      return scene.state
+    case .listeners:
+      var scene = Shop.online(size, glyphs)
+      scene.press("1 W down")
+      return scene.state
+    case .asking:
+      var scene = Shop.online(size, glyphs)
+      scene.change { $0.askForExport(of: [ResourcePath("orders")]) }
+      return scene.state
+    case .transferring:
+      var scene = Shop.online(size, glyphs)
+      let request = TransferRequest.importing(file: "backup.jsonl", into: nil)
+      scene.hear(
+        .transferring(
+          TransferState(request, documents: 12_040, refused: 2, perSecond: 3210, fraction: 0.45, secondsLeft: 72)))
+      return scene.state
+    case .counted:
+      var scene = Shop.online(
+        size, glyphs, backend: .init(.cloud, project: "shop-prod", host: "firestore.googleapis.com", user: "ada"))
+      scene.press("1 W enter tab")
+      scene.press("shift-tab shift-tab shift-tab shift-tab")
+      scene.change { state in
+        guard let query = state.overlay?.editor?.previewed else { return }
+        state.receive(
+          .success(
+            QueryPreview(
+              query: query, count: 17, suggestedIndexes: [index("orders", ("status", .ascending))],
+              documentsToScan: 4_000)), about: query)
+      }
       return scene.state
     case .zoom:
       var scene = Shop.online(size, glyphs)

@@ -27,7 +27,9 @@ final class BridgeHarness {
     client = Client(
       LocalStoreConfiguration(location: .memory, policy: .never, database: database),
       datastore: InProcessDatastore(backend: backend, database: database))
-    let bridge = ClientBridge(client, faults: faults, dataNotice: nil) { continuation.yield($0) }
+    let bridge = ClientBridge(client, faults: faults, dataNotice: nil, transferPlace: (database, "test")) {
+      continuation.yield($0)
+    }
     self.bridge = bridge
     self.events = events
     status = Task { await bridge.followStatus() }

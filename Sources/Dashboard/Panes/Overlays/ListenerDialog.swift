@@ -24,14 +24,16 @@ struct ListenerDialog {
       result = .success(try editor.query(in: state.configuration.database))
     } catch { result = .failure(error) }
     let isTiny = layout.layoutClass == .tiny
-    var code: [String] = []
-    if case .success(let query) = result, !isTiny { code = SwiftCode.lines(for: query) }
+    var code: [Line] = []
+    if case .success(let query) = result, !isTiny {
+      code = SwiftCode.lines(for: query).map { text($0, .textMuted) } + indexLines(of: query)
+    }
     let rows = self.rows
     let dialog = Dialog(
       layout, width: min(96, layout.size.width - 4), rows: rows.count + 1 + (isTiny ? 0 : max(3, code.count + 1)))
-    var note = "valid"
-    if case .failure = result { note = "not a listener yet" }
-    dialog.draw("Listener", note, noteRole: note == "valid" ? .ok : .warn, on: &canvas, glyphs)
+    var (note, role) = ("valid \(glyphs.bullet) \(editor.countText ?? "counting\(glyphs.ellipsis)")", Role.ok)
+    if case .failure = result { (note, role) = ("not a listener yet", .warn) }
+    dialog.draw("Listener \(glyphs.bullet) \(subject)", note, noteRole: role, on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
     // The reason is the last line that a small screen gives up.
@@ -43,6 +45,39 @@ struct ListenerDialog {
       draw(row, at: area.y + offset, in: area, on: &canvas)
     }
     drawResult(result, code, from: area.y + formHeight, in: area, on: &canvas)
+  }
+
+  /// What the listener is to become.
+  private var subject: String {
+    let replaced = state.listeners.first { $0.tag == editor.replaced }
+    return replaced.map { "edit \($0.name)" } ?? "new"
+  }
+
+  private func text(_ text: String, _ role: Role) -> Line {
+    var line = Line(glyphs)
+    line.add(text, role)
+    return line
+  }
+
+  /// Scans of fewer documents are quick enough.
+  private static let fewDocuments = 100
+
+  /// The indexes that the query has not: the server's, and the cache's where it would be felt.
+  private func indexLines(of query: Query) -> [Line] {
+    var lines: [Line] = []
+    if let index = CompositeIndex.needed(for: query) {
+      let isCloud = state.configuration.backend.kind == .cloud
+      let mark = isCloud ? "! Cloud Firestore needs an index" : "Cloud Firestore would need an index"
+      lines.append(text("\(mark): \(index)", isCloud ? .warn : .textMuted))
+    }
+    guard case .success(let preview)? = editor.preview, preview.documentsToScan >= Self.fewDocuments,
+      let index = preview.suggestedIndexes.first
+    else { return lines }
+    var line = text("! ", .warn)
+    line.add("ctrl-g", .key)
+    line.add(" makes the local index \(index): the cache looks at ", .warn)
+    line.add("\(grouped(preview.documentsToScan)) documents", .warn)
+    return lines + [line]
   }
 
   private var rows: [Row] {
@@ -120,7 +155,7 @@ struct ListenerDialog {
   private func radio(_ isOn: Bool) -> String { isOn ? "(x)" : "( )" }
 
   private func drawResult(
-    _ result: Result<Query, ListenerEditorError>, _ code: [String], from y: Int, in area: Rect, on canvas: inout Canvas
+    _ result: Result<Query, ListenerEditorError>, _ code: [Line], from y: Int, in area: Rect, on canvas: inout Canvas
   ) {
     guard y < area.maxY else { return }
     switch result {
@@ -142,10 +177,8 @@ struct ListenerDialog {
         title + String(repeating: glyphs.dashedHorizontal, count: max(0, rest)), at: Point(x: area.x, y: y),
         role: .border,
         clip: area)
-      for (row, text) in code.enumerated() where y + 1 + row < area.maxY {
-        canvas.put(
-          SafeText.truncated(text, to: area.width, ellipsis: glyphs.ellipsis), at: Point(x: area.x, y: y + 1 + row),
-          role: .textMuted, clip: area)
+      for (row, line) in code.enumerated() where y + 1 + row < area.maxY {
+        canvas.put(line, x: area.x, y: y + 1 + row, width: area.width)
       }
     }
   }

@@ -17,6 +17,7 @@ struct OverlayView {
       ConfirmDialog(question: question, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .fields(let editor):
       FieldEditorDialog(editor: editor, state: state, layout: layout, glyphs: glyphs).draw(on: &canvas)
+    case .prompt(let prompt): PromptDialog(prompt: prompt, layout: layout, glyphs: glyphs).draw(on: &canvas)
     case .filter, nil: break
     }
   }
@@ -44,6 +45,8 @@ struct OverlayView {
     case .faults: drawFaults(list, geometry, on: &canvas)
     case .messages: drawMessages(list, geometry, on: &canvas)
     case .columns(let picker): drawColumns(list, picker, geometry, on: &canvas)
+    case .listeners:
+      ListenersDialog(list: list, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .help, .explanation, .decision: break
     }
   }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+
+/// What the cache says of the query while it is typed.
+extension DashboardState {
+  /// Asks about the query in the open editor, if it is another than the one that was asked about.
+  mutating func previewEdited() -> [Effect] {
+    guard let editor = overlay?.editor else { return [] }
+    // What is no query yet says itself why.
+    let query = try? editor.query(in: configuration.database)
+    guard query != editor.previewed else { return [] }
+    overlay?.editor?.previewed = query
+    overlay?.editor?.preview = nil
+    return query.map { [.client(.preview($0))] } ?? []
+  }
+
+  /// Takes the answer in, if it is about the query that is in the editor now.
+  mutating func receive(_ preview: Result<QueryPreview, RPCStatus>, about query: Query) {
+    guard overlay?.editor?.previewed == query else { return }
+    overlay?.editor?.preview = preview
+  }
+
+  /// Asks again: an index has come into use, or gone out of it.
+  mutating func previewAgain() -> [Effect] {
+    overlay?.editor?.forgetPreview()
+    return previewEdited()
+  }
+
+  /// Makes the local index that the edited query lacks.
+  mutating func indexEdited() -> [Effect] {
+    guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
+    guard case .success(let preview)? = editor.preview else {
+      toast(.info, "the cache has not answered yet")
+      return []
+    }
+    guard let index = preview.suggestedIndexes.first else {
+      toast(.info, "no index would help this query")
+      return []
+    }
+    toast(.info, "making the local index \(index)")
+    return [.client(.createIndexes(for: query))]
+  }
+}
+
+extension ListenerEditor {
+  mutating func forgetPreview() {
+    previewed = nil
+    preview = nil
+  }
+
+  /// How many documents match in the cache, as far as that is known; `nil` while it is asked.
+  var countText: String? {
+    switch preview {
+    case nil: return nil
+    case .failure: return "the cache cannot be asked"
+    case .success(let preview):
+      if preview.query.isDocumentQuery { return preview.count == 0 ? "not in the cache" : "in the cache" }
+      guard let count = preview.count else { return "too many in the cache to count" }
+      let isLimited = preview.query.limit == count
+      return "\(grouped(count)) \(count == 1 ? "matches" : "match") in the cache\(isLimited ? " (limit)" : "")"
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// One line that a command asks for: a name, or a file.
+package struct Prompt: Sendable {
+  enum Subject: Hashable, Sendable {
+    case rename(ListenerTag)
+    case saveListeners
+    case openListeners
+    case export([ResourcePath]?)
+    case importFile(into: ResourcePath?)
+  }
+
+  var title: String
+  /// What stands before the line.
+  var label: String
+  /// What becomes of it, in sentences.
+  var lead: [String]
+  /// What stands in an empty line.
+  var ghost = ""
+  var field = TextField()
+  var subject: Subject
+  /// Why the line was not taken; until it is changed.
+  var error: String?
+}
+
+extension DashboardState {
+  mutating func ask(_ prompt: Prompt) { overlay = .prompt(prompt) }
+
+  mutating func askForListenerName(_ tag: ListenerTag) {
+    guard let listener = listeners.first(where: { $0.tag == tag }) else { return }
+    ask(
+      Prompt(
+        title: "Rename \(listener.name)", label: "name",
+        lead: ["Shown wherever the listener is, and found by filters. Empty for a name made from its query."],
+        ghost: ListenerRecord.defaultName(for: listener.query), field: TextField(listener.isNamed ? listener.name : ""),
+        subject: .rename(tag)))
+  }
+
+  mutating func askWhereToSaveListeners() {
+    let count = listeners.count
+    ask(
+      Prompt(
+        title: "Save \(count) listener\(count == 1 ? "" : "s")", label: "file",
+        lead: ["TOML, to be read, changed and passed on: open it here, or with hearth --listeners FILE."],
+        field: TextField("listeners.toml"), subject: .saveListeners))
+  }
+
+  mutating func askForListenerFile() {
+    ask(
+      Prompt(
+        title: "Open listeners", label: "file",
+        lead: ["Each listener of the file is started beside those that are open."], ghost: "listeners.toml",
+        subject: .openListeners))
+  }
+
+  /// `enter`: does what was asked for, or says why the line cannot be taken.
+  mutating func acceptPrompt() -> [Effect] {
+    guard let prompt = overlay?.prompt else { return [] }
+    let text = prompt.field.text.trimmed
+    if case .rename(let tag) = prompt.subject { return rename(tag, asTyped: text) }
+    guard !text.isEmpty else {
+      overlay?.prompt?.error = "type the name of a file"
+      return []
+    }
+    overlay = nil
+    switch prompt.subject {
+    case .rename: return []
+    case .saveListeners: return [.terminal(.saveListeners(listenerDefinitions, file: text))]
+    case .openListeners: return [.terminal(.openListeners(file: text))]
+    case .export(let paths): return start(.export(paths, file: text))
+    case .importFile(let path): return start(.importing(file: text, into: path))
+    }
+  }
+
+  private mutating func rename(_ tag: ListenerTag, asTyped text: String) -> [Effect] {
+    guard let listener = listeners.first(where: { $0.tag == tag }) else {
+      overlay = nil
+      return []
+    }
+    if !text.isEmpty, let reason = reason(against: text, besides: tag) {
+      overlay?.prompt?.error = reason
+      return []
+    }
+    overlay = nil
+    rename(
+      tag, to: text.isEmpty ? freeName(like: ListenerRecord.defaultName(for: listener.query), besides: tag) : text)
+    return []
+  }
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+import FirestoreModel
+package import FirestoreQuery
+
+/// Listeners are opened, named, changed in their place and stopped.
+extension DashboardState {
+  /// The listeners in their order, as they can be opened again.
+  package var listenerDefinitions: [ListenerDefinition] { listeners.map(\.definition) }
+
+  /// Starts a listener under a name of its own: where another has it, a number follows.
+  package mutating func listen(
+    to query: Query, name: String, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true)
+  ) -> [Effect] {
+    let tag = ListenerTag(nextListener)
+    nextListener += 1
+    listeners.append(ListenerRecord(tag: tag, name: freeName(like: name), query: query, options: options))
+    return [.client(.listen(tag, query, options))]
+  }
+
+  /// Starts what does not run yet.
+  /// - Returns: the effects, and the names of the listeners that were started.
+  package mutating func open(_ definitions: [ListenerDefinition]) -> (effects: [Effect], names: [String]) {
+    var effects: [Effect] = []
+    var names: [String] = []
+    for definition in definitions {
+      let isRunning = listeners.contains { $0.failure == nil && $0.definition.asks(like: definition) }
+      if isRunning { continue }
+      listeners.removeAll { $0.failure != nil && $0.definition == definition }
+      effects += listen(to: definition.query, name: definition.name, definition.options)
+      if let name = listeners.last?.name { names.append(name) }
+    }
+    return (effects, names)
+  }
+
+  mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
+    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return [] }
+    let removed = listeners.remove(at: index)
+    if feed.onlyListener == tag { feed.onlyListener = nil }
+    noteReconnection { $0.forget(tag) }
+    toast(.info, "stopped listening to \(removed.name)")
+    return [.client(.unlisten(tag))]
+  }
+
+  /// Puts a listener in another's place: the rows of the old one are the new one's. One that asks for the same goes on
+  /// under its new name.
+  mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> [Effect] {
+    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else {
+      return listen(to: definition.query, name: definition.name, definition.options)
+    }
+    let old = listeners[index]
+    if old.failure == nil, old.definition.asks(like: definition) {
+      rename(tag, to: definition.name)
+      return []
+    }
+    // A tag of its own: what is still on the way for the old query is dropped.
+    let new = ListenerTag(nextListener)
+    nextListener += 1
+    listeners[index] = ListenerRecord(
+      tag: new, name: definition.name, query: definition.query, options: definition.options)
+    feed.reassign(tag, to: new, name: definition.name)
+    noteReconnection { $0.forget(tag) }
+    return [.client(.unlisten(tag)), .client(.listen(new, definition.query, definition.options))]
+  }
+
+  /// Gives a listener another name, in the feed's rows too.
+  mutating func rename(_ tag: ListenerTag, to name: String) {
+    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return }
+    guard listeners[index].name != name else { return }
+    listeners[index].name = name
+    feed.reassign(tag, to: tag, name: name)
+  }
+
+  /// The name itself, or the name with the first number that no listener has.
+  func freeName(like name: String, besides tag: ListenerTag? = nil) -> String {
+    var free = name
+    var number = 1
+    while reason(against: free, besides: tag) != nil {
+      number += 1
+      free = "\(name) \(number)"
+    }
+    return free
+  }
+
+  /// Why a listener cannot have a name; `nil` if it can.
+  func reason(against name: String, besides tag: ListenerTag? = nil) -> String? {
+    let isTaken = listeners.contains { $0.tag != tag && $0.name.equalsUTF8(name) }
+    return isTaken ? "name: another listener is called \(name)" : nil
+  }
+}
+
+/// What the commands about listeners do.
+extension DashboardState {
+  /// The listener that the selection is about: of the selected row, or one that watches the selected collection.
+  var selectedListener: ListenerTag? {
+    if focus == .feed, let tag = feed.selected?.listener, listeners.contains(where: { $0.tag == tag }) { return tag }
+    let path = selectedKey?.collection ?? selectedCollection
+    return listeners.first { listener in path.map { listener.covers($0) } ?? false }?.tag
+  }
+
+  /// Opens the list of listeners, at the one that the selection is about.
+  mutating func openListeners() {
+    var list = ListOverlay(content: .listeners)
+    let index = listeners.firstIndex { $0.tag == selectedListener } ?? 0
+    list.cursor.select(index: index, in: listeners.indices)
+    overlay = .list(list)
+  }
+
+  /// The listener under the cursor of the open list.
+  var listedListener: ListenerRecord? {
+    guard case .listeners? = overlay?.list?.content, let index = overlay?.list?.cursor.index,
+      listeners.indices.contains(index)
+    else { return nil }
+    return listeners[index]
+  }
+
+  mutating func openListenerEditor(from text: String) {
+    var editor = ListenerEditor()
+    editor.from = TextField(text)
+    overlay = .listener(editor)
+  }
+
+  /// Opens the editor with a listener in it, to be changed or, as a copy, to be another one.
+  mutating func edit(_ tag: ListenerTag, asCopy: Bool = false) {
+    guard let listener = listeners.first(where: { $0.tag == tag }) else { return }
+    guard var editor = ListenerEditor(listener.definition, in: configuration.database) else {
+      toast(.info, "\(listener.name) asks for what the editor has no fields for")
+      return
+    }
+    if asCopy {
+      editor.name = TextField(listener.isNamed ? freeName(like: listener.name) : "")
+    } else {
+      editor.replaced = tag
+      if !listener.isNamed { editor.name = TextField() }
+    }
+    overlay = .listener(editor)
+  }
+
+  /// Starts what the editor says, or puts it in the place of the listener that was edited.
+  mutating func acceptListener() -> [Effect] {
+    guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
+    let typed = editor.name.text.trimmed
+    if !typed.isEmpty, let reason = reason(against: typed, besides: editor.replaced) {
+      toast(.warning, reason)
+      return []
+    }
+    let standard = ListenerRecord.defaultName(for: query)
+    let name = typed.isEmpty ? freeName(like: standard, besides: editor.replaced) : typed
+    overlay = nil
+    guard let replaced = editor.replaced else { return listen(to: query, name: name, editor.options) }
+    return replace(replaced, with: ListenerDefinition(name: name, query: query, options: editor.options))
+  }
+
+  /// Starts the listeners of a file and says which.
+  mutating func receive(_ definitions: [ListenerDefinition], from file: String) -> [Effect] {
+    let (effects, names) = open(definitions)
+    let running = definitions.count - names.count
+    if names.isEmpty, running == 0 { return [] }
+    let listed = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
+    let opened = names.isEmpty ? "no new listener" : "\(names.count) listener\(names.count == 1 ? "" : "s"): \(listed)"
+    toast(.info, "\(file): \(opened)" + (running > 0 ? "; \(running) already open" : ""))
+    return effects
+  }
+
+  /// Stops the listener under the cursor; the list stays open.
+  mutating func stopListed() -> [Effect] { listedListener.map { stopListening($0.tag) } ?? [] }
+}
+
+extension String {
+  /// Without blanks at both ends.
+  var trimmed: String {
+    let start = firstIndex { !$0.isWhitespace } ?? endIndex
+    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
+    return String(self[start..<end])
+  }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("Import and export inside the dashboard")
+struct TransferTests {
+  private let request = TransferRequest.importing(file: "a.jsonl", into: nil)
+
+  private func driver(_ kind: DashboardConfiguration.Backend.Kind = .emulator, isReadOnly: Bool = false) -> Driver {
+    var driver = Driver(kind: kind)
+    driver.state.configuration.isReadOnly = isReadOnly
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders", "users"]), at: 0)
+    return driver
+  }
+
+  private func run(_ command: String, _ driver: inout Driver) {
+    driver.press(":")
+    driver.type(command)
+    driver.press("enter")
+  }
+
+  @Test("The selected collection, or all, is exported to the file that is typed")
+  func export() {
+    var driver = driver()
+    run("export orders", &driver)
+    #expect(driver.screen.contains("orders.jsonl"))
+    driver.press("enter")
+    #expect(driver.effects == [.client(.transfer(.export([ResourcePath("orders")], file: "orders.jsonl")))])
+    run("export the whole", &driver)
+    driver.press("ctrl-u enter")
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("type the name of a file"))
+    driver.type("~/all.json")
+    driver.press("enter")
+    #expect(driver.effects == [.client(.transfer(.export(nil, file: "~/all.json")))])
+  }
+
+  @Test("How far it is stands in the dialog and the footer; h hides it, x cancels it, and the screen stays usable")
+  func progress() {
+    var driver = driver()
+    run("import a file that", &driver)
+    driver.type("a.jsonl")
+    driver.press("enter")
+    #expect(driver.effects == [.client(.transfer(request))])
+    driver.client(.transferring(TransferState(request)), at: 1)
+    var news = TransferState(request, documents: 1204, refused: 2, perSecond: 3210, fraction: 0.45, secondsLeft: 72)
+    driver.client(.transferring(news), at: 2)
+    #expect(driver.screen.contains("1 204 documents, 3 210/s, 45 %, 1:12 left, 2 refused"))
+    driver.press("h")
+    #expect(driver.state.overlay == nil)
+    news.fraction = 0.5
+    driver.client(.transferring(news), at: 3)
+    #expect(driver.state.overlay == nil, "news open nothing that was hidden")
+    #expect(driver.screen.contains("[IMPORT 50 %]"))
+    run("import or export", &driver)
+    driver.press("x")
+    #expect(driver.effects == [.client(.cancelTransfer)])
+  }
+
+  @Test("The account says how many, which lines were refused and why, and what goes on where")
+  func account() {
+    var driver = driver()
+    driver.client(.transferring(TransferState(request)), at: 1)
+    let account = TransferAccount(
+      request, .complete, documents: 998, elapsed: .milliseconds(1234), refused: ["line 3, column 9: no value"],
+      refusedCount: 2, notes: ["What was refused is in a.jsonl.rejected, to be mended and imported."])
+    driver.client(.transferred(account), at: 2)
+    for text in ["998 documents imported from a.jsonl in 1.2 s; 2 refused", "line 3, column 9", "no value", "1 more"] {
+      #expect(driver.screen.contains(text), "\(text) is missing:\n\(driver.screen)")
+    }
+    #expect(driver.state.feed.rows.last?.summary == account.text)
+    driver.press("esc")
+    #expect(driver.state.transfer == nil)
+    run("import or export", &driver)
+    #expect(driver.screen.contains("998 documents imported"))
+  }
+
+  @Test("An end that comes while something else is open takes no keys away from it")
+  func hidden() {
+    var driver = driver()
+    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.press("h :")
+    driver.client(.transferred(TransferAccount(request, .cancelled, documents: 5, elapsed: .seconds(1))), at: 2)
+    #expect(driver.state.overlay?.kind == .palette)
+    #expect(driver.state.messages.last?.text == "import of a.jsonl cancelled after 5 documents")
+  }
+
+  @Test("One transfer at a time, and none while offline: it says so")
+  func refused() {
+    var driver = driver()
+    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.press("h")
+    run("export the whole", &driver)
+    #expect(driver.state.messages.last?.text.hasPrefix("one thing at a time") == true)
+    driver.client(.transferred(TransferAccount(request, .complete, documents: 5, elapsed: .seconds(1))), at: 2)
+    driver.client(.status(Scenario.status(3, isEnabled: false)), at: 3)
+    run("export the whole", &driver)
+    #expect(driver.state.messages.last?.text.hasPrefix("you are offline") == true)
+  }
+
+  @Test("A read-only dashboard imports nothing and exports")
+  func readOnly() {
+    var driver = driver(isReadOnly: true)
+    run("import a file that", &driver)
+    #expect(driver.state.overlay == nil)
+    #expect(driver.state.messages.last?.text == DashboardState.readOnlyReason)
+    #expect(driver.state.withoutWrites([.client(.transfer(request))]) == [])
+    run("export the whole", &driver)
+    #expect(driver.state.overlay?.kind == .prompt)
+  }
+
+  @Test("An import into real data is allowed by typing the project")
+  func cloud() {
+    var driver = driver(.cloud)
+    run("import a file that", &driver)
+    driver.type("a.jsonl")
+    driver.press("enter")
+    #expect(driver.effects == [])
+    driver.press("tab enter")
+    #expect(driver.effects == [])
+    driver.type("demo-shop")
+    driver.press("enter")
+    #expect(driver.effects == [.client(.transfer(request))])
+  }
+
+  @Test("Quitting while it runs asks first")
+  func quit() {
+    var driver = driver()
+    driver.client(.transferring(TransferState(request)), at: 1)
+    driver.press("h q")
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("Import a.jsonl is under way."))
+  }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+@MainActor
+@Suite("Import and export performed for the dashboard", .serialized)
+struct TransferRunTests {
+  private let folder: Folder
+
+  init() throws { folder = try Folder() }
+
+  private func account(_ request: TransferRequest, _ harness: BridgeHarness) async throws -> TransferAccount {
+    harness.bridge.perform(.transfer(request))
+    return try await harness.next { if case .transferred(let account) = $0 { account } else { nil } }
+  }
+
+  private func file(_ name: String) -> String { "\(folder.path)/\(name)" }
+
+  @Test("What is exported is imported again, below documents too; refused lines are named and kept, the rest goes on")
+  func both() async throws {
+    try folder.write(
+      "in.jsonl",
+      """
+      {"path": "a/1", "data": {"n": 1}}
+      {"path": "a/1/b/2", "data": {"n": 2}}
+      {"path": "a", "data": {}}
+      nonsense
+      {"path": "a/3", "data": {"n": 3}}
+
+      """)
+    try await BridgeHarness.run { harness in
+      let imported = try await account(.importing(file: file("in.jsonl"), into: nil), harness)
+      #expect(imported.end == .complete)
+      #expect(imported.documents == 3)
+      #expect(imported.refusedCount == 2)
+      #expect(imported.refused.map { $0.prefix(6) } == ["line 3", "line 4"])
+      #expect(imported.notes.contains { $0.contains("in.jsonl.rejected") })
+      #expect(!FileManager.default.fileExists(atPath: file("in.jsonl.hearth-import")))
+
+      let exported = try await account(.export([ResourcePath("a")], file: file("out.jsonl")), harness)
+      #expect(exported.end == .complete && exported.documents == 3)
+      let text = try String(contentsOfFile: file("out.jsonl"), encoding: .utf8)
+      #expect(text.split(separator: "\n").count == 3)
+
+      // A file that is there is asked about.
+      harness.bridge.perform(.transfer(.export(nil, file: file("out.jsonl"))))
+      let again = try await harness.next {
+        if case .question(_, _, _, let effects) = $0 { effects } else { nil }
+      }
+      #expect(again == [.client(.transfer(.export(nil, file: file("out.jsonl"), replaces: true)))])
+    }
+  }
+
+  @Test("A file that is not there, or a folder that cannot be written, is the account's end")
+  func failures() async throws {
+    try await BridgeHarness.run { harness in
+      let imported = try await account(.importing(file: file("none.jsonl"), into: nil), harness)
+      guard case .failed(let reason) = imported.end else {
+        Issue.record("\(imported)")
+        return
+      }
+      #expect(reason.contains("none.jsonl cannot be read"))
+      let exported = try await account(.export(nil, file: file("no/folder.jsonl")), harness)
+      guard case .failed = exported.end else {
+        Issue.record("\(exported)")
+        return
+      }
+    }
+  }
+
+  @Test("A cancelled import says where it goes on, and the same import goes on there")
+  func cancelled() async throws {
+    let lines = (0..<20_000).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }
+    try folder.write("many.jsonl", lines.joined())
+    let request = TransferRequest.importing(file: file("many.jsonl"), into: nil)
+    try await BridgeHarness.run { harness in
+      let run = TransferRun(
+        request: request, datastore: harness.bridge.datastore, database: database, backend: "test")
+      // Told after the first documents, in the task that imports.
+      let first = await Task.detached { await run.run { _ in withUnsafeCurrentTask { $0?.cancel() } } }.value
+      #expect(first.end == .cancelled)
+      #expect(first.documents > 0 && first.documents < 20_000)
+      #expect(first.notes.contains { $0.contains("goes on after line") })
+      let second = try await account(request, harness)
+      #expect(second.end == .complete)
+      #expect(first.documents + second.documents == 20_000)
+      let exported = try await account(.export([ResourcePath("c")], file: file("out.jsonl")), harness)
+      #expect(exported.documents == 20_000)
+    }
+  }
+
+  @Test("The preview counts what matches in the cache, and names the index that is missing")
+  func preview() async throws {
+    let lines = (0..<300).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
+    try folder.write("some.jsonl", lines.joined())
+    try await BridgeHarness.run { harness in
+      _ = try await account(.importing(file: file("some.jsonl"), into: nil), harness)
+      harness.bridge.perform(.listen(ListenerTag(1), Query(path: ResourcePath("c")), .init()))
+      try await harness.next { if case .snapshot(let snapshot) = $0, !snapshot.isFromCache { () } else { nil } }
+      let query = Query(
+        path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("n"), .lessThan, 10))])
+      harness.bridge.perform(.preview(query))
+      let preview = try await harness.next {
+        if case .previewed(query, let result) = $0 { try? result.get() } else { nil }
+      }
+      #expect(preview.count == 10)
+      #expect(preview.suggestedIndexes.map(\.description) == ["c(n ascending)"])
+      #expect(preview.documentsToScan >= 300)
+    }
+  }
+}
