@@ -105,6 +105,7 @@ extension EndToEndTests.InTmux {
       try await second.wait("1 refused")
       try await second.wait("line 21")
       try await second.keys("c")
+      try await second.wait("20 docs")
       try await quit(second)
       #expect(try surroundings.text("bad.jsonl.rejected") == "oops\n")
     }

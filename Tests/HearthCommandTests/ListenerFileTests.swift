@@ -175,7 +175,9 @@ struct ListenerFileTests {
     #expect(notices[0].hasPrefix("~/.local/state/hearth/listeners/"))
     #expect(notices[0].contains(".toml:9: "), "\(notices[0])")
     #expect(notices[1].contains(".bad"))
-    #expect(second.keep([]) == [])
+    #expect(second.keep(definitions) == [])
+    var third = kept
+    #expect(third.read().notices == [], "it is told once")
     #expect(try String(contentsOfFile: second.path + ".bad", encoding: .utf8).contains("path = orders"))
   }
 

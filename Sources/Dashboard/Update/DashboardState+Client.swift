@@ -56,7 +56,7 @@ extension DashboardState {
     case .previewed(let query, let preview): receive(preview, about: query)
     case .indexes(let states): return receive(states)
     case .transferring(let progress): receive(progress)
-    case .transferred(let account): receive(account)
+    case .transferred(let account): return receive(account)
     case .listenersRead(let definitions, let file): return receive(definitions, from: file)
     case .question(let title, let body, let action, let effects):
       overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(effects)))

@@ -57,7 +57,7 @@ extension DashboardState {
     if isNew, overlay == nil { showTransfer() } else if isTransferShown { showTransfer() }
   }
 
-  mutating func receive(_ account: TransferAccount) {
+  mutating func receive(_ account: TransferAccount) -> [Effect] {
     transfer = nil
     lastTransfer = account
     feed.append(FeedRow(time: now, kind: .divider, summary: account.text))
@@ -68,6 +68,10 @@ extension DashboardState {
     case .complete, .cancelled: toast(.warning, account.text)
     case .failed: toast(.error, account.text)
     }
+    guard account.request.isImport, account.documents > 0 else { return [] }
+    // What nobody listens to tells nothing of what has come.
+    for path in browser.windows.keys { browser.noteChange(in: path, at: now) }
+    return [.client(.listCollections(below: .root))]
   }
 
   private var isTransferShown: Bool {

@@ -14,7 +14,8 @@ struct KeptListeners {
   private let name: String
   private let identity: CacheIdentity
   private let database: DatabaseID
-  private var kept: [ListenerDefinition] = []
+  /// What the file holds; `nil` where that has to be written again.
+  private var kept: [ListenerDefinition]? = []
   /// Why nothing is written: what is in the file cannot be had otherwise, or it was told that it cannot be written.
   private var isRefused = false
 
@@ -33,9 +34,10 @@ struct KeptListeners {
     do throws(CommandFailure) {
       file = try ListenerFile.read(path, name: name, database: database)
     } catch {
+      kept = nil
       return ([], ["\(error.message) \(setAside())"])
     }
-    kept = file.definitions
+    kept = file.problems.isEmpty ? file.definitions : nil
     if file.problems.isEmpty { return (file.definitions, []) }
     return (file.definitions, file.problems + ["What could not be read of the open listeners: \(setAside())"])
   }
