@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
+import Foundation
 import Glibc
 import Testing
 
@@ -17,6 +18,27 @@ extension EndToEndTests {
       #expect(run.lines.contains { $0.contains("orders added") && $0.contains("12 docs") }, "\(run.output)")
       #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
       #expect(run.errors == "")
+    }
+
+    @Test("It listens to those of a file, under their names, and says what is wrong in it")
+    func listeners() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write(
+        "mine.toml",
+        """
+        [[listener]]
+        name = "people"
+        path = "users"
+        [[listener]]
+        name = "nothing"
+
+        """)
+      let path = surroundings.folder.appending(path: "mine.toml").path
+      let run = try await HeadlessRun(
+        ["--plain", "--demo", "--in-memory", "--listeners", path], redirection: "| head -n 8", surroundings)
+      #expect(run.output.contains("mine.toml:4: path or group is missing"), "\(run.output)")
+      #expect(run.output.contains("people added"), "\(run.output)")
+      #expect(!run.output.contains("orders added"), "\(run.output)")
     }
 
     @Test("A signal ends it with 128 and the signal's number", arguments: [SIGTERM, SIGINT])

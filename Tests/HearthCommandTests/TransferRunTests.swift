@@ -96,6 +96,25 @@ struct TransferRunTests {
     }
   }
 
+  @Test("A collection too large to be looked through for a preview is not counted")
+  func largePreview() async throws {
+    let lines = (0...10_000).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
+    try folder.write("large.jsonl", lines.joined())
+    try await BridgeHarness.run { harness in
+      _ = try await account(.importing(file: file("large.jsonl"), into: nil), harness)
+      harness.bridge.perform(.listen(ListenerTag(1), Query(path: ResourcePath("c")), .init()))
+      try await harness.next { if case .snapshot(let snapshot) = $0, !snapshot.isFromCache { () } else { nil } }
+      let query = Query(path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("n"), .lessThan, 10))])
+      harness.bridge.perform(.preview(query))
+      let preview = try await harness.next {
+        if case .previewed(query, let result) = $0 { try? result.get() } else { nil }
+      }
+      #expect(preview.count == nil)
+      #expect(preview.documentsToScan > 10_000)
+      #expect(preview.suggestedIndexes.map(\.description) == ["c(n ascending)"])
+    }
+  }
+
   @Test("The preview counts what matches in the cache, and names the index that is missing")
   func preview() async throws {
     let lines = (0..<300).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }

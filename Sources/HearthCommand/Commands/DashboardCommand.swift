@@ -84,6 +84,9 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     if demoWrites != nil, !demo { throw ValidationError("--demo-writes is about --demo; give both.") }
     if demo, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one of them out.") }
+    if !listeners.isEmpty, picture.frame != nil {
+      throw ValidationError("--listeners opens listeners on data, and --frame has none. Leave one of them out.")
+    }
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
