@@ -42,6 +42,24 @@ struct ListenerPreviewTests {
     #expect(driver.screen.contains("counting"))
   }
 
+  @Test("When documents change, the cache is asked again, once a second at most")
+  func changes() {
+    var driver = typed()
+    driver.type("s")
+    driver.client(.previewed(orders, .success(QueryPreview(query: orders, count: 17))), at: 1)
+    driver.client(.pendingWrites([]), at: 5)
+    driver.client(.pendingWrites([]), at: 5.5)
+    #expect(driver.effects == [])
+    #expect(driver.state.nextTick <= at(6))
+    driver.tick(6)
+    #expect(driver.effects == [.client(.preview(orders))])
+    #expect(driver.screen.contains("17 match in the cache"))
+    driver.client(.previewed(orders, .success(QueryPreview(query: orders, count: 18))), at: 6)
+    #expect(driver.screen.contains("18 match in the cache"))
+    driver.tick(8)
+    #expect(driver.effects == [])
+  }
+
   @Test("What is not counted, or only up to the limit, is said so")
   func honest() {
     var driver = typed()

@@ -22,6 +22,19 @@ extension DashboardState {
     overlay?.editor?.preview = preview
   }
 
+  /// Documents have changed: what was counted may no longer be so.
+  mutating func notePreviewChange() {
+    guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
+    overlay?.editor?.recountAt = now.advanced(seconds: 1)
+  }
+
+  /// Asks again when that is due; the count before is shown until the answer.
+  mutating func takeDuePreview() -> [Effect] {
+    guard let editor = overlay?.editor, let due = editor.recountAt, due <= now else { return [] }
+    overlay?.editor?.recountAt = nil
+    return editor.previewed.map { [.client(.preview($0))] } ?? []
+  }
+
   /// Asks again: an index has come into use, or gone out of it.
   mutating func previewAgain() -> [Effect] {
     overlay?.editor?.forgetPreview()
@@ -48,6 +61,7 @@ extension ListenerEditor {
   mutating func forgetPreview() {
     previewed = nil
     preview = nil
+    recountAt = nil
   }
 
   /// How many documents match in the cache, as far as that is known; `nil` while it is asked.

@@ -38,6 +38,8 @@ package struct ListenerEditor: Sendable {
   /// What the cache was asked about last, and what it said of that.
   var previewed: Query?
   var preview: Result<QueryPreview, RPCStatus>?
+  /// When the cache is asked again, since documents have changed; `nil` if none have.
+  var recountAt: Timestamp?
 
   init() {}
 

@@ -7,10 +7,13 @@ import TerminalCanvas
 extension DashboardState {
   mutating func receive(_ event: ClientEvent) -> [Effect] {
     switch event {
-    case .snapshot(let snapshot): receive(snapshot)
+    case .snapshot(let snapshot):
+      if !snapshot.changes.isEmpty { notePreviewChange() }
+      receive(snapshot)
     case .listenerFailed(let tag, let status): fail(tag, status)
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       noteWindow(tag, documents)
+      notePreviewChange()
       return browser.load(tag, documents, isFromCache: isFromCache, total: total, at: now)
     case .windowFailed(let tag, let status):
       giveUpSearch(tag, status)
@@ -23,7 +26,9 @@ extension DashboardState {
     case .storage(let notice):
       storage = notice
       toast(.warning, notice.message)
-    case .pendingWrites(let waiting, let size): receive(waiting, of: size)
+    case .pendingWrites(let waiting, let size):
+      notePreviewChange()
+      receive(waiting, of: size)
     case .writeAcknowledged(let batch, let time): acknowledge(batch, after: time)
     case .writeRejected(let batch, let status): reject(batch, status)
     case .writeCancelled(let batch): cancelled(batch)

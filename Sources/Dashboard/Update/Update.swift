@@ -27,6 +27,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.age(to: time)
     state.clock = state.now
     effects = state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
+    effects += state.takeDuePreview()
   case .client(let event, let time):
     state.age(to: time)
     state.clock = state.now
