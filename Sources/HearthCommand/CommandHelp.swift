@@ -17,8 +17,10 @@ enum CommandHelp {
     guard arguments.first == "help", arguments.count > 1, let topic = arguments.last, !topic.hasPrefix("-") else {
       return nil
     }
-    if arguments.count == 2, topic == "help" || commandNames.contains(topic) { return nil }
-    let nearest = nearest(to: topic, among: commandNames)
+    if arguments.count == 2, topic == "help" { return nil }
+    let known = names(below: arguments.dropFirst().dropLast())
+    if known.contains(topic) { return nil }
+    let nearest = nearest(to: topic, among: known.isEmpty ? names(below: []) : known)
     return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
@@ -35,15 +37,21 @@ enum CommandHelp {
       return reason.replacing(/\.? Did you mean .*/, with: "") + nearest
     }
     if reason.contains("nexpected argument"), !reason.contains("Did you mean"),
-      let unknown = reason.firstMatch(of: /'([\w-]+)'/), given.first == String(unknown.output.1)
+      let unknown = reason.firstMatch(of: /'([\w-]+)'/).map({ String($0.output.1) }),
+      let place = given.firstIndex(of: unknown)
     {
-      return reason + nearest(to: String(unknown.output.1), among: commandNames)
+      return reason + nearest(to: unknown, among: names(below: given[..<place]))
     }
     return reason
   }
 
-  private static var commandNames: [String] {
-    HearthCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+  /// The names that may stand behind those of commands; none where something else stands before.
+  private static func names(below path: ArraySlice<String>) -> [String] {
+    var commands = HearthCommand.configuration.subcommands
+    for name in path {
+      commands = commands.first { $0.configuration.commandName == name }?.configuration.subcommands ?? []
+    }
+    return commands.compactMap { $0.configuration.commandName }
   }
 
   private static func nearest(to name: String, among known: [String]) -> String {

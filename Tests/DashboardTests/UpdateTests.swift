@@ -50,13 +50,13 @@ import Testing
     #expect(driver.effects == [.client(.closeWindow(WindowTag(1)))])
   }
 
-  @Test("A filter in the browser becomes a query: id prefix and field values")
+  @Test("A filter in the tree becomes a query: the id's beginning and field values")
   func browserFilter() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.answerWindow(Scenario.orders, at: 0.2)
     driver.press("/")
-    driver.type("7Q status:paid total:18.5")
+    driver.type("^7Q status:paid total:18.5")
     driver.press("enter")
 
     #expect(
@@ -77,7 +77,7 @@ import Testing
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
     driver.press("/")
-    driver.type("7Q")
+    driver.type("^7Q")
     driver.press("enter")
     driver.client(.windowLoaded(WindowTag(1), Scenario.orders, isFromCache: false, total: 3), at: 0.2)
 

@@ -18,7 +18,7 @@ extension Browser {
   mutating func mark(
     changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Place?, at now: Timestamp
   ) {
-    let (old, path) = (window.documents, window.path)
+    let (old, path) = (window.loaded, window.path)
     forgetMarks(at: now)
     let before = Dictionary(old.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
     var changed: Set<String> = []

@@ -85,14 +85,16 @@ package struct Browser: Sendable {
 
   /// The missing documents that lie in a window. A filter is about documents that exist.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
-    guard window.filter == nil, window.shown != nil, let missing = missing[window.path] else { return [] }
+    guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
+      return []
+    }
     let first = window.hasBefore ? window.documents.first?.key : nil
     let last = window.hasAfter ? window.documents.last?.key : nil
     return missing.filter { key in first.map { $0 < key } != false && last.map { key < $0 } != false }
   }
 
   func document(_ key: DocumentKey) -> Document? {
-    windows[key.collection]?.documents.first { $0.key == key }
+    windows[key.collection]?.loaded.first { $0.key == key }
   }
 
   // MARK: Windows
@@ -108,6 +110,7 @@ package struct Browser: Sendable {
     offset: Int? = nil, in database: DatabaseID
   ) -> [Effect] {
     var window = windows[path] ?? CollectionWindow(path: path)
+    let limit = window.filter?.searches == true ? max(limit, BrowserFilter.searchedAtOnce) : limit
     let tag = takeTag()
     var effects = window.requested.map { [Effect.client(.closeWindow($0.tag))] } ?? []
     window.requested = CollectionWindow.Request(
@@ -144,12 +147,12 @@ package struct Browser: Sendable {
   mutating func slide(_ item: Item, limit: Int, in database: DatabaseID) -> [Effect] {
     switch item {
     case .after(let path):
-      guard let window = windows[path], !window.isLoading, let last = window.documents.last else { return [] }
-      let middle = window.documents[window.documents.count / 2].key
+      guard let window = windows[path], !window.isLoading, let last = window.loaded.last else { return [] }
+      let middle = window.loaded[window.loaded.count / 2].key
       return open(path, at: .from(middle), landing: .after(last.key), limit: limit, in: database)
     case .before(let path):
-      guard let window = windows[path], !window.isLoading, let first = window.documents.first else { return [] }
-      let middle = window.documents[window.documents.count / 2].key
+      guard let window = windows[path], !window.isLoading, let first = window.loaded.first else { return [] }
+      let middle = window.loaded[window.loaded.count / 2].key
       return open(path, at: .until(middle), landing: .before(first.key), limit: limit, in: database)
     default: return []
     }
@@ -176,21 +179,21 @@ package struct Browser: Sendable {
       landing = request.landing
       noteContents(documents, in: path)
     } else {
-      let edge = window.documents.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
+      let edge = window.loaded.count >= (window.shown?.limit ?? .max) ? window.shown?.place : nil
       mark(changesFrom: window, to: documents, cutAt: edge, at: now)
       // Below a document that was deleted there may be others.
       let keys = Set(documents.map(\.key))
-      let areGone = !window.documents.allSatisfy { keys.contains($0.key) }
+      let areGone = !window.loaded.allSatisfy { keys.contains($0.key) }
       if areGone { effects.append(.client(.listMissing(in: path))) }
-      if areGone || keys.count > window.documents.count { noteChange(in: path, at: now) }
+      if areGone || keys.count > window.loaded.count { noteChange(in: path, at: now) }
     }
-    window.documents = documents
+    window.loaded = documents
     window.isFromCache = isFromCache
     window.failure = nil
     if let total { window.total = total }
     if window.isWhole { window.total = documents.count }
     windows[path] = window
-    land(landing, documents)
+    land(landing, window.documents)
     return effects
   }
 
@@ -226,8 +229,8 @@ package struct Browser: Sendable {
     case .end: return old.filter == nil ? total.map { max(0, $0 - documents.count) } : nil
     case .from, .until:
       guard let offset = old.offset, let first = documents.first else { return nil }
-      if let shared = old.documents.firstIndex(where: { $0.key == first.key }) { return offset + shared }
-      guard let oldFirst = old.documents.first,
+      if let shared = old.loaded.firstIndex(where: { $0.key == first.key }) { return offset + shared }
+      guard let oldFirst = old.loaded.first,
         let shared = documents.firstIndex(where: { $0.key == oldFirst.key })
       else { return nil }
       return max(0, offset - shared)

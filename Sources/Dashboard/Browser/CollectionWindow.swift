@@ -37,12 +37,17 @@ struct CollectionWindow: Sendable {
   }
 
   var path: ResourcePath
-  var filter: BrowserFilter?
+  var filter: BrowserFilter? { didSet { sift() } }
+  /// A filter that is being typed: what is loaded is looked at, and nothing is asked for.
+  var preview: RowFilter? { didSet { sift() } }
   /// The window whose documents are shown; `nil` until the first has arrived.
   var shown: Request?
   /// The window that was asked for last and has not arrived.
   var requested: Request?
-  var documents: [Document] = []
+  /// What the window's query has found.
+  var loaded: [Document] = [] { didSet { sift() } }
+  /// Those of them that are shown.
+  private(set) var documents: [Document] = []
   var isFromCache = true
   /// How many documents the whole collection has.
   var total: Int?
@@ -54,12 +59,24 @@ struct CollectionWindow: Sendable {
 
   var isLoading: Bool { requested != nil }
 
+  private mutating func sift() {
+    documents = loaded
+    if let filter, filter.searches { documents = documents.filter(filter.passes) }
+    if let preview { documents = documents.filter { preview.matches($0.rowText, in: [$0]) } }
+  }
+
+  /// How many documents pass the filter, as far as they were looked for.
+  var found: (count: Int, isAll: Bool)? {
+    guard let filter, shown != nil, let offset else { return nil }
+    return (documents.count + (filter.searches ? 0 : offset), !hasAfter && (offset == 0 || !filter.searches))
+  }
+
   var hasBefore: Bool {
     guard let shown else { return false }
     switch shown.place {
     case .start: return false
     case .from: return true
-    case .end, .until: return documents.count >= shown.limit
+    case .end, .until: return loaded.count >= shown.limit
     }
   }
 
@@ -68,7 +85,7 @@ struct CollectionWindow: Sendable {
     switch shown.place {
     case .end: return false
     case .until: return true
-    case .start, .from: return documents.count >= shown.limit
+    case .start, .from: return loaded.count >= shown.limit
     }
   }
 
@@ -144,7 +161,7 @@ extension DashboardState {
       $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
     }
     let window = browser.windows[path]
-    let shown = window?.isWhole == true ? window?.documents.count : nil
+    let shown = window?.isWhole == true ? window?.loaded.count : nil
     let count = listener?.count ?? shown ?? count
     browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
   }

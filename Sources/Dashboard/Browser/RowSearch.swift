@@ -18,6 +18,7 @@ extension DashboardState {
   mutating func go(toRow row: Int, of path: ResourcePath) -> [Effect] {
     var effects = expand(path)
     guard let window = browser.windows[path] else { return effects }
+    if window.filter?.searches == true { return go(toFoundRow: row, of: window) }
     let total = window.filter == nil ? window.total : nil
     let row = max(0, min(row, total.map { $0 - 1 } ?? row))
     if effects.isEmpty, let offset = window.offset, window.shown != nil,
@@ -38,6 +39,17 @@ extension DashboardState {
     var query = CollectionWindow.query(path, filter: window.filter, at: .start, limit: 1, in: configuration.database)
     query.limit = nil
     return effects + [.client(.locate(search.tag, query, offset: first))]
+  }
+
+  /// Of rows that are found by reading documents only those are known that have been found.
+  private mutating func go(toFoundRow row: Int, of window: CollectionWindow) -> [Effect] {
+    guard window.documents.indices.contains(row), window.offset == 0 else {
+      let count = window.documents.count
+      toast(.info, "\(grouped(count)) row\(count == 1 ? "" : "s") found so far; the last row looks further")
+      return []
+    }
+    browser.cursor.select(.document(window.documents[row].key))
+    return []
   }
 
   mutating func giveUpSearch(_ tag: WindowTag, _ status: RPCStatus) {

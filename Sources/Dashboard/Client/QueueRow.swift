@@ -74,6 +74,17 @@ package struct QueueRow: Equatable, Sendable {
     return "\(batch) \(operation.rawValue) \(paths) \(stateWord) \(error?.description ?? "")"
   }
 
+  /// What conditions on fields are about: the values that it writes.
+  var writtenDocuments: [Document] {
+    write.mutations.compactMap { mutation in
+      switch mutation.operation {
+      case .set(let fields), .patch(let fields, _):
+        Document(key: mutation.key, version: nil, state: .found(DocumentData(fields)))
+      case .delete, .verify: nil
+      }
+    }
+  }
+
   private var stateWord: String {
     switch (outcome, write.state) {
     case (.acknowledged, _): "acked"

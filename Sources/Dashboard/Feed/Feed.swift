@@ -15,7 +15,7 @@ package struct Feed: Sendable {
   /// The last row that a paused feed shows; `nil` while it follows the tail.
   package private(set) var pausedAt: Int?
   package internal(set) var cursor = Cursor<Int>()
-  var filter = WordFilter("") { didSet { refilter() } }
+  var filter = RowFilter.none { didSet { refilter() } }
   var onlyListener: ListenerTag? { didSet { refilter() } }
   var onlyDocument: DocumentKey? { didSet { refilter() } }
   /// Whether the time column shows the distance to the row above.
@@ -86,7 +86,7 @@ package struct Feed: Sendable {
   mutating func clearFilter() {
     onlyListener = nil
     onlyDocument = nil
-    filter = WordFilter("")
+    filter = RowFilter.none
   }
 
   var reasonAgainstOnlyListener: String? {
@@ -144,7 +144,7 @@ package struct Feed: Sendable {
   private func passes(_ row: FeedRow) -> Bool {
     if let onlyListener, row.listener != onlyListener, row.kind != .divider { return false }
     if let onlyDocument, row.key != onlyDocument { return false }
-    return filter.isEmpty || filter.matches(row.searchText)
+    return filter.matches(row.searchText, in: row.filteredDocuments)
   }
 
   private func visibleIndex(after id: Int) -> Int { visible.indices.partitioningIndex { visible[$0] > id } }

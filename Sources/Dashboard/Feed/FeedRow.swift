@@ -51,6 +51,9 @@ package struct FeedRow: Sendable {
       separator: " ")
   }
 
+  /// What conditions on fields are about: the document as the row left it, or as it was before it went.
+  var filteredDocuments: [Document] { [document?.exists == true ? document : previous].compactMap(\.self) }
+
   /// The row as plain text, for the clipboard.
   func text(offset: Int) -> String {
     let flags = (isFromCache ? "c" : "") + (hasPendingWrites ? "p" : "")

@@ -54,11 +54,17 @@ package struct ListOverlay: Sendable {
 
   /// The commands that help lists: those that match what was typed, by key or word.
   func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
-    let filter = WordFilter(field?.text ?? "")
+    let filter = search
     return keymap.commands(in: contexts).filter { command in
       let keys = command.keys.map(\.description).joined(separator: " ")
       return filter.matches("\(keys) \(command.help) \(command.name)")
     }
+  }
+
+  /// What is typed, as a filter; what is none is looked for as it stands: keys are signs.
+  var search: RowFilter {
+    let text = field?.text ?? ""
+    return (try? RowFilter(text)) ?? RowFilter(text: text, terms: [.init(condition: .contains(.init(text)))])
   }
 
   func items(of palette: Palette) -> [Palette.Item] { palette.items(matching: field?.text ?? "") }

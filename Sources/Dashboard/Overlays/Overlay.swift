@@ -109,6 +109,8 @@ package enum Overlay: Sendable {
 package struct FilterLine: Sendable {
   var pane: Pane
   var field: TextField
+  /// The collection that it is about.
+  var path: ResourcePath?
   /// Why the text is no filter.
   var error: String?
 }

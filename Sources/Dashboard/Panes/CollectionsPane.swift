@@ -43,6 +43,11 @@ struct CollectionsPane {
       } else if case .document(let key) = row.item, thread.contains(key) {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }
+      if case .document(let key) = row.item, let window = state.browser.windows[key.collection] {
+        canvas.mark(
+          hitsOf: window.preview ?? window.filter?.filter,
+          in: Rect(x: area.x + 1, y: y, width: area.width - 1 - Self.flags, height: 1))
+      }
     }
     guard let y = geometry.hints else { return }
     canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
@@ -123,6 +128,8 @@ struct CollectionsPane {
       line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
     } else if let search = state.browser.search, search.path == path {
       line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
+    } else if let window, let found = window.found, let total = window.total {
+      line.add("\(grouped(found.count))\(found.isAll ? "" : "+") of \(grouped(total))", .paneCount)
     } else if let total = window?.total {
       line.add(isLarge ? "\(grouped(total)) doc\(total == 1 ? "" : "s")" : grouped(total), .paneCount)
     } else if window?.isLoading == true {
@@ -170,10 +177,13 @@ struct CollectionsPane {
     if case .before = item {
       return glyphs.ellipsis + (window?.offset.map { " \(grouped($0)) before" } ?? " more before") + hint
     }
+    if let filter = window?.filter, filter.searches {
+      return "\(glyphs.ellipsis) more not looked at" + (isLarge ? "   \(glyphs.enter) look on" : "")
+    }
     guard let window, window.filter == nil, let total = window.total, let offset = window.offset,
-      total > offset + window.documents.count
+      total > offset + window.loaded.count
     else { return "\(glyphs.ellipsis) more" + hint }
-    return "\(glyphs.ellipsis) \(grouped(total - offset - window.documents.count)) more" + hint
+    return "\(glyphs.ellipsis) \(grouped(total - offset - window.loaded.count)) more" + hint
   }
 
   private func addNote(_ path: ResourcePath, to line: inout Line) {
@@ -182,6 +192,10 @@ struct CollectionsPane {
       line.add(failure.description, .error)
     } else if window?.isLoading == true {
       line.add("loading", .textMuted)
+    } else if let window, let filter = window.filter, filter.searches, window.hasBefore || window.hasAfter {
+      line.add("none of these \(grouped(window.loaded.count)) passes the filter", .textMuted)
+    } else if let window, window.preview != nil, !window.loaded.isEmpty {
+      line.add("no loaded document passes", .textMuted)
     } else {
       line.add(window?.filter == nil ? "no documents" : "no document passes the filter", .textMuted)
     }
@@ -200,7 +214,9 @@ struct CollectionsPane {
       if let window = state.browser.windows[key.collection], let offset = window.offset, let total = window.total,
         let index = window.documents.firstIndex(where: { $0.key == key })
       {
-        text = grouped(offset + index + 1) + (isLarge ? " of " : "/") + grouped(max(total, offset + index + 1))
+        let row = window.filter?.searches == true ? index + 1 : offset + index + 1
+        let count = window.found.map { grouped(max(row, $0.count)) + ($0.isAll ? "" : "+") }
+        text = grouped(row) + (isLarge ? " of " : "/") + (count ?? grouped(max(total, row)))
       }
     case nil: break
     }

@@ -30,6 +30,7 @@ struct DetailPane {
         canvas.select(
           Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .detail)
       }
+      canvas.mark(hitsOf: detail.search, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
     }
   }

@@ -48,6 +48,9 @@ struct FeedPane {
       } else if let key = row.key, key == state.detail?.key {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .accent, maxWidth: 1)
       }
+      if row.kind != .divider {
+        canvas.mark(hitsOf: state.feed.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
+      }
       previous = row.time
     }
   }

@@ -49,6 +49,7 @@ struct WritesPane {
       } else if row.batch == thread {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }
+      canvas.mark(hitsOf: state.writes.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
     }
     if let y = geometry.hints {

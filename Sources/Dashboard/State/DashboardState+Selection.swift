@@ -98,7 +98,7 @@ extension DashboardState {
   var matchCount: (matching: Int, all: Int) {
     guard let detail else { return (0, 0) }
     let lines = detailLines
-    return (lines.count { detail.search.matches($0.searchText) }, lines.count)
+    return (lines.count { $0.matches(detail.search) }, lines.count)
   }
 
   /// Whether `space` in a pane would stop a listener instead of starting one.

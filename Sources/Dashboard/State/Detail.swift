@@ -38,7 +38,7 @@ package struct Detail: Sendable {
   /// Whether texts that are wider than their column go on in the lines below.
   var wraps = false
   /// What `n` and `N` look for.
-  var search = WordFilter("")
+  var search = RowFilter.none
   /// Which line was selected when the search began.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()

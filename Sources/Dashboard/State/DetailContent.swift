@@ -193,6 +193,17 @@ enum DetailContent {
 }
 
 extension DetailContent.Line {
+  func matches(_ filter: RowFilter) -> Bool { filter.matches(searchText, in: document) }
+
+  /// What conditions on fields are about: a document with the line's own field.
+  private var document: [Document] {
+    guard case .field(let field) = content, let value = field.local ?? field.server else { return [] }
+    var fields = Fields()
+    fields[FieldPath(segments: field.path)] = value
+    let key = DocumentKey(unchecked: ResourcePath("lines/line"))
+    return [Document(key: key, version: nil, state: .found(DocumentData(fields)))]
+  }
+
   /// Everything that a search looks at.
   var searchText: String {
     switch content {

@@ -32,7 +32,7 @@ package struct WriteQueue: Sendable {
   private(set) var acknowledgements: [BatchID: Duration] = [:]
 
   /// What the list shows of all rows.
-  var filter = WordFilter("")
+  var filter = RowFilter.none
 
   /// How long an empty list keeps its room, in seconds: writes seldom come alone.
   private static let roomLingering: Int64 = 10
@@ -45,7 +45,9 @@ package struct WriteQueue: Sendable {
   var wantsRoom: Bool { !isEmpty || roomEnd != nil }
 
   /// The rows that pass the filter.
-  package var rows: [QueueRow] { filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText) } }
+  package var rows: [QueueRow] {
+    filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText, in: $0.writtenDocuments) }
+  }
 
   /// What waits and what was acknowledged, in batch order; below it what was refused.
   var allRows: [QueueRow] {

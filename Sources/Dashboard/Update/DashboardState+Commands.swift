@@ -60,7 +60,7 @@ extension DashboardState {
       return [.client(.closeDetail(key))]
     }
     if focus == .writes, !writes.filter.isEmpty {
-      writes.filter = WordFilter("")
+      writes.filter = .none
       return []
     }
     if let path = filteredCollection, focus == .collections { return clearFilter(of: path) }
@@ -152,7 +152,7 @@ extension DashboardState {
       case .decision(let decision): if let text = decision.leaving { toast(.info, text) }
       case .help, .palette, .copyMenu, .newMenu, .messages, .faults, .listeners: break
       }
-    case .filter(let line): return dropFilter(of: line.pane)
+    case .filter(let line): return dropFilter(of: line)
     case .listener, .confirm, .fields, .prompt: break
     }
     return []

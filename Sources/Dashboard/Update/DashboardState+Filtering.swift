@@ -13,46 +13,57 @@ extension DashboardState {
       case .network: ""
       }
     if let index = detail?.cursor.index { detail?.searchStart = index }
-    overlay = .filter(FilterLine(pane: focus, field: TextField(text)))
+    let path = focus == .collections ? selectedCollection : nil
+    overlay = .filter(FilterLine(pane: focus, field: TextField(text), path: path))
   }
 
-  /// While typing: the feed filters at once; the browser only checks, because its filter is a query.
+  /// While typing: what is loaded is filtered at once. Text that is no filter leaves the one before it in force.
   mutating func applyLiveFilter(_ line: FilterLine) {
-    switch line.pane {
-    case .feed: feed.filter = WordFilter(line.field.text)
-    case .writes: writes.filter = WordFilter(line.field.text)
-    case .detail: search(line.field.text)
-    case .collections:
-      do throws(ModelError) {
-        _ = try BrowserFilter(line.field.text)
-        overlay?.filterLine?.error = nil
-      } catch { overlay?.filterLine?.error = error.message }
-    case .network: break
-    }
+    do throws(FilterError) {
+      let filter = try RowFilter(line.field.text)
+      overlay?.filterLine?.error = nil
+      switch line.pane {
+      case .feed: feed.filter = filter
+      case .writes: writes.filter = filter
+      case .detail: search(filter)
+      case .collections: if let path = line.path { preview(filter, of: path) }
+      case .network: break
+      }
+    } catch { overlay?.filterLine?.error = error.text }
+  }
+
+  /// Shows what passes of what is loaded; a selected row that goes gives its place to the first that stays.
+  private mutating func preview(_ filter: RowFilter, of path: ResourcePath) {
+    browser.windows[path]?.preview = filter
+    guard let item = browser.cursor.id, !browser.rows.contains(where: { $0.item == item }) else { return }
+    let first = browser.windows[path]?.documents.first
+    browser.cursor.select(first.map { .document($0.key) } ?? .collection(path))
   }
 
   mutating func acceptFilter() -> [Effect] {
-    guard let line = overlay?.filterLine, line.pane == .collections, let path = selectedCollection else {
+    guard let line = overlay?.filterLine else { return [] }
+    do throws(FilterError) {
+      let filter = try RowFilter(line.field.text)
       overlay = nil
-      return []
-    }
-    do throws(ModelError) {
-      let filter = try BrowserFilter(line.field.text)
-      overlay = nil
-      return setFilter(filter, of: path)
+      guard let path = line.path else { return [] }
+      browser.windows[path]?.preview = nil
+      return setFilter(BrowserFilter(filter, asksRanges: configuration.backend.kind != .cloud), of: path)
     } catch {
-      toast(.warning, error.message)
+      toast(.warning, error.text)
       return []
     }
   }
 
   /// `esc` in the line: the pane shows everything again.
-  mutating func dropFilter(of pane: Pane) -> [Effect] {
-    switch pane {
-    case .feed: feed.filter = WordFilter("")
-    case .writes: writes.filter = WordFilter("")
-    case .detail: detail?.search = WordFilter("")
-    case .collections: return filteredCollection.map { clearFilter(of: $0) } ?? []
+  mutating func dropFilter(of line: FilterLine) -> [Effect] {
+    switch line.pane {
+    case .feed: feed.filter = .none
+    case .writes: writes.filter = .none
+    case .detail: detail?.search = .none
+    case .collections:
+      guard let path = line.path else { return [] }
+      browser.windows[path]?.preview = nil
+      return clearFilter(of: path)
     case .network: break
     }
     return []
@@ -74,19 +85,17 @@ extension DashboardState {
   mutating func filterLikeThis() -> [Effect] {
     guard let (key, path, value) = selectedField else { return [] }
     let text = "\(path.canonicalText):\(ValueText.short(value))"
-    guard var filter = try? BrowserFilter(text) else { return [] }  // A field's own path always parses.
     // The value itself, not its text: what is typed cannot say every type.
-    filter.filters = [.field(FieldFilter(path, .equal, value))]
-    filter.prefix = ""
+    let filter = BrowserFilter(FieldFilter(path, .equal, value), text: text)
     focus = .collections
     return setFilter(filter, of: key.collection)
   }
 }
 
 extension DashboardState {
-  /// Searches the open document's lines for words, from the line on that was selected when the search began.
-  mutating func search(_ text: String) {
-    detail?.search = WordFilter(text)
+  /// Searches the open document's lines, from the line on that was selected when the search began.
+  mutating func search(_ filter: RowFilter) {
+    detail?.search = filter
     moveToMatch(.here)
   }
 
@@ -105,7 +114,7 @@ extension DashboardState {
       case .next: (1...count).map { (start + $0) % count }
       case .previous: (1...count).map { (start - $0 + count) % count }
       }
-    guard let found = order.first(where: { detail.search.matches(lines[$0].searchText) }) else {
+    guard let found = order.first(where: { lines[$0].matches(detail.search) }) else {
       if direction == .here {
         self.detail?.cursor.select(index: start, in: lines.map(\.id))
       } else {

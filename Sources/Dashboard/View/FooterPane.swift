@@ -45,6 +45,25 @@ struct FilterPrompt {
       line.field, x: x, y: area.y, width: area.maxX - noteWidth - x, role: line.error == nil ? .input : .inputInvalid)
   }
 
+  /// What was looked at while typing, and what `enter` looks at.
+  private var collectionNote: String {
+    let enter = Command.text(of: Key(.enter), glyphs)
+    let isWide = state.size.width >= 72
+    guard let path = line.path, let window = state.browser.windows[path], window.shown != nil else {
+      return "nothing is loaded\(isWide ? ", \(enter) looks" : "")"
+    }
+    let (shown, loaded) = (window.documents.count, window.loaded.count)
+    let isWhole = window.isWhole
+    let counts = "\(grouped(shown)) of \(grouped(loaded))\(isWhole ? "" : " loaded")"
+    guard isWide, !isWhole else { return counts }
+    // What has to be read is said before it is read.
+    let filter = (try? RowFilter(line.field.text)).flatMap {
+      BrowserFilter($0, asksRanges: state.configuration.backend.kind != .cloud)
+    }
+    guard filter?.searches == true else { return "\(counts), \(enter) asks for all" }
+    return "\(counts), \(enter) reads \(grouped(BrowserFilter.searchedAtOnce)) at a time"
+  }
+
   private var note: String {
     if let error = line.error { return error }
     if line.pane == .writes {
@@ -56,9 +75,8 @@ struct FilterPrompt {
     }
     if line.pane == .feed {
       return "\(grouped(state.feed.visible.count)) of \(grouped(state.feed.rows.count)) rows"
-        + (state.size.width >= 72 ? "   words AND, !word NOT" : "")
+        + (state.size.width >= 100 ? "   word !word field:>5 /re/" : "")
     }
-    let keep = "\(Command.text(of: Key(.enter), glyphs)) keep"
-    return state.size.width >= 72 ? "id prefix, field:value   \(keep)   esc clear" : keep
+    return collectionNote
   }
 }

@@ -80,7 +80,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
     case .browsing:
       var scene = Shop.online(size, glyphs)
       scene.press("1 /")
-      scene.type("Zt status:")
+      scene.type("q total:>5")
       return scene.state
     case .faults:
       var scene = Shop.online(size, glyphs)

@@ -46,6 +46,7 @@ struct HelpDialog {
     for (offset, index) in range.enumerated() {
       let point = Point(x: area.x + offset / area.height * width, y: area.y + offset % area.height)
       canvas.put(line(commands[index], width: width - 1), x: point.x, y: point.y, width: width - 1)
+      canvas.mark(hitsOf: list.search, in: Rect(x: point.x + 2, y: point.y, width: width - 3, height: 1))
       if index == list.cursor.index { canvas.gutter(x: point.x, y: point.y, glyphs: glyphs, isFocused: true) }
     }
   }

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One pass of a pattern over a text: the steps that it has reached, and for each where it began.
+struct PatternRun {
+  /// Longer texts are looked at up to here; no row shows more.
+  static let longestText = 4000
+  /// Hits of one row that are looked for; no row has room for more.
+  private static let mostRanges = 64
+
+  private let program: [Pattern.Step]
+  private let text: [Unicode.Scalar]
+  /// By step, where the run began that has reached it; `nil` for none.
+  private var begins: [Int?]
+  private var reached: [Int] = []
+  private var pending: [Int] = []
+
+  init(_ program: [Pattern.Step], _ text: [Unicode.Scalar]) {
+    self.program = program
+    self.text = text
+    begins = Array(repeating: nil, count: program.count)
+  }
+
+  mutating func matches() -> Bool {
+    for place in 0...text.count {
+      reach(0, from: place, at: place)
+      if begins[program.count - 1] != nil { return true }
+      advance(over: place)
+    }
+    return false
+  }
+
+  mutating func ranges() -> [Range<Int>] {
+    var ranges: [Range<Int>] = []
+    var start = 0
+    while start < text.count, ranges.count < Self.mostRanges, let range = first(from: start) {
+      if !range.isEmpty { ranges.append(range) }
+      start = max(range.upperBound, start + 1)
+      if range.isEmpty { start = max(start, range.upperBound + 1) }
+    }
+    return ranges
+  }
+
+  /// The leftmost match from a place on, as long as it can be.
+  private mutating func first(from start: Int) -> Range<Int>? {
+    clear()
+    var found: Range<Int>?
+    for place in start...text.count {
+      if found == nil { reach(0, from: place, at: place) }
+      if let begin = begins[program.count - 1], begin <= found?.lowerBound ?? begin { found = begin..<place }
+      advance(over: place, upTo: found?.lowerBound)
+      if found != nil, reached.isEmpty { break }
+    }
+    return found
+  }
+
+  private mutating func clear() {
+    for step in reached { begins[step] = nil }
+    reached.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes the scalar at a place.
+  /// - Parameter latest: runs that began later are given up.
+  private mutating func advance(over place: Int, upTo latest: Int? = nil) {
+    let before = reached.map { ($0, begins[$0] ?? place) }
+    clear()
+    guard place < text.count else { return }
+    for (step, begin) in before where latest.map({ begin <= $0 }) ?? true {
+      if case .scalar(let set) = program[step], set.contains(text[place]) {
+        reach(step + 1, from: begin, at: place + 1)
+      }
+    }
+  }
+
+  /// Notes a step as reached, and all that follow without a scalar. Of two ways to a step the one that began first
+  /// counts.
+  private mutating func reach(_ first: Int, from begin: Int, at place: Int) {
+    pending.append(first)
+    while let step = pending.popLast() {
+      if let earlier = begins[step], earlier <= begin { continue }
+      if begins[step] == nil { reached.append(step) }
+      begins[step] = begin
+      switch program[step] {
+      case .scalar, .end: break
+      case .jump(let target): pending.append(target)
+      case .fork(let one, let other): pending += [other, one]
+      case .assertion(let assertion): if holds(assertion, at: place) { pending.append(step + 1) }
+      }
+    }
+  }
+
+  private func holds(_ assertion: Pattern.Assertion, at place: Int) -> Bool {
+    func isWord(_ index: Int) -> Bool {
+      text.indices.contains(index) && ScalarSet(ScalarSet.words).contains(text[index])
+    }
+    return switch assertion {
+    case .start: place == 0
+    case .end: place == text.count
+    case .wordBoundary: isWord(place - 1) != isWord(place)
+    case .noWordBoundary: isWord(place - 1) == isWord(place)
+    }
+  }
+}

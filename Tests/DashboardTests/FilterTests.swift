@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+
+@Suite("What / understands")
+struct FilterTests {
+  private let order = document(
+    "orders/7Qf3",
+    [
+      "status": "packed", "total": 18.5, "n": 42, "name": "Ada Smith", "isGift": true, "coupon": .null,
+      "at": .timestamp(at(0)), "tags": .array(["big", "red"]), "shipTo": .map(["city": "Bern"]),
+    ])
+
+  private func passes(_ text: String) throws -> Bool {
+    try RowFilter(text).matches(order.rowText, in: [order])
+  }
+
+  @Test(
+    "Terms that hold",
+    arguments: [
+      "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
+      "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
+      "name:~smi", "name:/^Ada .*h$/", "isGift:true", "coupon:null", "at:>2026-03-02T12:00:00Z",
+      "at:<2026-03-02T13:04:01+01:00", "tags:~big", "shipTo.city:Bern", "!status:paid", "!missing:1", "/pack.d/",
+      "/7q.3/ status:packed n:>1", "!/zzz/", "`status`:packed", "!", "! packed",
+    ])
+  func holding(_ text: String) throws { #expect(try passes(text)) }
+
+  @Test(
+    "Terms that do not hold",
+    arguments: [
+      "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
+      "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
+      "at:>2026-03-02T13:00:00Z", "/PACKED/", "/^packed$/", "!/p.c/", "name:>1",
+    ])
+  func failing(_ text: String) throws { #expect(try !passes(text)) }
+
+  @Test("Words with a colon that name no field are words")
+  func colons() throws {
+    #expect(try RowFilter("12:04").terms.map(\.condition) == [.contains(.init("12:04"))])
+    #expect(try RowFilter(":42").terms.map(\.condition) == [.contains(.init(":42"))])
+  }
+
+  @Test(
+    "What is wrong is said with its column",
+    arguments: [
+      ("paid status:", 13, "a value is missing"), ("n:>=", 5, "a value is missing after >="),
+      ("a /b", 3, "a pattern ends with /"), ("/(a/", 2, "this group has no )"), ("x /a)/", 5, "there is no ("),
+      ("/[a/", 2, "this set has no ]"), ("/*/", 2, "nothing stands before *"), ("//", 1, "the pattern is empty"),
+      ("/a{9,2}/", 3, "2 is less than 9"), ("/a{2000}/", 3, "at most 100 repeats"), ("/(?=a)/", 2, "groups that only"),
+      ("/\\p/", 2, "\\p is not known"), ("/a/b", 4, "a blank parts"), ("a..b:1", 1, ""),
+      ("__name__:x", 1, "ids are words"), ("/((((a{50}){50}){50}){50})/", 2, "the pattern is too long"),
+      ("/((((){100}){100}){100}){100}/", 2, "the pattern is too long"), ("n:/(/", 4, "this group has no )"),
+    ])
+  func errors(_ text: String, _ column: Int, _ reason: String) {
+    do throws(FilterError) {
+      _ = try RowFilter(text)
+      Issue.record("\(text) is no filter")
+    } catch {
+      #expect(error.column == column, "\(error)")
+      #expect(error.reason.hasPrefix(reason), "\(error)")
+    }
+  }
+}
+
+@Suite("Patterns")
+struct PatternTests {
+  @Test(
+    "What is found, and where",
+    arguments: [
+      ("a+", "baac", [1..<3]), ("a|ab", "xab", [1..<3]), ("abcd|b", "abcx", [1..<2]), ("[b-d]+", "abcde", [1..<4]),
+      ("[^a]", "aba", [1..<2]), ("\\d{2,3}", "1 22 333 4444", [2..<4, 5..<8, 9..<12]), ("^a", "aa", [0..<1]),
+      ("a$", "aa", [1..<2]), ("\\bon\\b", "on only on", [0..<2, 8..<10]), ("x*", "aaa", []),
+      ("(ab)+", "ababa", [0..<4]),
+      ("a.c", "abc a\u{e4}c", [0..<3, 4..<7]), ("\u{e4}", "\u{c4}", [0..<1]), ("A", "aA", [1..<2]),
+      ("\\S+@\\w+", "x ada@home y", [2..<10]), ("a{2}", "aaaa", [0..<2, 2..<4]), ("a??b", "ab", [0..<2]),
+      ("{", "a{", [1..<2]), ("[]x]+", "]x", [0..<2]), ("\\.", "a.b", [1..<2]), ("(a|b)*c", "ababc", [0..<5]),
+    ])
+  func ranges(_ pattern: String, _ text: String, _ expected: [Range<Int>]) throws {
+    let pattern = try Pattern(pattern)
+    #expect(pattern.ranges(in: Array(text.unicodeScalars)) == expected)
+    #expect(pattern.matches(text) == !expected.isEmpty || expected.isEmpty)
+  }
+
+  @Test(
+    "A pattern that other engines never finish with is answered",
+    arguments: ["(a+)+$", "(a|a)+$", "(a*)*b", "(.*)*x", "(a?){50}a{50}$"])
+  func hostile(_ pattern: String) throws {
+    let text = String(repeating: "a", count: 3000) + "!"
+    let pattern = try Pattern(pattern)
+    #expect(!pattern.matches(text))
+    #expect(pattern.ranges(in: Array(text.prefix(200).unicodeScalars) + ["!"]).isEmpty)
+  }
+}
+
+@Suite("Filters in panes")
+struct PaneFilterTests {
+  private let size = Size(width: 120, height: 36)
+
+  private func opened(_ count: Int = 30, total: Int? = nil) -> Driver {
+    var driver = Driver(size)
+    driver.client(.collections(below: .root, ["events"]), at: 0)
+    driver.answerWindow(Scenario.events(0..<count), total: total, at: 0)
+    driver.press("1 j")
+    return driver
+  }
+
+  private func shown(_ driver: Driver) -> Int {
+    driver.state.browser.windows[ResourcePath("events")]?.documents.count ?? 0
+  }
+
+  @Test("The tree is filtered while typing, with counts, and what is only loaded is called loaded")
+  func live() {
+    var driver = opened((Driver(size).state.windowLimit), total: 10_000)
+    let loaded = driver.state.windowLimit
+    driver.press("/")
+    driver.type("value:<5")
+    #expect(shown(driver) == 5)
+    #expect(driver.effects == [])
+    #expect(driver.screen.contains("5 of \(loaded) loaded, ⏎ asks for all"))
+    driver.type(" !0000001")
+    #expect(driver.screen.contains("4 of \(loaded) loaded, ⏎ reads 1 000 at a time"))
+  }
+
+  @Test("All of a small collection needs no qualification, and the count stays beside its name")
+  func whole() {
+    var driver = opened(12)
+    driver.press("/")
+    driver.type("value:>9")
+    #expect(driver.screen.contains("2 of 12"))
+    #expect(!driver.screen.contains("of 12 loaded"))
+    driver.press("enter")
+    #expect(driver.windowQuery?.filters == [.field(FieldFilter(FieldPath("value"), .greaterThan, 9))])
+    driver.answerWindow(Scenario.events(10..<12), at: 1)
+    #expect(driver.screen.contains("2 of 12"))
+  }
+
+  @Test("While the text is no filter the one before stays, and the reason shows with its column")
+  func invalid() {
+    var driver = opened(30)
+    driver.press("/")
+    driver.type("value:>27")
+    driver.type(" /[")
+    #expect(shown(driver) == 2)
+    #expect(driver.screen.contains("column 11: a pattern ends with /"))
+    driver.press("enter")
+    #expect(driver.state.overlay?.kind == .filter)
+    driver.press("esc")
+    #expect(shown(driver) == 30)
+  }
+
+  @Test("What no query can ask is looked for in a thousand documents at a time, and the screen says so")
+  func searching() {
+    var driver = opened((Driver(size).state.windowLimit), total: 10_000)
+    driver.press("/")
+    driver.type("/7$/")
+    driver.press("enter")
+    #expect(driver.windowQuery?.limit == 1000)
+    #expect(driver.windowQuery?.filters == [])
+    driver.answerWindow(Scenario.events(0..<1000), total: 10_000, at: 1)
+    #expect(shown(driver) == 100)
+    #expect(driver.screen.contains("100+ of 10 000"))
+    driver.press("G")
+    #expect(driver.screen.contains("more not looked at") || driver.windowQuery != nil)
+  }
+
+  @Test("A real server is asked for equal values only: a range in the order of names needs an index there")
+  func cloud() throws {
+    let filter = try RowFilter("n:>5 status:paid")
+    #expect(BrowserFilter(filter, asksRanges: true)?.filters.count == 2)
+    let careful = try #require(BrowserFilter(filter, asksRanges: false))
+    #expect(careful.filters == [.field(FieldFilter(FieldPath("status"), .equal, "paid"))])
+    #expect(careful.searches)
+  }
+
+  @Test("What a query may not ask is looked for")
+  func refused() throws {
+    #expect(try BrowserFilter(RowFilter("n:<null"), asksRanges: true)?.filters.isEmpty == true)
+    #expect(try BrowserFilter(RowFilter("n:!=1"), asksRanges: true)?.searches == true)
+  }
+
+  @Test("Hits are marked in the rows, of the selected one too")
+  func hits() {
+    var driver = opened(30)
+    driver.press("/")
+    driver.type("/00001\\d/")
+    let canvas = driver.canvas()
+    let rows = (0..<size.height).filter { y in canvas.row(y).contains { $0.role == .match } }
+    #expect(rows.count == 10)
+    for y in rows {
+      let text = canvas.row(y).filter { $0.role == .match }.map(\.text).joined()
+      #expect(text.hasPrefix("00001"), "\(text)")
+    }
+  }
+
+  @Test("The feed and the queue take conditions on the fields of their documents")
+  func fields() {
+    var driver = Scenario.online.play(size)
+    driver.press("2 /")
+    driver.type("n:>=1")
+    #expect(driver.screen.contains("2 of 3 writes") || driver.screen.contains("3 of 3 writes"))
+    driver.press("ctrl-u")
+    driver.type("n:>1")
+    #expect(driver.screen.contains("0 of 3 writes"))
+    driver.press("esc 4 /")
+    driver.type("nosuchfield:1")
+    #expect(driver.screen.contains("0 of "))
+  }
+
+  @Test("A search in a document knows its fields")
+  func document() {
+    var driver = Scenario.detail.play(size)
+    driver.press("g /")
+    driver.type("total:>0")
+    #expect(driver.state.detail?.cursor.id == ["field", "total"])
+    #expect(driver.screen.contains("1 of "))
+  }
+
+  @Test("Help finds keys that would be no filter")
+  func help() {
+    var driver = Driver(size)
+    driver.press("?")
+    driver.type("/")
+    #expect(driver.screen.contains("filter this pane"))
+    driver.press("ctrl-u")
+    driver.type("/pa(us|lett)e/")
+    #expect(driver.screen.contains("pause or resume"))
+    #expect(!driver.screen.contains("filter this pane"))
+  }
+}

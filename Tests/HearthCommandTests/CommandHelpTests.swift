@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import HearthCommand
+
+@Suite("Mistyped commands")
+struct CommandHelpTests {
+  @Test(
+    "The nearest command of the place is named",
+    arguments: [
+      (["impotr"], "impotr", "import"), (["theme", "chek"], "chek", "check"),
+      (["theme", "lst"], "lst", "list"),
+    ])
+  func nearest(_ arguments: [String], _ unknown: String, _ nearest: String) {
+    let text = CommandHelp.complaint("Error: Unexpected argument '\(unknown)'", arguments: ["hearth"] + arguments)
+    #expect(text == "Unexpected argument '\(unknown)'. The nearest is '\(nearest)'.")
+  }
+
+  @Test("An argument of a command without commands of its own has no nearest name")
+  func argument() {
+    let text = CommandHelp.complaint("Error: Unexpected argument 'b'", arguments: ["hearth", "paths", "b"])
+    #expect(text == "Unexpected argument 'b'")
+  }
+
+  @Test("Help knows commands below commands, and names the nearest of those")
+  func help() {
+    #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)
+    #expect(CommandHelp.unknownTopic(["help", "theme"]) == nil)
+    #expect(
+      CommandHelp.unknownTopic(["help", "theme", "chek"])?.message
+        == "There is no command 'theme chek'. The nearest is 'check'.")
+    #expect(CommandHelp.unknownTopic(["help", "themes"])?.message.hasSuffix("The nearest is 'theme'.") == true)
+  }
+}
