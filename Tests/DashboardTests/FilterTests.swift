@@ -59,7 +59,7 @@ struct FilterTests {
       ("/((((){100}){100}){100}){100}/", 2, "the pattern is too long"), ("n:/(/", 4, "this group has no )"),
     ])
   func errors(_ text: String, _ column: Int, _ reason: String) {
-    do throws(FilterError) {
+    do throws(TextError) {
       _ = try RowFilter(text)
       Issue.record("\(text) is no filter")
     } catch {

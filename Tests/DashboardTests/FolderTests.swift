@@ -30,7 +30,8 @@ struct FolderTests {
     let panes = Self.names(/^(?:struct|enum) (\w+)/, in: try Self.texts(in: "Panes", "View"))
     #expect(panes.contains("DetailPane"))
     let below = try Self.texts(
-      in: "Drawing", "Client", "Feed", "Browser", "State", "Keymap", "Overlays", "FieldEditor", "Update")
+      in: "Drawing", "Client", "Feed", "Filters", "Arguments", "Browser", "State", "Keymap", "Overlays", "FieldEditor",
+      "Update")
     for (file, text) in below {
       let code = text.split(separator: "\n").filter { !$0.trimmingCharacters(in: .whitespaces).hasPrefix("//") }
       let words = Set(code.joined(separator: "\n").split { !$0.isLetter && !$0.isNumber }.map(String.init))

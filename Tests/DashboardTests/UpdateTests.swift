@@ -320,7 +320,8 @@ import Testing
   func palette() {
     var driver = Scenario.palette.play(size)
     driver.press("enter")
-    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
+    #expect(
+      driver.effects == [.client(.setNetwork(enabled: false)), .terminal(.rememberCommands(["offline"]))])
   }
 
   @Test("Ctrl-c closes a dialog, and only two of them within a second quit")

@@ -31,6 +31,22 @@ struct UndoTests {
     }
   }
 
+  @Test("Documents that were deleted together come back together")
+  func bulk() async throws {
+    try await BridgeHarness.run { test in
+      let paths = ["orders/a", "orders/b", "orders/c"]
+      test.bridge.perform(.write(paths.map { set($0, ["at": .string($0)]) }))
+      try await test.acknowledged()
+      test.bridge.perform(.write(paths.map { Mutation(key: key($0), operation: .delete) }))
+      try await test.acknowledged()
+      for path in paths { #expect(try await test.stored(path) == nil) }
+
+      test.bridge.perform(.undo())
+      _ = try await test.notice("undone")
+      for path in paths { #expect(try await test.stored(path) == ["at": .string(path)]) }
+    }
+  }
+
   @Test("Undoing leaves alone what others changed in other fields")
   func otherFields() async throws {
     try await BridgeHarness.run { test in

@@ -30,6 +30,8 @@ package struct Browser: Sendable {
   }
 
   package internal(set) var cursor = Cursor<Item>()
+  /// Where the selected range begins.
+  var anchor: Item?
   /// The collections at the root; `nil` until they are known.
   var roots: [String]?
   var windows: [ResourcePath: CollectionWindow] = [:]

@@ -73,6 +73,8 @@ package enum TerminalEffect: Equatable, Sendable {
   case setTheme(String)
   /// Show the theme at the next start too.
   case rememberTheme(String)
+  /// Have these commands of the palette at the next start too, newest last.
+  case rememberCommands([String])
   case setMouse(Bool)
   /// Write listeners to a file that `openListeners` reads; answers `question` where there is one already.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)

@@ -16,7 +16,7 @@ enum QueryText {
     return words.joined(separator: " ")
   }
 
-  private static func text(_ filter: Filter, isInner: Bool) -> String {
+  static func text(_ filter: Filter, isInner: Bool) -> String {
     switch filter {
     case .field(let field): "\(field.path.canonicalText) \(field.op.rawValue) \(ValueText.short(field.value))"
     case .and(let filters): joined(filters, " and ", isInner)

@@ -9,7 +9,7 @@ struct FilterParser {
 
   init(_ text: String) { self.text = Array(text) }
 
-  mutating func terms() throws(FilterError) -> [RowFilter.Term] {
+  mutating func terms() throws(TextError) -> [RowFilter.Term] {
     var terms: [RowFilter.Term] = []
     while let first = next {
       if first.isWhitespace {
@@ -29,11 +29,11 @@ struct FilterParser {
 
   private var next: Character? { position < text.count ? text[position] : nil }
 
-  private func error(_ reason: String, at place: Int? = nil) -> FilterError {
-    FilterError(column: (place ?? position) + 1, reason: reason)
+  private func error(_ reason: String, at place: Int? = nil) -> TextError {
+    TextError(column: (place ?? position) + 1, reason: reason)
   }
 
-  private mutating func condition(from start: Character) throws(FilterError) -> RowFilter.Condition? {
+  private mutating func condition(from start: Character) throws(TextError) -> RowFilter.Condition? {
     switch start {
     case "/": return .matches(try pattern())
     case "\"":
@@ -73,7 +73,7 @@ struct FilterParser {
     return word
   }
 
-  private mutating func pattern() throws(FilterError) -> Pattern {
+  private mutating func pattern() throws(TextError) -> Pattern {
     let start = position
     position += 1
     var source = ""
@@ -89,15 +89,15 @@ struct FilterParser {
     position += 1
     if let after = next, !after.isWhitespace { throw error("a blank parts the pattern from what follows") }
     if source.isEmpty { throw error("the pattern is empty", at: start) }
-    do throws(FilterError) { return try Pattern(source) } catch {
-      throw FilterError(column: start + 1 + error.column, reason: error.reason)
+    do throws(TextError) { return try Pattern(source) } catch {
+      throw TextError(column: start + 1 + error.column, reason: error.reason)
     }
   }
 
   // MARK: Fields
 
   /// A field with the colon behind it; `nil`, and nothing taken, for other words.
-  private mutating func field() throws(FilterError) -> FieldPath? {
+  private mutating func field() throws(TextError) -> FieldPath? {
     let start = position
     var end = position
     var isQuoted = false
@@ -115,7 +115,7 @@ struct FilterParser {
     position = end + 1
     let path: FieldPath
     do throws(ModelError) { path = try FieldPath(validating: name) } catch {
-      throw FilterError(column: start + 1, reason: error.message)
+      throw TextError(column: start + 1, reason: error.message)
     }
     if path.isDocumentID { throw error("ids are words: ^abc for those that begin with abc", at: start) }
     return path
@@ -126,7 +126,7 @@ struct FilterParser {
     ("<", .lessThan), (">", .greaterThan), ("~", nil),
   ]
 
-  private mutating func comparison(of path: FieldPath) throws(FilterError) -> RowFilter.Condition {
+  private mutating func comparison(of path: FieldPath) throws(TextError) -> RowFilter.Condition {
     if next == "/" { return .fieldMatches(path, try pattern()) }
     let start = position
     var op: FieldFilter.Operator? = .equal

@@ -21,7 +21,7 @@ struct Pattern: Hashable, Sendable {
 
   /// A pattern without capital letters matches in either case.
   /// - Throws: why it is no pattern, and where.
-  init(_ text: String) throws(FilterError) {
+  init(_ text: String) throws(TextError) {
     var parser = PatternParser(text)
     let node = try parser.parse()
     var compiler = PatternCompiler()

@@ -1,14 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text is no filter.
-struct FilterError: Error, Hashable, Sendable {
-  /// Of the first character that is wrong, counted from 1.
-  var column: Int
-  var reason: String
-
-  var text: String { "column \(column): \(reason)" }
-}
-
 /// Reads a regular expression.
 struct PatternParser {
   indirect enum Node {
@@ -33,7 +24,7 @@ struct PatternParser {
     isExact = Self.hasCapital(characters)
   }
 
-  mutating func parse() throws(FilterError) -> Node {
+  mutating func parse() throws(TextError) -> Node {
     let node = try choice()
     if position < characters.count { throw error("there is no ( for this )") }
     return node
@@ -49,8 +40,8 @@ struct PatternParser {
     return false
   }
 
-  private func error(_ reason: String, at place: Int? = nil) -> FilterError {
-    FilterError(column: (place ?? position) + 1, reason: reason)
+  private func error(_ reason: String, at place: Int? = nil) -> TextError {
+    TextError(column: (place ?? position) + 1, reason: reason)
   }
 
   private var next: Unicode.Scalar? { position < characters.count ? characters[position] : nil }
@@ -61,13 +52,13 @@ struct PatternParser {
     return true
   }
 
-  private mutating func choice() throws(FilterError) -> Node {
+  private mutating func choice() throws(TextError) -> Node {
     var branches = [try sequence()]
     while take("|") { branches.append(try sequence()) }
     return branches.count == 1 ? branches[0] : .choice(branches)
   }
 
-  private mutating func sequence() throws(FilterError) -> Node {
+  private mutating func sequence() throws(TextError) -> Node {
     var nodes: [Node] = []
     while let scalar = next, scalar != "|", scalar != ")" {
       var node = try atom()
@@ -77,7 +68,7 @@ struct PatternParser {
     return .sequence(nodes)
   }
 
-  private mutating func quantifier() throws(FilterError) -> (Int, Int?)? {
+  private mutating func quantifier() throws(TextError) -> (Int, Int?)? {
     var range: (Int, Int?)
     if take("*") {
       range = (0, nil)
@@ -96,7 +87,7 @@ struct PatternParser {
   }
 
   /// `{2}`, `{2,}`, `{2,3}`; `nil` for a brace that stands for itself.
-  private mutating func counts() throws(FilterError) -> (Int, Int?)? {
+  private mutating func counts() throws(TextError) -> (Int, Int?)? {
     let start = position
     position += 1
     let least = number()
@@ -117,7 +108,7 @@ struct PatternParser {
     return Int(characters[start..<position].map(String.init).joined())
   }
 
-  private mutating func atom() throws(FilterError) -> Node {
+  private mutating func atom() throws(TextError) -> Node {
     let start = position
     guard let scalar = next else { throw error("the pattern is not finished") }
     position += 1
@@ -133,7 +124,7 @@ struct PatternParser {
     }
   }
 
-  private mutating func group(from start: Int) throws(FilterError) -> Node {
+  private mutating func group(from start: Int) throws(TextError) -> Node {
     if take("?"), !take(":") { throw error("groups that only look, and flags, are not known", at: start) }
     depth += 1
     if depth > Self.deepest { throw error("groups are nested too deeply", at: start) }
@@ -143,7 +134,7 @@ struct PatternParser {
     return node
   }
 
-  private mutating func escape(from start: Int) throws(FilterError) -> Node {
+  private mutating func escape(from start: Int) throws(TextError) -> Node {
     guard let scalar = next else { throw error("nothing follows the backslash", at: start) }
     position += 1
     switch scalar {
@@ -167,19 +158,19 @@ struct PatternParser {
   }
 
   /// What a letter behind a backslash stands for.
-  private static func plain(_ scalar: Unicode.Scalar, column: Int) throws(FilterError) -> Unicode.Scalar {
+  private static func plain(_ scalar: Unicode.Scalar, column: Int) throws(TextError) -> Unicode.Scalar {
     switch scalar {
     case "t": return "\t"
     case "n": return "\n"
     case "r": return "\r"
     default:
       let isName = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-      if isName { throw FilterError(column: column, reason: "\\\(scalar) is not known") }
+      if isName { throw TextError(column: column, reason: "\\\(scalar) is not known") }
       return scalar
     }
   }
 
-  private mutating func set(from start: Int) throws(FilterError) -> ScalarSet {
+  private mutating func set(from start: Int) throws(TextError) -> ScalarSet {
     let isNegated = take("^")
     var ranges: [ClosedRange<UInt32>] = []
     var isFirst = true
@@ -225,7 +216,7 @@ struct PatternCompiler {
   /// Groups of nothing can be repeated without a step.
   private var additions = 0
 
-  mutating func add(_ node: PatternParser.Node) throws(FilterError) {
+  mutating func add(_ node: PatternParser.Node) throws(TextError) {
     additions += 1
     if additions > Self.longest * 16 { throw Self.tooLong }
     switch node {
@@ -244,7 +235,7 @@ struct PatternCompiler {
     }
   }
 
-  private mutating func add(choice nodes: ArraySlice<PatternParser.Node>) throws(FilterError) {
+  private mutating func add(choice nodes: ArraySlice<PatternParser.Node>) throws(TextError) {
     guard let first = nodes.first else { return }
     guard nodes.count > 1 else { return try add(first) }
     let fork = program.count
@@ -258,7 +249,7 @@ struct PatternCompiler {
   }
 
   /// - Parameter start: where to go on afterwards to have it once more.
-  private mutating func addOptional(_ node: PatternParser.Node, again start: Int? = nil) throws(FilterError) {
+  private mutating func addOptional(_ node: PatternParser.Node, again start: Int? = nil) throws(TextError) {
     let fork = program.count
     try append(.fork(fork + 1, 0))
     try add(node)
@@ -266,10 +257,10 @@ struct PatternCompiler {
     program[fork] = .fork(fork + 1, program.count)
   }
 
-  private mutating func append(_ step: Pattern.Step) throws(FilterError) {
+  private mutating func append(_ step: Pattern.Step) throws(TextError) {
     if program.count >= Self.longest { throw Self.tooLong }
     program.append(step)
   }
 
-  private static let tooLong = FilterError(column: 1, reason: "the pattern is too long")
+  private static let tooLong = TextError(column: 1, reason: "the pattern is too long")
 }

@@ -50,7 +50,7 @@ struct RowFilter: Hashable, Sendable {
   }
 
   /// - Throws: what is wrong with it, and where.
-  init(_ text: String) throws(FilterError) {
+  init(_ text: String) throws(TextError) {
     var parser = FilterParser(text)
     self.init(text: text, terms: try parser.terms())
   }

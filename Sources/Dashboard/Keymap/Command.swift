@@ -20,6 +20,8 @@ package struct Command: Sendable {
   let writes: Bool
   private let condition: @Sendable (DashboardState) -> String?
   let run: @Sendable (inout DashboardState) -> [Effect]
+  /// What it takes in the palette; `nil` for most.
+  var argument: CommandArgument?
 
   /// - Parameters:
   ///   - keys: as `Key` reads them, parted by blanks.
@@ -62,7 +64,8 @@ package struct Command: Sendable {
 
   /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
   func reason(_ state: DashboardState) -> String? {
-    writes && state.configuration.isReadOnly ? DashboardState.readOnlyReason : condition(state)
+    if writes && state.configuration.isReadOnly { return DashboardState.readOnlyReason }
+    return state.reasonAgainstRange(for: name) ?? condition(state)
   }
 
   /// The same command on other keys.

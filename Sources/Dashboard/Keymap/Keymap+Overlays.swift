@@ -14,7 +14,7 @@ extension Keymap {
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
     + list(.listeners, accept: "edit: the query, the name, the options", hint: "edit")
-    + columns + filter + confirm + listener + fieldEditor + listeners + prompt
+    + palette + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
   private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
     [
@@ -26,6 +26,12 @@ extension Keymap {
       Command("page-up", "pgup", in: .overlay(kind), "a page up", run: { $0.moveOverlay(by: -10) }),
     ]
   }
+
+  private static let palette: [Command] = [
+    Command(
+      "complete", "tab", in: .overlay(.palette), "type what the row says; right at the end of the line too",
+      hint: "complete", 5, change: { $0.completePalette() })
+  ]
 
   private static let columns: [Command] = [
     Command(

@@ -16,7 +16,7 @@ extension Keymap {
       run: { $0.editDocument() }),
     editFields(in: .collections),
     Command(
-      "delete", "d", in: .pane(.collections), "delete the document or field", writes: true,
+      "delete", "d", in: .pane(.collections), "delete the document or field, or all of the range", writes: true,
       unless: { $0.reasonAgainstDeleting },
       change: { $0.askToDelete() }),
     Command(

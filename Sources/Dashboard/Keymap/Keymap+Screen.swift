@@ -90,6 +90,15 @@ extension Keymap {
 
   private static let actions: [Command] = [
     Command(
+      "range", "v", in: .screen, "select a range of rows: delete, cancel, send or copy them; again to end it",
+      unless: { $0.reasonAgainstRange }, change: { $0.toggleRange() }),
+    Command(
+      "range-down", "shift-down", in: .screen, "a range, and one row more of it downwards", isListed: false,
+      unless: { $0.reasonAgainstRange }, run: { $0.extendRange(by: 1) }),
+    Command(
+      "range-up", "shift-up", in: .screen, "a range, and one row more of it upwards", isListed: false,
+      unless: { $0.reasonAgainstRange }, run: { $0.extendRange(by: -1) }),
+    Command(
       "set-mark", "m", in: .screen, "mark this row with the letter that follows", change: { $0.bookmarkVerb = .set }),
     Command(
       "go-to-mark", "'", in: .screen, "go to the row marked with the letter that follows",
@@ -118,43 +127,44 @@ extension Keymap {
   ]
 
   /// What only the palette has.
-  static let unbound: [Command] = [
-    Command(
-      "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
-    Command(
-      "save-listeners", "", in: .screen, "listeners: save to a file",
-      unless: { $0.listeners.isEmpty ? "no listener is open" : nil }, change: { $0.askWhereToSaveListeners() }),
-    Command(
-      "open-listeners", "", in: .screen, "listeners: open a file",
-      change: { $0.askForListenerFile() }),
-    Command(
-      "export", "", in: .screen, "export what is selected, with what is below it, to a file",
-      title: Wording { state in "export " + (state.exportedPath.map { "\($0.text) to a file" } ?? "the selection") },
-      unless: { $0.reasonAgainstTransfer ?? ($0.exportedPath == nil ? "nothing is selected" : nil) },
-      change: { state in state.exportedPath.map { state.askForExport(of: [$0]) } }),
-    Command(
-      "export-all", "", in: .screen, "export the whole database to a file", unless: { $0.reasonAgainstTransfer },
-      change: { $0.askForExport(of: nil) }),
-    Command(
-      "import", "", in: .screen, "import a file that export wrote", writes: true,
-      unless: { $0.reasonAgainstTransfer }, change: { $0.askForImport(into: nil) }),
-    Command(
-      "import-into", "", in: .screen, "import a file of plain documents into the selected collection",
-      title: Wording { state in
-        "import plain documents into " + (state.selectedCollection?.text ?? "the selected collection")
-      },
-      writes: true,
-      unless: { $0.reasonAgainstTransfer ?? ($0.selectedCollection == nil ? "no collection is selected" : nil) },
-      change: { $0.askForImport(into: $0.selectedCollection) }),
-    Command(
-      "transfer", "", in: .screen, "import or export: how far it is, cancel it, what it came to",
-      unless: { $0.transfer == nil && $0.lastTransfer == nil ? "nothing was imported or exported" : nil },
-      change: { $0.showTransfer() }),
-    Command(
-      "clear-filter", "", in: .screen, "show all rows of the feed again",
-      unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),
-    Command(
-      "row-highlight", "", in: .screen, "selected row: in all of its width, or a sign only",
-      change: { $0.highlightsRows.toggle() }),
-  ]
+  static let unbound: [Command] =
+    withArgument + [
+      Command(
+        "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
+      Command(
+        "save-listeners", "", in: .screen, "listeners: save to a file",
+        unless: { $0.listeners.isEmpty ? "no listener is open" : nil }, change: { $0.askWhereToSaveListeners() }),
+      Command(
+        "open-listeners", "", in: .screen, "listeners: open a file",
+        change: { $0.askForListenerFile() }),
+      Command(
+        "export", "", in: .screen, "export what is selected, with what is below it, to a file",
+        title: Wording { state in "export " + (state.exportedPath.map { "\($0.text) to a file" } ?? "the selection") },
+        unless: { $0.reasonAgainstTransfer ?? ($0.exportedPath == nil ? "nothing is selected" : nil) },
+        change: { state in state.exportedPath.map { state.askForExport(of: [$0]) } }),
+      Command(
+        "export-all", "", in: .screen, "export the whole database to a file", unless: { $0.reasonAgainstTransfer },
+        change: { $0.askForExport(of: nil) }),
+      Command(
+        "import", "", in: .screen, "import a file that export wrote", writes: true,
+        unless: { $0.reasonAgainstTransfer }, change: { $0.askForImport(into: nil) }),
+      Command(
+        "import-into", "", in: .screen, "import a file of plain documents into the selected collection",
+        title: Wording { state in
+          "import plain documents into " + (state.selectedCollection?.text ?? "the selected collection")
+        },
+        writes: true,
+        unless: { $0.reasonAgainstTransfer ?? ($0.selectedCollection == nil ? "no collection is selected" : nil) },
+        change: { $0.askForImport(into: $0.selectedCollection) }),
+      Command(
+        "transfer", "", in: .screen, "import or export: how far it is, cancel it, what it came to",
+        unless: { $0.transfer == nil && $0.lastTransfer == nil ? "nothing was imported or exported" : nil },
+        change: { $0.showTransfer() }),
+      Command(
+        "clear-filter", "", in: .screen, "show all rows of the feed again",
+        unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),
+      Command(
+        "row-highlight", "", in: .screen, "selected row: in all of its width, or a sign only",
+        change: { $0.highlightsRows.toggle() }),
+    ]
 }

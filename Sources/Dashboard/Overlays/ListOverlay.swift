@@ -96,7 +96,7 @@ extension DashboardState {
   func count(of list: ListOverlay) -> Int {
     switch list.content {
     case .help(let contexts): list.commands(of: contexts, in: configuration.keymap).count
-    case .palette(let palette): list.items(of: palette).count
+    case .palette(let palette): items(of: palette, list).count
     case .themes: configuration.themes.count
     case .copyMenu(let items), .newMenu(let items): items.count
     case .messages: messages.count
@@ -110,7 +110,7 @@ extension DashboardState {
 
   /// Moves the cursor of a list; a theme is previewed at once.
   mutating func moveOverlay(by step: Int) -> [Effect] {
-    guard let list = overlay?.list else { return [] }
+    guard let list = overlay?.list, !recall(by: step) else { return [] }
     let count = count(of: list)
     overlay?.list?.cursor.move(by: step, in: 0..<count)
     guard case .themes = list.content, let index = overlay?.list?.cursor.index,
@@ -127,7 +127,15 @@ extension DashboardState {
     guard index < count(of: list) else { return [] }
     switch list.content {
     case .help(let contexts): return perform(list.commands(of: contexts, in: configuration.keymap)[index])
-    case .palette(let palette): return run(list.items(of: palette)[index].target)
+    case .palette(let palette):
+      let item = items(of: palette, list)[index]
+      if case .problem = item.target {
+        // What is typed stays, with the reason beside it.
+        overlay = .list(list)
+        return []
+      }
+      let kept = remember(item)
+      return run(item.target) + kept
     case .copyMenu(let items), .newMenu(let items): return choose(items[index].choice)
     case .decision(let decision): return choose(decision.items[index].choice)
     case .themes: return keepTheme()
@@ -176,8 +184,9 @@ extension DashboardState {
   private mutating func run(_ target: Palette.Item.Target) -> [Effect] {
     switch target {
     case .command(let command): return perform(command)
-    case .theme(let slug):
-      return show(theme: slug) + keepTheme()
+    case .theme(let slug): return choose(theme: slug)
+    case .invocation(let command, let text): return perform(command, text)
+    case .problem: return []
     case .collection(let path): return openCollection(path)
     case .document(let key): return openDetail(key)
     case .newDocumentIn(let path): return create(.newDocument(in: path), in: path)
@@ -194,8 +203,9 @@ extension DashboardState {
   // MARK: Opening
 
   mutating func openHelp() { overlay = .list(ListOverlay(content: .help(screenContexts), field: TextField())) }
-  mutating func openPalette() {
-    overlay = .list(ListOverlay(content: .palette(Palette(paletteItems())), field: TextField()))
+  /// - Parameter text: what is typed already.
+  mutating func openPalette(typed text: String = "") {
+    overlay = .list(ListOverlay(content: .palette(Palette(paletteItems())), field: TextField(text)))
   }
   mutating func openMessages() { overlay = .list(ListOverlay(content: .messages)) }
   mutating func openFaults() { overlay = .list(ListOverlay(content: .faults)) }
@@ -206,6 +216,9 @@ extension DashboardState {
     list.cursor.select(index: themes.firstIndex { $0.slug == theme } ?? 0, in: themes.indices)
     overlay = .list(list)
   }
+
+  /// Shows a theme, now and at the next start.
+  mutating func choose(theme slug: String) -> [Effect] { show(theme: slug) + keepTheme() }
 
   /// Has the theme that is shown be the one of the next start.
   private func keepTheme() -> [Effect] { [.terminal(.rememberTheme(theme))] }

@@ -119,6 +119,8 @@ package struct FilterLine: Sendable {
 package struct Confirmation: Sendable {
   enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)
+    /// In one batch.
+    case deleteAll([DocumentKey])
     /// Waiting batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit

@@ -15,6 +15,10 @@ struct Palette: Sendable {
       case newDocument(DocumentKey)
       case editListener(ListenerTag)
       case stopListener(ListenerTag)
+      /// With what was typed behind its name.
+      case invocation(Command, String)
+      /// Why the text means nothing yet.
+      case problem(TextError)
       /// Counted from 1.
       case row(Int)
       case percent(Int)
@@ -33,6 +37,9 @@ struct Palette: Sendable {
   let all: [Item]
   /// Whether a path is typed at which a document is to be made, and nothing else.
   let asksForPath: Bool
+  /// The command of before that was fetched back, and what was typed until then.
+  var recalled: Int?
+  var draft = ""
 
   init(_ all: [Item], asksForPath: Bool = false) {
     self.all = all

@@ -33,6 +33,7 @@ struct CollectionsPane {
     }
     let range = state.browser.cursor.rows(count: rows.count, height: geometry.rows.height)
     let thread = state.threadDocuments
+    let selected = state.rowRange(in: .collections)
     for (offset, row) in rows[range].enumerated() {
       let y = area.y + offset
       draw(row, at: y, in: area, on: &canvas)
@@ -40,6 +41,8 @@ struct CollectionsPane {
         canvas.select(
           Rect(x: area.x, y: y, width: area.width, height: 1), state,
           isFocused: state.focus == .collections)
+      } else if selected?.contains(range.lowerBound + offset) == true {
+        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: false)
       } else if case .document(let key) = row.item, thread.contains(key) {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }

@@ -63,7 +63,7 @@ struct NetworkPane {
     let isWide = width >= 60
     if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
-      if !state.network.isNetworkEnabled { line.add(" by you", .textMuted) }
+      if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }
     } else if state.network.onlineState == .online {
       // Since when instead of how long: an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)

@@ -39,6 +39,7 @@ struct WritesPane {
       canvas.put(line, x: area.x, y: geometry.rows.y, width: area.width)
     }
     let thread = state.threadBatch
+    let selected = state.rowRange(in: .writes)
     var y = geometry.rows.y
     for index in state.writes.cursor.rows(count: rows.count, height: geometry.rows.height) {
       let row = rows[index]
@@ -46,6 +47,8 @@ struct WritesPane {
       if row.batch == state.writes.cursor.id {
         canvas.select(
           Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: state.focus == .writes)
+      } else if selected?.contains(index) == true {
+        canvas.select(Rect(x: area.x, y: y, width: area.width, height: 1), state, isFocused: false)
       } else if row.batch == thread {
         canvas.put(glyphs.related, at: Point(x: area.x, y: y), role: .flagPending, maxWidth: 1)
       }

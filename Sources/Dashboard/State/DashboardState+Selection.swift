@@ -120,7 +120,10 @@ extension DashboardState {
     return document(key)?.exists == true ? nil : "its content is not known"
   }
 
-  var reasonAgainstDeleting: String? { selectedKey == nil ? "no document is selected" : nil }
+  var reasonAgainstDeleting: String? {
+    if rowRange(in: focus) != nil { return rangeCount == 0 ? "there is no document in the range" : nil }
+    return selectedKey == nil ? "no document is selected" : nil
+  }
 
   var reasonAgainstFilterLikeThis: String? { selectedField == nil ? "no field is selected" : nil }
 
@@ -154,6 +157,10 @@ extension DashboardState {
   var reasonAgainstCancelling: String? {
     guard let selected = writes.selected else { return "no write is waiting" }
     if !writes.marked.isEmpty { return nil }
+    if rowRange(in: .writes) != nil {
+      let canGo = writes.chosen.contains { $0.isRejected || !$0.isFinished && $0.write.state != .inFlight }
+      return canGo ? nil : "every write of the range is on its way or acknowledged"
+    }
     if case .acknowledged = selected.outcome { return "\(selected.batch) is acknowledged" }
     let isInFlight = !selected.isFinished && selected.write.state == .inFlight
     return isInFlight ? "\(selected.batch) is in flight: it may already have been applied" : nil

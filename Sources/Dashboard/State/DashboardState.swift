@@ -27,6 +27,8 @@ package struct DashboardState: Sendable {
   package internal(set) var browser = Browser()
   package internal(set) var writes = WriteQueue()
   package internal(set) var listeners: [ListenerRecord] = []
+  /// What listeners with a limit have.
+  var limitedResults: [ListenerTag: [DocumentKey: Document]] = [:]
   package internal(set) var feed = Feed()
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()
@@ -64,6 +66,10 @@ package struct DashboardState: Sendable {
   var bookmarkVerb: BookmarkVerb?
   /// The row that is being typed for `G`; it begins with a digit that is no pane's.
   var typedRow: Int?
+  /// When the network is switched on again by itself.
+  var networkReturn: Timestamp?
+  /// What was run in the palette, newest last.
+  var commandHistory: [String]
   var nextListener = 1
   /// The field editor behind a question, with edits that were not sent.
   var heldEditor: FieldEditor?
@@ -83,6 +89,7 @@ package struct DashboardState: Sendable {
     theme = configuration.theme
     isMouseOn = configuration.isMouseOn
     highlightsRows = configuration.highlightsRows
+    commandHistory = configuration.commandHistory
     coach = configuration.hasCoach ? Coach() : nil
     network = ClientStatus(since: now)
   }
@@ -118,11 +125,14 @@ package struct DashboardConfiguration: Sendable {
   package var keymap: Keymap
   /// Whether everything that changes documents, or what waits to be written, is refused.
   package var isReadOnly: Bool
+  /// What was run in the palette at earlier starts, newest last.
+  package var commandHistory: [String]
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
-    hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false
+    hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
+    commandHistory: [String] = []
   ) {
     self.database = database
     self.backend = backend
@@ -135,6 +145,7 @@ package struct DashboardConfiguration: Sendable {
     self.hasCoach = hasCoach
     self.keymap = keymap
     self.isReadOnly = isReadOnly
+    self.commandHistory = commandHistory
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import TerminalCanvas
 
 /// The lines of the open document, per tab: what they are, not how they look.
 enum DetailContent {
@@ -174,6 +175,24 @@ enum DetailContent {
       facts.append(("versions seen", "\(state.versions.versions(of: detail.key).count)"))
     }
     return facts.map { Line(id: ["fact", $0.0], content: .fact($0.0, $0.1)) }
+      + state.listeners.flatMap { membership(of: detail.key, document, in: $0, state) }
+  }
+
+  /// Why the document is, or is not, in a listener's results.
+  private static func membership(
+    of key: DocumentKey, _ document: Document?, in listener: ListenerRecord, _ state: DashboardState
+  ) -> [Line] {
+    let id = ["listener", "\(listener.tag.rawValue)"]
+    if let failure = listener.failure {
+      return [Line(id: id, content: .fact(listener.name, "ended: \(failure.description)"))]
+    }
+    let membership = Membership(listener, key, document, results: state.limitedResults[listener.tag])
+    let glyphs = state.configuration.glyphs
+    return [Line(id: id, content: .fact(listener.name, membership.verdict))]
+      + membership.reasons.enumerated().map { index, reason in
+        let sign = reason.holds.map { $0 ? glyphs.check : glyphs.cross } ?? "?"
+        return Line(id: id + ["\(index)"], content: .fact("", "\(sign) \(reason.text)"))
+      }
   }
 
   private static func pendingText(_ document: Document?) -> String {

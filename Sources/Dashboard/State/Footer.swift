@@ -93,6 +93,9 @@ struct Footer {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []
     if let row = state.typedRow { badges.append(Badge(text: "[\(row)G goes to a row]", role: .headerPaused)) }
+    if let count = state.rangeCount {
+      badges.append(Badge(text: "[RANGE \(grouped(count))]", role: .headerPaused, command: "range"))
+    }
     if state.feed.isPaused {
       let new = state.feed.newCount
       let text = new > 0 ? "[PAUSED +\(grouped(new))]" : "[PAUSED]"
@@ -105,7 +108,8 @@ struct Footer {
     if state.network.isOffline {
       // A server that is out of reach comes no nearer by switching the network off.
       let command = state.network.isNetworkEnabled ? "network" : "toggle-network"
-      badges.append(Badge(text: "[OFFLINE \(state.outageText ?? "")]", role: .headerOffline, command: command))
+      let text = [state.outageText, state.returnText].compactMap(\.self).joined(separator: ", ")
+      badges.append(Badge(text: "[OFFLINE \(text)]", role: .headerOffline, command: command))
     }
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))

@@ -65,6 +65,14 @@ struct OnlineHistory: Sendable {
 }
 
 extension DashboardState {
+  /// When the network comes back by itself, `back in 0:18`; `nil` if it does not.
+  var returnText: String? {
+    guard let networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
+    // The second that is not over counts as one.
+    let left = networkReturn.milliseconds(since: now)
+    return "back in " + TimeText.elapsed(seconds: (left + 999) / 1000)
+  }
+
   /// How long the present outage has lasted, `0:42`; `nil` while online.
   var outageText: String? {
     guard network.isOffline else { return nil }

@@ -24,6 +24,8 @@ package struct WriteQueue: Sendable {
   package private(set) var rejected: [QueueRow] = []
   package internal(set) var marked: Set<BatchID> = []
   package internal(set) var cursor = Cursor<BatchID>()
+  /// Where the selected range begins.
+  var anchor: BatchID?
   /// Rows that left the queue lately: the list without a batch may arrive before the news of what became of it.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
@@ -58,8 +60,16 @@ package struct WriteQueue: Sendable {
 
   package var selected: QueueRow? { cursor.id.flatMap { id in rows.first { $0.batch == id } } }
 
-  /// The marked rows, or else the selected one.
-  var chosen: [QueueRow] { marked.isEmpty ? selected.map { [$0] } ?? [] : rows.filter { marked.contains($0.batch) } }
+  /// The marked rows, or else those of the selected range, or else the selected one.
+  var chosen: [QueueRow] {
+    let rows = rows
+    if !marked.isEmpty { return rows.filter { marked.contains($0.batch) } }
+    guard let selected else { return [] }
+    guard let anchor, let first = rows.firstIndex(where: { $0.batch == anchor }),
+      let last = rows.firstIndex(where: { $0.batch == selected.batch })
+    else { return [selected] }
+    return Array(rows[min(first, last)...max(first, last)])
+  }
 
   var hasChosenRejected: Bool { chosen.contains(where: \.isRejected) }
 

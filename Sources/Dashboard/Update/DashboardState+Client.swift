@@ -98,6 +98,7 @@ extension DashboardState {
     listeners[index].isFromCache = snapshot.isFromCache
     listeners[index].hasPendingWrites = snapshot.hasPendingWrites
     noteCount(of: listeners[index], snapshot)
+    noteResults(of: listeners[index], snapshot)
     let changed = rows.filter { $0.key != nil && !$0.isLocal && $0.thread == nil }.compactMap(\.key)
     let flood = rows.contains { $0.key != nil } ? [] : snapshot.changes.map(\.document.key)
     noteReconnection {
@@ -139,6 +140,7 @@ extension DashboardState {
   private mutating func receive(_ status: ClientStatus) {
     let was = network
     network = status
+    if !was.isNetworkEnabled, status.isNetworkEnabled { networkReturn = nil }
     outages.note(isOffline: status.isOffline, isKnown: status.onlineState != .unknown, at: now)
     if was.isOffline != status.isOffline {
       let time = TimeText.clock(now, offset: configuration.utcOffset)

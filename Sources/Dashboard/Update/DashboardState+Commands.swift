@@ -50,6 +50,10 @@ extension DashboardState {
   }
 
   mutating func goBack() -> [Effect] {
+    if rowRange(in: focus) != nil {
+      endRange()
+      return []
+    }
     if isZoomed {
       isZoomed = false
       return []

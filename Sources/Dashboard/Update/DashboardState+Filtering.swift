@@ -19,7 +19,7 @@ extension DashboardState {
 
   /// While typing: what is loaded is filtered at once. Text that is no filter leaves the one before it in force.
   mutating func applyLiveFilter(_ line: FilterLine) {
-    do throws(FilterError) {
+    do throws(TextError) {
       let filter = try RowFilter(line.field.text)
       overlay?.filterLine?.error = nil
       switch line.pane {
@@ -42,7 +42,7 @@ extension DashboardState {
 
   mutating func acceptFilter() -> [Effect] {
     guard let line = overlay?.filterLine else { return [] }
-    do throws(FilterError) {
+    do throws(TextError) {
       let filter = try RowFilter(line.field.text)
       overlay = nil
       guard let path = line.path else { return [] }

@@ -30,6 +30,10 @@ extension DashboardState {
         field.insert(String(character))
         return type(field)
       }
+      if key == Key(.right), field.position == field.characters.count, open.kind == .palette {
+        completePalette()
+        return []
+      }
       if configuration.keymap.command(for: key, in: contexts) == nil, field.edit(key.description) { return type(field) }
     } else if let character = key.typedCharacter {
       return choose(character)
@@ -57,7 +61,12 @@ extension DashboardState {
     overlay?.field = field
     switch overlay {
     case .filter(let line): applyLiveFilter(line)
-    case .list(let list):
+    case .list(var list):
+      if case .palette(var palette) = list.content {
+        palette.recalled = nil
+        list.content = .palette(palette)
+        overlay = .list(list)
+      }
       let count = count(of: list)
       overlay?.list?.cursor.select(index: 0, in: 0..<count)
     case .listener, .confirm, .fields, .prompt, nil: break

@@ -36,6 +36,7 @@ extension DashboardState {
   mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
     guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return [] }
     let removed = listeners.remove(at: index)
+    limitedResults[tag] = nil
     if feed.onlyListener == tag { feed.onlyListener = nil }
     noteReconnection { $0.forget(tag) }
     toast(.info, "stopped listening to \(removed.name)")

@@ -70,6 +70,7 @@ extension DashboardState {
   }
 
   mutating func askToDelete() {
+    if focus == .collections, rowRange(in: .collections) != nil { return askToDeleteRange() }
     guard let key = selectedKey else { return }
     var target = Confirmation.DocumentTarget(key: key)
     var title = "Delete document"
@@ -94,8 +95,12 @@ extension DashboardState {
   mutating func carryOut(_ subject: Confirmation.Subject) -> [Effect] {
     switch subject {
     case .delete(let target): return [.client(.write([mutation(for: target)]))]
+    case .deleteAll(let keys):
+      browser.anchor = nil
+      return [.client(.write(keys.map { Mutation(key: $0, operation: .delete) }))]
     case .takeBack(let waiting, let rejected):
       writes.marked = []
+      writes.anchor = nil
       return waiting.map { .client(.cancelWrite($0)) } + (rejected.isEmpty ? [] : [.client(.dropRejected(rejected))])
     case .quit: return [.terminal(.quit(code: 0))]
     case .dropEdits:
@@ -119,6 +124,10 @@ extension DashboardState {
     func add(_ letter: Character, _ title: String, _ text: String) {
       items.append(MenuItem(letter: letter, title: title, detail: text, choice: .copy(text)))
     }
+    if focus == .collections, case let keys = rangeKeys, !keys.isEmpty {
+      overlay = .list(ListOverlay(content: .copyMenu(copyItems(of: keys))))
+      return
+    }
     let path = selectedKey?.path ?? (focus == .collections ? selectedCollection : nil)
     if let path { add("p", "path", path.text) }
     if let key = selectedKey, let fields = document(key)?.data?.fields {
@@ -137,6 +146,7 @@ extension DashboardState {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }
     writes.marked = []
+    writes.anchor = nil
     if network.isOffline { toast(.info, "you are offline: it waits in the queue") }
     return rejected.map { .client(.resend($0)) }
   }
@@ -159,6 +169,11 @@ extension DashboardState {
 
   /// Marks the selected write, or takes its mark away, and goes on to the next.
   mutating func markWrite() {
+    if rowRange(in: .writes) != nil {
+      writes.marked.formUnion(writes.chosen.filter { !$0.isFinished || $0.isRejected }.map(\.batch))
+      writes.anchor = nil
+      return
+    }
     guard let id = writes.selected?.batch else { return }
     if writes.marked.remove(id) == nil { writes.marked.insert(id) }
     writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
@@ -166,18 +181,21 @@ extension DashboardState {
 
   mutating func askToCancelWrites() {
     let waiting = writes.chosen.filter { !$0.isFinished && $0.write.state != .inFlight }
-    ask(toCancel: waiting, toDrop: writes.chosen.filter(\.isRejected))
+    let rejected = writes.chosen.filter(\.isRejected)
+    ask(toCancel: waiting, toDrop: rejected, others: writes.chosen.count - waiting.count - rejected.count)
   }
 
   mutating func askToDropAllRejected() { ask(toCancel: [], toDrop: writes.rejected) }
 
-  private mutating func ask(toCancel waiting: [QueueRow], toDrop rejected: [QueueRow]) {
+  /// - Parameter others: how many of the chosen ones can be neither.
+  private mutating func ask(toCancel waiting: [QueueRow], toDrop rejected: [QueueRow], others: Int = 0) {
     let rows = waiting + rejected
     guard !rows.isEmpty else { return }
     let verb = rejected.isEmpty ? "Cancel" : waiting.isEmpty ? "Drop" : "Cancel or drop"
     let what = (waiting.isEmpty ? "rejected " : "") + "write"
     var body = rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
     if rows.count > 4 { body.append("and \(grouped(rows.count - 4)) more") }
+    if others > 0 { body.append("\(grouped(others)) of those chosen stay: on their way, or acknowledged.") }
     if !waiting.isEmpty { body.append("Its local effect is undone. It will never be sent.") }
     if !rejected.isEmpty { body.append("What was rejected cannot be sent again after that.") }
     let title = rows.count == 1 ? "\(verb) \(what)" : "\(verb) \(grouped(rows.count)) \(what)s"

@@ -28,6 +28,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     state.clock = state.now
     effects = state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
     effects += state.takeDuePreview()
+    effects += state.takeNetworkReturn()
   case .client(let event, let time):
     state.age(to: time)
     state.clock = state.now
@@ -62,6 +63,7 @@ extension DashboardState {
     let layout = layout(size)
     browser.cursor.settle(in: browser.rows.map(\.item), height: listHeight(of: .collections, layout))
     writes.cursor.settle(in: writes.rows.map(\.batch), height: listHeight(of: .writes, layout))
+    settleRanges()
     if feed.isPaused { feed.cursor.settle(in: feed.shown, height: listHeight(of: .feed, layout)) }
     if detail != nil {
       detail?.keepFieldLines()

@@ -5,6 +5,8 @@ import Foundation
 /// otherwise. A file of the program's own: the user's configuration is the user's.
 struct RememberedChoices: Codable, Hashable, Sendable {
   var theme: String?
+  /// What was run in the palette, newest last.
+  var commands: [String]?
 
   /// - Returns: nothing remembered where there is no file, or one that is not understood.
   static func read(_ path: String) -> RememberedChoices {

@@ -39,6 +39,14 @@ extension Session {
     notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
   }
 
+  /// Keeps what was run in the palette; where that cannot be, the commands of this session are there until it ends.
+  func rememberCommands(_ commands: [String]) {
+    preferences.remembered.commands = commands
+    do { try preferences.remembered.write(options.paths.memoryFile) } catch {
+      // Losing it costs typing, and a message after every command would cost more.
+    }
+  }
+
   // MARK: The terminal's background
 
   /// How long an answer may take to change what is on the screen.

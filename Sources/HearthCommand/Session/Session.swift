@@ -85,7 +85,8 @@ final class Session {
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
       // Over a line that may be slow a move of the cursor is kept small.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
-      keymap: options.preferences.keymap, isReadOnly: options.isReadOnly)
+      keymap: options.preferences.keymap, isReadOnly: options.isReadOnly,
+      commandHistory: options.preferences.remembered.commands ?? [])
     state = DashboardState(configuration, size: screen.size, now: .now)
     frames = FramePacer(screen)
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
@@ -268,6 +269,7 @@ final class Session {
     case .copy(let text): copy(text)
     case .setTheme(let slug): setTheme(slug)
     case .rememberTheme(let slug): rememberTheme(slug)
+    case .rememberCommands(let commands): rememberCommands(commands)
     case .setMouse(let on): screen.setMouse(on)
     case .saveListeners(let definitions, let file, let replaces): saveListeners(definitions, file, replaces: replaces)
     case .openListeners(let file): openListeners(file)

@@ -89,7 +89,7 @@ struct PaletteDialog {
   let glyphs: Glyphs
 
   func draw(on canvas: inout Canvas) {
-    let items = list.items(of: palette)
+    let items = state.items(of: palette, list)
     let (dialog, rows) = (geometry.dialog, geometry.rows)
     let isPath = palette.asksForPath
     dialog.draw(
@@ -97,7 +97,10 @@ struct PaletteDialog {
     let area = dialog.content
     guard area.height > 0 else { return }
     canvas.put(isPath ? "/" : ":", at: area.origin, role: .key)
-    if let field = list.field { canvas.put(field, x: area.x + 2, y: area.y, width: area.width - 2) }
+    if let field = list.field {
+      canvas.put(field, x: area.x + 2, y: area.y, width: area.width - 2)
+      drawGhost(behind: field, at: Point(x: area.x + 2, y: area.y), width: area.width - 2, on: &canvas)
+    }
     if rows.y == area.y + 2 { dialog.rule(at: area.y + 1, on: &canvas, glyphs) }
     if items.isEmpty, rows.height > 0 {
       let isTyped = list.field?.text.isEmpty == false
@@ -107,8 +110,29 @@ struct PaletteDialog {
     canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
   }
 
+  /// What `tab` would add.
+  private func drawGhost(behind field: TextField, at point: Point, width: Int, on canvas: inout Canvas) {
+    let typed = field.text
+    guard !typed.isEmpty, field.position == field.characters.count, let text = state.completion(of: palette, list),
+      text.hasPrefix(typed)
+    else { return }
+    let used = SafeText.columns(of: typed)
+    let cursor = canvas.cursor
+    canvas.put(
+      String(text.dropFirst(typed.count)), at: Point(x: point.x + used, y: point.y), role: .inputGhost,
+      maxWidth: width - used)
+    canvas.cursor = cursor
+  }
+
   private func line(_ item: Palette.Item, width: Int) -> Line {
+    if case .problem(let problem) = item.target {
+      var line = Line(glyphs)
+      line.skip(2)
+      line.add(item.title, item.title == problem.text ? .error : .textMuted)
+      return line
+    }
     var reason: String?
+    if case .invocation(let command, _) = item.target { reason = command.reason(state) }
     if case .command(let command) = item.target { reason = command.reason(state) }
     var line = Line(glyphs)
     line.skip(2)

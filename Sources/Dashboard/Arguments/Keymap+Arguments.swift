@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+
+/// The commands that take an argument.
+extension Keymap {
+  static let withArgument: [Command] = [offline, latency, theme, go, listen, stop, filter]
+
+  private static let offline = Command(
+    "offline", "go offline, for a while or until you go online again",
+    CommandArgument(
+      name: "DURATION", hint: "how long: 30s, 5m, 1h", isOptional: true,
+      completions: { _, _ in ["10s", "30s", "1m", "5m"] },
+      read: { text, _ throws(TextError) in
+        let duration = try DurationText.read(text, longest: .seconds(86_400))
+        return CommandArgument.Meaning(account: "go offline, and online again after \(DurationText.text(duration))") {
+          $0.goOffline(for: duration)
+        }
+      }),
+    alone: { $0.goOffline(for: nil) })
+
+  private static let latency = Command(
+    "latency", "delay every request, answer and snapshot; 0ms ends it",
+    CommandArgument(
+      name: "DURATION", hint: "how much: 200ms, 2s; 0ms ends it",
+      completions: { _, _ in ["0ms", "50ms", "200ms", "1s"] },
+      read: { text, _ throws(TextError) in
+        let duration = try DurationText.read(text, longest: .seconds(60))
+        let account = duration == .zero ? "no added latency" : "\(DurationText.text(duration)) of latency on purpose"
+        return CommandArgument.Meaning(account: account) { state in
+          state.faults.latency = duration
+          return [.client(.setFaults(state.faults))]
+        }
+      }))
+
+  private static let theme = Command(
+    "theme", "show a theme, at the next start too",
+    CommandArgument(
+      name: "NAME", hint: "a theme's name", completions: { _, state in state.configuration.themes.map(\.slug) },
+      read: { text, state throws(TextError) in
+        guard let theme = state.configuration.themes.first(where: { $0.slug == text }) else {
+          throw TextError(column: 1, reason: "no theme is called \(text)")
+        }
+        return CommandArgument.Meaning(account: "theme: \(theme.name)") { $0.choose(theme: theme.slug) }
+      }))
+
+  private static let go = Command(
+    "go", "go to a collection, a document or a row",
+    CommandArgument(
+      name: "PATH", hint: "orders, orders/abc, 5000 or 50%", completions: { _, state in state.knownPaths },
+      read: { text, _ throws(TextError) in
+        if let row = Int(text), row > 0 {
+          return CommandArgument.Meaning(account: "go to row \(row)") { $0.jump(row: row) }
+        }
+        if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
+          return CommandArgument.Meaning(account: "go to \(percent)%") { $0.jump(percent: percent) }
+        }
+        let path: ResourcePath
+        do throws(ModelError) { path = try ResourcePath(validating: text) } catch {
+          throw TextError(column: 1, reason: error.message)
+        }
+        if let key = DocumentKey(path) {
+          return CommandArgument.Meaning(account: "open the document \(text)") { $0.openDetail(key) }
+        }
+        return CommandArgument.Meaning(account: "open the collection \(text)") { $0.openCollection(path) }
+      }))
+
+  private static let listen = Command(
+    "listen", "listen to a query: cities where population >= 1000 order by name limit 10",
+    CommandArgument(
+      name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
+      completions: { text, state in state.queryCompletions(text) },
+      read: { text, state throws(TextError) in
+        let query = try QueryReader.read(text, in: state.configuration.database)
+        let isRunning = state.listeners.contains { $0.query == query && $0.failure == nil }
+        if isRunning { throw TextError(column: 1, reason: "a listener has this query already") }
+        return CommandArgument.Meaning(account: "listen to \(QueryText.line(query))") {
+          $0.listen(to: query, name: ListenerRecord.defaultName(for: query))
+        }
+      }))
+
+  private static let stop = Command(
+    "stop", "stop a listener",
+    CommandArgument(
+      name: "LISTENER", hint: "a listener's name",
+      completions: { _, state in state.listeners.filter { $0.failure == nil }.map(\.name) },
+      read: { text, state throws(TextError) in
+        guard let listener = state.listeners.first(where: { $0.name == text && $0.failure == nil }) else {
+          throw TextError(column: 1, reason: "no listener is called \(text)")
+        }
+        return CommandArgument.Meaning(account: "stop listening to \(text)") { $0.stopListening(listener.tag) }
+      }))
+
+  private static let filter = Command(
+    "filter-by", "filter the pane: word !word field:>5 /re/",
+    CommandArgument(
+      name: "TERMS", hint: "word !word status:paid total:>=10.5 /re/",
+      completions: { text, state in state.fieldCompletions(text) },
+      read: { text, state throws(TextError) in
+        _ = try RowFilter(text)
+        if let reason = state.reasonAgainstFilter { throw TextError(column: 1, reason: reason) }
+        return CommandArgument.Meaning(account: "filter \(state.focus.title) by \(text)") { state in
+          state.openFilter()
+          state.overlay?.filterLine?.field = TextField(text)
+          if let line = state.overlay?.filterLine { state.applyLiveFilter(line) }
+          return state.acceptFilter()
+        }
+      }))
+}
+
+extension DashboardState {
+  /// Paths of what the tree has.
+  fileprivate var knownPaths: [String] {
+    let roots = browser.roots ?? []
+    let below = browser.windows.keys.map(\.text).filter { !roots.contains($0) }.sorted()
+    return roots + below + browser.windows.values.flatMap(\.loaded).map(\.key).sorted().map(\.path.text)
+  }
+
+  /// Of a query its collection, then its fields.
+  fileprivate func queryCompletions(_ text: String) -> [String] {
+    guard let path = text.split(separator: " ").first.map(String.init), text.contains(" ") else {
+      return (browser.roots ?? []).flatMap { [$0] } + browser.windows.keys.map(\.text).sorted()
+    }
+    let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])
+    let words = ["where", "order", "by", "and"]
+    let before = head.split(separator: " ").last.map { $0.lowercased() } ?? ""
+    guard words.contains(before) else {
+      return head.split(separator: " ").count == 1 ? ["where", "order by", "limit"].map { head + $0 } : []
+    }
+    return fieldNames(of: ResourcePath(path)).map { head + $0 }
+  }
+
+  /// Of a filter the field that is being typed.
+  fileprivate func fieldCompletions(_ text: String) -> [String] {
+    guard let path = selectedCollection, focus == .collections else { return [] }
+    let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])
+    return fieldNames(of: path).map { "\(head)\($0):" }
+  }
+
+  private func fieldNames(of path: ResourcePath) -> [String] {
+    (browser.statistics[path]?.fields.keys.sorted() ?? []).map { FieldPath($0).canonicalText }
+  }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The palette while a command's argument is typed, and what was typed before.
+extension DashboardState {
+  /// Commands that are kept to be had again.
+  static let keptCommands = 100
+  private static let offeredCompletions = 200
+
+  /// The rows of the palette.
+  func items(of palette: Palette, _ list: ListOverlay) -> [Palette.Item] {
+    let text = list.field?.text ?? ""
+    return argumentItems(text, palette) ?? list.items(of: palette)
+  }
+
+  /// What a text that begins with the name of a command may mean: the text itself first, if it means something, then
+  /// what it may become, and last why it means nothing yet.
+  private func argumentItems(_ text: String, _ palette: Palette) -> [Palette.Item]? {
+    guard let blank = text.firstIndex(of: " "), !palette.asksForPath,
+      let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument
+    else { return nil }
+    let typed = String(text[text.index(after: blank)...].drop { $0 == " " })
+    let head = text.count - typed.count
+    var items: [Palette.Item] = []
+    var problem: TextError?
+    let argumentText = typed.trimmingBlanks
+    if !argumentText.isEmpty {
+      // `go off` begins the title of another command.
+      items = palette.all.filter { item in
+        if case .command(let other) = item.target, other.argument != nil { return false }
+        return item.title.lowercased().hasPrefix(text.lowercased())
+      }
+      do throws(TextError) {
+        let meaning = try argument.read(argumentText, self)
+        items.append(item(meaning.account, command, argumentText))
+      } catch { problem = error.moved(by: head) }
+    } else if argument.isOptional {
+      items.append(Palette.Item(title: command.help, group: "command", detail: "", target: .command(command)))
+    }
+    let lowered = typed.lowercased()
+    let all = argument.completions(typed, self).filter { $0 != argumentText }
+    let begin = all.filter { $0.lowercased().hasPrefix(lowered) }
+    let contain = all.filter { !$0.lowercased().hasPrefix(lowered) && $0.lowercased().contains(lowered) }
+    items += (begin + contain).prefix(Self.offeredCompletions).map { item("\(command.name) \($0)", command, $0) }
+    if let problem {
+      items.append(Palette.Item(title: problem.text, group: "", detail: "", target: .problem(problem)))
+    } else if argumentText.isEmpty {
+      let hint = TextError(column: head + 1, reason: argument.hint)
+      items.append(Palette.Item(title: argument.hint, group: "", detail: "", target: .problem(hint)))
+    }
+    return items
+  }
+
+  private func item(_ title: String, _ command: Command, _ text: String) -> Palette.Item {
+    Palette.Item(title: title, group: command.name, detail: "", target: .invocation(command, text))
+  }
+
+  /// Runs a command with its argument; one that is impossible says why.
+  mutating func perform(_ command: Command, _ text: String) -> [Effect] {
+    guard let argument = command.argument else { return perform(command) }
+    if let reason = command.reason(self) {
+      toast(.info, reason)
+      return []
+    }
+    do throws(TextError) { return try argument.read(text, self).run(&self) } catch {
+      toast(.warning, "\(command.name): \(error.text)")
+      return []
+    }
+  }
+
+  // MARK: Completion
+
+  /// What the selected row makes of the typed text; `nil` where that is nothing else.
+  func completion(of palette: Palette, _ list: ListOverlay) -> String? {
+    let items = items(of: palette, list)
+    guard items.indices.contains(list.cursor.index) else { return nil }
+    let typed = list.field?.text ?? ""
+    if let text = items[list.cursor.index].completion, text != typed { return text }
+    // The row says what is typed: the next that goes on from there.
+    return items[list.cursor.index...].lazy.compactMap(\.completion).first { $0 != typed && $0.hasPrefix(typed) }
+  }
+
+  /// `tab`: types what the selected row says.
+  mutating func completePalette() {
+    guard let list = overlay?.list, case .palette(let palette) = list.content,
+      let text = completion(of: palette, list)
+    else { return }
+    overlay?.list?.field = TextField(text)
+    overlay?.list?.cursor = Cursor()
+  }
+
+  // MARK: History
+
+  /// `up` from the first row goes back in what was run before, `down` forth again.
+  /// - Returns: whether the step was one of those.
+  mutating func recall(by step: Int) -> Bool {
+    guard let list = overlay?.list, case .palette(var palette) = list.content, !palette.asksForPath else {
+      return false
+    }
+    let isOlder = step == -1 && (palette.recalled != nil || list.cursor.index == 0)
+    guard isOlder || step == 1 && palette.recalled != nil else { return false }
+    let place = (palette.recalled ?? commandHistory.count) + step
+    guard place >= 0, !commandHistory.isEmpty else { return true }
+    if palette.recalled == nil { palette.draft = list.field?.text ?? "" }
+    palette.recalled = place < commandHistory.count ? place : nil
+    let text = palette.recalled.map { commandHistory[$0] } ?? palette.draft
+    overlay?.list?.content = .palette(palette)
+    overlay?.list?.field = TextField(text)
+    overlay?.list?.cursor = Cursor()
+    return true
+  }
+
+  /// Keeps what was run, once, as the newest.
+  mutating func remember(_ item: Palette.Item) -> [Effect] {
+    guard let text = item.completion?.trimmingBlanks, !text.isEmpty else { return [] }
+    commandHistory = (commandHistory.filter { $0 != text } + [text]).suffix(Self.keptCommands)
+    return [.terminal(.rememberCommands(commandHistory))]
+  }
+}
+
+extension Palette {
+  fileprivate func argumentCommand(named name: String) -> Command? {
+    for case .command(let command) in all.lazy.map(\.target) where command.argument != nil && command.name == name {
+      return command
+    }
+    return nil
+  }
+}
+
+extension Palette.Item {
+  /// The text that means it.
+  var completion: String? {
+    switch target {
+    case .invocation(let command, let text): "\(command.name) \(text)"
+    case .command(let command): command.argument.map { _ in command.name + " " } ?? title
+    case .problem: nil
+    // Places, and what is made once, are not worth keeping.
+    case .row, .percent, .newDocument, .newDocumentIn: nil
+    case .theme, .collection, .document, .stopListener: title
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmingBlanks: String {
+    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+  }
+}

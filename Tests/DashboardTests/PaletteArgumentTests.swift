@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+@testable import Dashboard
+
+@Suite("Commands with arguments")
+struct PaletteArgumentTests {
+  private let size = Size(width: 120, height: 36)
+
+  private func typed(_ text: String, in driver: Driver? = nil) -> Driver {
+    var driver = driver ?? Scenario.online.play(size)
+    driver.press(":")
+    driver.type(text)
+    return driver
+  }
+
+  @Test("offline 30s goes offline, counts down, and comes back by itself")
+  func offline() {
+    var driver = typed("offline 30s")
+    #expect(driver.screen.contains("go offline, and online again after 30 s"))
+    driver.press("enter")
+    #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
+    let begin = driver.now
+    driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
+    #expect(driver.state.nextTick <= begin.advanced(seconds: 31))
+    driver.tick(at(10).seconds == begin.seconds ? 10 : Double(driver.now.seconds - at(0).seconds) + 10)
+    #expect(driver.screen.contains("back in 0:"))
+    driver.send(.tick(begin.advanced(seconds: 30)))
+    #expect(driver.effects == [.client(.setNetwork(enabled: true))])
+    driver.send(.tick(begin.advanced(seconds: 31)))
+    #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
+  }
+
+  @Test("Who goes online before is not switched again later")
+  func earlier() {
+    var driver = typed("offline 30s")
+    driver.press("enter")
+    let begin = driver.now
+    driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
+    driver.client(.status(Scenario.status(2)), at: 2)
+    #expect(driver.state.networkReturn == nil)
+    driver.send(.tick(begin.advanced(seconds: 40)))
+    #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
+  }
+
+  @Test("offline alone goes offline until told otherwise")
+  func alone() {
+    var driver = typed("offline")
+    driver.press("enter")
+    #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
+    #expect(driver.state.networkReturn == nil)
+  }
+
+  @Test(
+    "What an argument does",
+    arguments: [
+      ("theme nord", Effect.terminal(.setTheme("nord"))),
+      ("go orders/4hT0q9Lm", .client(.openDetail(key("orders/4hT0q9Lm")))),
+      (
+        "latency 200ms",
+        .client(
+          .setFaults(
+            {
+              var faults = FaultSettings()
+              faults.latency = .milliseconds(200)
+              return faults
+            }()))
+      ),
+    ])
+  func effects(_ text: String, _ effect: Effect) {
+    var driver = typed(text)
+    driver.press("enter")
+    #expect(driver.effects.first == effect)
+    #expect(driver.state.overlay == nil)
+  }
+
+  @Test("listen takes a query in the words of the command line")
+  func listen() throws {
+    var driver = typed(
+      "listen cities where population >= 1000 and state = \"CA\", tags in [\"a\", \"b\"] order by population desc, name "
+        + "limit 10")
+    driver.press("enter")
+    let query = try #require(driver.state.listeners.last?.query)
+    #expect(
+      QueryText.line(query)
+        == "cities where population >= 1000, state == \"CA\", tags in [2] order population desc order name limit 10")
+    #expect(driver.listenTag != nil)
+  }
+
+  @Test(
+    "An error names its column in the line, and the palette stays open",
+    arguments: [
+      ("offline 30", "column 11: 30 of what? 30s, 30m"), ("offline soon", "column 9: a duration begins with a number"),
+      ("latency 3x", "column 10: x is no unit"), ("latency 2h", "column 9: at most 1 min"),
+      ("theme nrod", "column 7: no theme is called nrod"), ("go a//b", "column 4: "),
+      ("listen cities where n >> 5", "column 23: >> is no operator"),
+      ("listen cities where n >=", "column 25: a value is missing after >="),
+      ("listen cities limit no", "column 21: a limit is a number above 0"),
+      ("listen cities what", "column 15: what is not expected here"), ("stop x", "column 6: no listener is called x"),
+      ("filter-by /(", "column 11: "),
+    ])
+  func errors(_ text: String, _ reason: String) {
+    var driver = typed(text)
+    #expect(driver.screen.contains(reason))
+    driver.press("pgdn enter")
+    #expect(driver.state.overlay?.kind == .palette)
+    #expect(driver.state.overlay?.field?.text == text)
+  }
+
+  @Test("What may follow is offered, shown behind the cursor, and typed by tab or right")
+  func completion() {
+    var driver = typed("theme n")
+    #expect(driver.screen.contains("theme nord"))
+    let canvas = driver.canvas()
+    let ghost = (0..<size.height).flatMap { canvas.row($0).filter { $0.role == .inputGhost } }.map(\.text).joined()
+    #expect(ghost == "ord")
+    driver.press("tab")
+    #expect(driver.state.overlay?.field?.text == "theme nord")
+    driver.press("enter")
+    #expect(driver.state.theme == "nord")
+
+    driver = typed("go ord")
+    driver.press("right")
+    #expect(driver.state.overlay?.field?.text == "go orders")
+    driver = typed("late")
+    driver.press("tab")
+    #expect(driver.state.overlay?.field?.text == "latency ")
+    #expect(driver.screen.contains("how much: 200ms, 2s; 0ms ends it"))
+  }
+
+  @Test("Listeners, fields and operators' places are completed too")
+  func names() {
+    var driver = typed("listen orders where st")
+    #expect(driver.screen.contains("listen orders where status"))
+    driver.press("esc")
+    driver = typed("stop ", in: driver)
+    #expect(driver.screen.contains("stop orders"))
+  }
+
+  @Test("A chosen command that needs an argument has its name typed")
+  func chosen() {
+    var driver = typed("latency")
+    driver.press("enter")
+    #expect(driver.state.overlay?.field?.text == "latency ")
+  }
+
+  @Test("up from the first row fetches what was run before, down goes forth to what was typed")
+  func history() {
+    var driver = typed("latency 200ms")
+    driver.press("enter : ")
+    driver.type("theme nord")
+    driver.press("enter :")
+    driver.type("x")
+    driver.press("up")
+    #expect(driver.state.overlay?.field?.text == "theme nord")
+    driver.press("up")
+    #expect(driver.state.overlay?.field?.text == "latency 200ms")
+    driver.press("up down")
+    #expect(driver.state.overlay?.field?.text == "theme nord")
+    driver.press("down")
+    #expect(driver.state.overlay?.field?.text == "x")
+  }
+
+  @Test("What was run is kept once, newest last, a hundred at most, and at the next start")
+  func kept() {
+    var driver = Scenario.online.play(size)
+    for count in 1...120 {
+      driver = typed("latency \(count)ms", in: driver)
+      driver.press("enter")
+    }
+    driver = typed("latency 30ms", in: driver)
+    driver.press("enter")
+    #expect(driver.state.commandHistory.count == 100)
+    #expect(driver.state.commandHistory.count { $0 == "latency 30ms" } == 1)
+    #expect(driver.effects.last == .terminal(.rememberCommands(driver.state.commandHistory)))
+    var configuration = driver.state.configuration
+    configuration.commandHistory = driver.state.commandHistory
+    #expect(DashboardState(configuration, size: size, now: at(0)).commandHistory.last == "latency 30ms")
+  }
+
+  @Test("A text that begins the title of another command means that")
+  func titles() {
+    var driver = typed("go off")
+    #expect(driver.screen.contains("go offline"))
+    driver.press("enter")
+    #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
+  }
+
+  @Test("filter-by filters the pane that has the focus")
+  func filter() {
+    var driver = Scenario.online.play(size)
+    driver.press("4")
+    driver = typed("filter-by orders !SERVER", in: driver)
+    driver.press("enter")
+    #expect(driver.state.feed.filter.text == "orders !SERVER")
+    #expect(driver.state.overlay == nil)
+  }
+}
