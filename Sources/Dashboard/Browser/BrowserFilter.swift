@@ -18,15 +18,13 @@ struct BrowserFilter: Hashable, Sendable {
   /// Whether documents have to be read to be found.
   var searches: Bool { !rest.isEmpty }
 
-  /// - Parameter asksRanges: whether a query in the order of names may ask for a range of values: real servers want an
-  ///   index of their own for it.
   /// - Returns: `nil` for a filter that lets everything pass.
-  init?(_ filter: RowFilter, asksRanges: Bool) {
+  init?(_ filter: RowFilter) {
     if filter.isEmpty { return nil }
     self.filter = filter
     for term in filter.terms {
       switch term.condition {
-      case .field(let condition) where !term.isExcluded && Self.canAsk(condition, asksRanges):
+      case .field(let condition) where !term.isExcluded && Self.canAsk(condition):
         filters.append(.field(condition))
       case .begins(let start) where !term.isExcluded && prefix.isEmpty: prefix = start
       default: rest.append(term)
@@ -40,11 +38,8 @@ struct BrowserFilter: Hashable, Sendable {
     filters = [.field(condition)]
   }
 
-  private static func canAsk(_ condition: FieldFilter, _ asksRanges: Bool) -> Bool {
-    guard condition.op == .equal || asksRanges && condition.op != .notEqual else { return false }
-    // What a query may not ask can be looked for nevertheless.
-    return (try? Query(path: ResourcePath("c"), filters: [.field(condition)]).validate()) != nil
-  }
+  /// A query in the order of names may not ask for a range of values: that comes in the order of the values.
+  private static func canAsk(_ condition: FieldFilter) -> Bool { condition.op == .equal }
 
   /// Whether a document that the query has found passes.
   func passes(_ document: Document) -> Bool {

@@ -47,7 +47,7 @@ extension DashboardState {
       overlay = nil
       guard let path = line.path else { return [] }
       browser.windows[path]?.preview = nil
-      return setFilter(BrowserFilter(filter, asksRanges: configuration.backend.kind != .cloud), of: path)
+      return setFilter(BrowserFilter(filter), of: path)
     } catch {
       toast(.warning, error.text)
       return []

@@ -57,7 +57,9 @@ extension DashboardState {
     body.append("They are deleted in one batch; u undoes it as one. What is below them stays.")
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
     let isReal = configuration.backend.kind == .cloud
-    let required = isReal ? keys.first.map(\.collection.last) ?? "" : "\(keys.count)"
+    let collections = Set(keys.map(\.collection))
+    let name = isReal && collections.count == 1 ? collections.first?.last : nil
+    let required = name ?? "\(keys.count)"
     if isReal { body.append("This is \(configuration.backend.project), not an emulator.") }
     body.append("Type \(required) to allow it.")
     overlay = .confirm(
