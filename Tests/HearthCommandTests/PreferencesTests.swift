@@ -65,6 +65,8 @@ struct PreferencesTests {
     #expect(RememberedChoices.read(paths.memoryFile) == RememberedChoices())
     try RememberedChoices(theme: "nord").write(paths.memoryFile)
     #expect(RememberedChoices.read(paths.memoryFile).theme == "nord")
+    try RememberedChoices(theme: "nord", commands: ["offline 30s", "theme nord"]).write(paths.memoryFile)
+    #expect(RememberedChoices.read(paths.memoryFile).commands == ["offline 30s", "theme nord"])
   }
 
   @Test("A memory that cannot be written is an error, which is told and stops nothing")
