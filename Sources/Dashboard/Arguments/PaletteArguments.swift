@@ -22,7 +22,7 @@ extension DashboardState {
     let head = text.count - typed.count
     var items: [Palette.Item] = []
     var problem: TextError?
-    let argumentText = typed.trimmingBlanks
+    let argumentText = typed.trimmed
     if !argumentText.isEmpty {
       // `go off` begins the title of another command.
       items = palette.all.filter { item in
@@ -111,7 +111,7 @@ extension DashboardState {
 
   /// Keeps what was run, once, as the newest.
   mutating func remember(_ item: Palette.Item) -> [Effect] {
-    guard let text = item.completion?.trimmingBlanks, !text.isEmpty else { return [] }
+    guard let text = item.completion?.trimmed, !text.isEmpty else { return [] }
     commandHistory = (commandHistory.filter { $0 != text } + [text]).suffix(Self.keptCommands)
     return [.terminal(.rememberCommands(commandHistory))]
   }
@@ -135,13 +135,7 @@ extension Palette.Item {
     case .problem: nil
     // Places, and what is made once, are not worth keeping.
     case .row, .percent, .newDocument, .newDocumentIn: nil
-    case .theme, .collection, .document, .stopListener: title
+    case .theme, .collection, .document, .stopListener, .editListener: title
     }
-  }
-}
-
-extension String {
-  fileprivate var trimmingBlanks: String {
-    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }

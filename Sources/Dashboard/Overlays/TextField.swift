@@ -70,3 +70,12 @@ package struct TextField: Hashable, Sendable {
     return start
   }
 }
+
+extension String {
+  /// Without blanks at both ends.
+  var trimmed: String {
+    let start = firstIndex { !$0.isWhitespace } ?? endIndex
+    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
+    return String(self[start..<end])
+  }
+}

@@ -90,10 +90,6 @@ struct Membership {
   }
 }
 
-extension String {
-  fileprivate var trimmed: String { hasSuffix(" ") ? String(dropLast()) : self }
-}
-
 extension DashboardState {
   /// Results of listeners with a larger limit are not kept.
   private static let keptResults = 500

@@ -166,12 +166,3 @@ extension DashboardState {
   /// Stops the listener under the cursor; the list stays open.
   mutating func stopListed() -> [Effect] { listedListener.map { stopListening($0.tag) } ?? [] }
 }
-
-extension String {
-  /// Without blanks at both ends.
-  var trimmed: String {
-    let start = firstIndex { !$0.isWhitespace } ?? endIndex
-    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
-    return String(self[start..<end])
-  }
-}
