@@ -155,7 +155,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "SeededRandom", "Spelling", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreLocal",
-        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "CSQLite", "Dashboard", "TerminalCanvas",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ] + (coreOnly ? [] : ["Hearth"]),
       swiftSettings: swift + (coreOnly ? [.define("HEARTH_CORE")] : [])),

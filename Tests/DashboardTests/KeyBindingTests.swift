@@ -30,10 +30,10 @@ struct KeyBindingTests {
 
   @Test("A command takes the keys that the user names, on the screen and in every pane that has it")
   func everywhere() {
-    let (keymap, problems) = remapped(KeyBinding("edit", ["W", "f4"]), KeyBinding("toggle-network", ["O"]))
+    let (keymap, problems) = remapped(KeyBinding("edit", ["B", "f4"]), KeyBinding("toggle-network", ["O"]))
 
     #expect(problems == [])
-    for pane in [Pane.collections, .writes, .feed, .detail] { #expect(keys("edit", .pane(pane), in: keymap) == "W f4") }
+    for pane in [Pane.collections, .writes, .feed, .detail] { #expect(keys("edit", .pane(pane), in: keymap) == "B f4") }
     #expect(keymap.command(for: Key(.character("O")), in: [.screen])?.name == "toggle-network")
     #expect(keymap.command(for: Key(.character("o")), in: [.screen]) == nil)
   }
@@ -41,11 +41,11 @@ struct KeyBindingTests {
   @Test("What is said of one part of the screen goes before what is said of all")
   func section() {
     let (keymap, problems) = remapped(
-      KeyBinding(section: "live-feed", "edit", ["W"]), KeyBinding("edit", ["f4"]),
+      KeyBinding(section: "live-feed", "edit", ["B"]), KeyBinding("edit", ["f4"]),
       KeyBinding(section: "themes", "accept", ["enter", "ctrl-j"]))
 
     #expect(problems == [])
-    #expect(keys("edit", .pane(.feed), in: keymap) == "W")
+    #expect(keys("edit", .pane(.feed), in: keymap) == "B")
     #expect(keys("edit", .pane(.detail), in: keymap) == "f4")
     #expect(keys("accept", .overlay(.themes), in: keymap) == "enter ctrl-j")
     #expect(keys("accept", .overlay(.palette), in: keymap) == "enter")

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dashboard
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
 import SeededRandom
 import TerminalCanvas
 import Testing
+
+@testable import Dashboard
 
 @Suite struct RandomKeyTests {
   @Test(
@@ -23,6 +24,7 @@ import Testing
       trace.append(key.description)
       driver.send(.input(.key(key), at: at(20 + Double(step) / 10)))
       answer(driver.effects, &driver)
+      if step.isMultiple(of: 7), let open = driver.state.detail?.key { change(open, step, &random, &driver) }
       if step.isMultiple(of: 50) {
         let size = Size(width: Int.random(in: 1...140, using: &random), height: Int.random(in: 1...45, using: &random))
         driver.send(.input(.resize(size), at: driver.now))
@@ -54,6 +56,20 @@ import Testing
     }
   }
 
+  /// The open document changes, here or at the server.
+  private func change(_ key: DocumentKey, _ step: Int, _ random: inout SeededGenerator, _ driver: inout Driver) {
+    let isLocal = Bool.random(using: &random)
+    func version(_ pending: Document.PendingWrites) -> Document {
+      document(
+        key.path.text, at: 20 + Double(step) / 10, pending: pending,
+        ["status": .integer(Int64.random(in: 0..<3, using: &random)), "lines": .array([.map(["n": .integer(1)])])])
+    }
+    let patch = Mutation(key: key, operation: .patch(["status": 1], FieldMask([FieldPath("status")])))
+    let remote = version(.none)
+    driver.client(
+      .detail(key, remote: remote, overlay: isLocal ? patch : nil, local: isLocal ? version(.local) : remote), at: 0)
+  }
+
   private func checkInvariants(_ state: DashboardState) -> Bool {
     var holds = true
     func check(_ condition: Bool, _ text: String) {
@@ -64,6 +80,15 @@ import Testing
     check(state.writes.cursor.id == nil || state.writes.selected != nil, "the selected write exists")
     if state.feed.isPaused, !state.feed.shown.isEmpty {
       check(state.feed.cursor.id.map { state.feed.shown.contains($0) } ?? false, "the selected row is shown")
+    }
+    if let detail = state.detail {
+      var fresh = detail
+      // Setting it drops the lines that are kept.
+      fresh.folding = detail.folding
+      let anew = DetailContent.lines(of: fresh, in: state)
+      check(
+        state.detailLines.map { "\($0)" } == anew.map { "\($0)" },
+        "the lines of the document are what they would be now")
     }
     check(state.toasts.count <= 3, "at most three toasts")
     check(state.nextTick > state.now, "the next tick lies ahead")

@@ -35,7 +35,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait("▸ " + Self.id(Self.count - 1))
       try await hearth.keys("/")
       try await hearth.wait("filter Collections")
-      try await hearth.type(Self.id(Self.count / 2))
+      try await hearth.type("^" + Self.id(Self.count / 2))
       try await hearth.keys("Enter")
       try await hearth.wait("▸ " + Self.id(Self.count / 2))
 
