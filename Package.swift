@@ -275,7 +275,8 @@ let package = Package(
         "FirestoreTesting", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
         "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend", "Dashboard", "TerminalTheme", "TerminalCanvas",
+        "FirestoreSync", "FirestoreBackend", "Dashboard", "TerminalTheme", "TerminalCanvas", "TerminalTesting",
+        "SeededRandom",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
@@ -295,7 +296,10 @@ let package = Package(
       ]),
     tests(
       "EndToEndTests",
-      ["ChildProcesses", "HearthCommand", "FirestoreBackend", "FirestoreLocal", "FirestoreModel", "FirestoreQuery"]),
+      [
+        "ChildProcesses", "HearthCommand", "FirestoreBackend", "FirestoreLocal", "FirestoreModel", "FirestoreQuery",
+        "TerminalTesting", "TerminalCanvas",
+      ]),
   ],
   swiftLanguageModes: [.v6]
 )

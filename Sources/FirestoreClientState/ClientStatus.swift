@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// The client's vital signs.
-package struct ClientStatus: Sendable {
+package struct ClientStatus: Codable, Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
   /// Why the client is not online; `nil` while it is.

@@ -2,11 +2,11 @@
 package import FirestoreModel
 
 /// Whether the client can talk to the backend, as far as it knows.
-package enum OnlineState: String, Hashable, Sendable { case unknown, online, offline }
+package enum OnlineState: String, Codable, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
-package struct StreamStatus: Hashable, Sendable {
-  package enum State: Hashable, Sendable {
+package struct StreamStatus: Codable, Hashable, Sendable {
+  package enum State: Codable, Hashable, Sendable {
     case closed, opening, open
     case backoff(until: Timestamp)
   }
@@ -21,7 +21,7 @@ package struct StreamStatus: Hashable, Sendable {
 }
 
 /// Why the client is not online.
-package enum ConnectionReason: Hashable, Sendable {
+package enum ConnectionReason: Codable, Hashable, Sendable {
   /// No listener needs a connection, and nothing waits to be sent.
   case idle
   /// The first answer is still awaited.

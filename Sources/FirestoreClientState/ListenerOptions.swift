@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What one listener wants to hear (SEMANTICS §3, initial and later events).
-package struct ListenerOptions: Hashable, Sendable {
-  package enum Source: Hashable, Sendable { case `default`, cache }
+package struct ListenerOptions: Codable, Hashable, Sendable {
+  package enum Source: Codable, Hashable, Sendable { case `default`, cache }
 
   /// Raise snapshots in which only metadata changed.
   package var includeMetadataChanges: Bool

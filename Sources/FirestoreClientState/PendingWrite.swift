@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 /// One batch that the backend has not acknowledged.
-package struct PendingWrite: Equatable, Sendable {
-  package enum State: Hashable, Sendable {
+package struct PendingWrite: Codable, Equatable, Sendable {
+  package enum State: Codable, Hashable, Sendable {
     /// The network is switched off, or not used because the cache cannot be written.
     case held
     /// Waits for its turn.
@@ -40,7 +40,7 @@ package struct PendingWrite: Equatable, Sendable {
 }
 
 /// How much waits, whatever of it is listed.
-package struct QueueSize: Hashable, Sendable {
+package struct QueueSize: Codable, Hashable, Sendable {
   package var count: Int
   /// How many batches there were since the queue was last empty: so far is sending them.
   package var total: Int
@@ -55,7 +55,7 @@ package struct QueueSize: Hashable, Sendable {
 }
 
 /// How a batch left the queue.
-package struct WriteOutcome: Sendable {
+package struct WriteOutcome: Codable, Sendable {
   /// Grows by one per outcome, so that an observer knows which it has seen.
   package var sequence: Int
   package var batch: BatchID
@@ -78,7 +78,7 @@ package struct WriteOutcome: Sendable {
 }
 
 /// A batch that the backend refused for good, kept so that nothing a user wrote is lost without a trace.
-package struct RejectedWrite: Equatable, Sendable {
+package struct RejectedWrite: Codable, Equatable, Sendable {
   /// The number under which the batch waited; no other batch ever gets it.
   package var id: BatchID
   package var mutations: [Mutation]
@@ -100,7 +100,7 @@ package struct RejectedWrite: Equatable, Sendable {
 }
 
 /// The backend's last word on a batch.
-package struct Rejection: Hashable, Sendable {
+package struct Rejection: Codable, Hashable, Sendable {
   package var status: RPCStatus
   /// By this device's clock.
   package var time: Timestamp

@@ -4,7 +4,7 @@ import FirestoreModel
 package import FirestoreQuery
 
 /// How the cache answered a query.
-package struct QueryExplanation: Hashable, Sendable {
+package struct QueryExplanation: Codable, Hashable, Sendable {
   package var query: Query
   package var plan: QueryPlan
   /// With the plan `index`.
@@ -54,7 +54,7 @@ extension QueryExplanation: CustomStringConvertible {
 }
 
 /// How a query was answered; the raw value is the word for programs.
-package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
+package enum QueryPlan: String, Codable, Hashable, Sendable, CaseIterable {
   /// The query names its one document.
   case document
   /// From the documents of the synced target and what changed since.
@@ -77,7 +77,7 @@ extension QueryPlan: CustomStringConvertible {
 }
 
 /// What a query that is being written would find in the cache.
-package struct QueryPreview: Hashable, Sendable {
+package struct QueryPreview: Codable, Hashable, Sendable {
   package var query: Query
   /// Documents within the query's limit; `nil` where the collection is too large to be looked through for it.
   package var count: Int?
@@ -95,7 +95,7 @@ package struct QueryPreview: Hashable, Sendable {
 }
 
 /// How an index took part in answering a query.
-package struct IndexUse: Hashable, Sendable {
+package struct IndexUse: Codable, Hashable, Sendable {
   package var index: FieldIndex
   /// The conditions that its entries answered; the others were checked on the documents it found.
   package var servedFilters: [FieldFilter]
@@ -125,7 +125,7 @@ extension IndexUse: CustomStringConvertible {
 }
 
 /// A local index as the store has it.
-package struct IndexState: Hashable, Sendable {
+package struct IndexState: Codable, Hashable, Sendable {
   package var definition: FieldIndex
   /// Made by the store because queries needed it, not configured.
   package var isAutomatic: Bool
@@ -140,7 +140,7 @@ package struct IndexState: Hashable, Sendable {
 }
 
 /// How far a backfill is, in documents; forgotten documents may count as long as their numbers are not used again.
-package struct IndexProgress: Hashable, Sendable {
+package struct IndexProgress: Codable, Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
 

@@ -2,7 +2,7 @@
 package import FirestoreQuery
 
 /// What the backend sent for a target of the watch stream since it is watched, and what it did not have to send.
-package struct ReadMeter: Equatable, Sendable {
+package struct ReadMeter: Codable, Equatable, Sendable {
   package var target: Target
   /// Documents that were sent, each as often as it was.
   package var sent: Int

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One change to one document.
-package struct Mutation: Equatable, Sendable {
-  package enum Operation: Equatable, Sendable {
+package struct Mutation: Codable, Equatable, Sendable {
+  package enum Operation: Codable, Equatable, Sendable {
     /// Replaces the document.
     case set(Fields)
     /// Sets the masked paths to the values in the fields and deletes masked paths that have none there.
@@ -29,14 +29,14 @@ package struct Mutation: Equatable, Sendable {
 }
 
 /// What must hold of a document for a mutation to be applied.
-package enum Precondition: Hashable, Sendable {
+package enum Precondition: Codable, Hashable, Sendable {
   case none
   case exists(Bool)
   case updateTime(SnapshotVersion)
 }
 
 /// The paths that a patch touches.
-package struct FieldMask: Hashable, Sendable {
+package struct FieldMask: Codable, Hashable, Sendable {
   package var paths: Set<FieldPath>
 
   package init(_ paths: some Sequence<FieldPath>) { self.paths = Set(paths) }
@@ -46,8 +46,8 @@ package struct FieldMask: Hashable, Sendable {
 }
 
 /// A change to one field that depends on its value at the backend.
-package struct FieldTransform: Equatable, Sendable {
-  package enum Operation: Equatable, Sendable {
+package struct FieldTransform: Codable, Equatable, Sendable {
+  package enum Operation: Codable, Equatable, Sendable {
     case serverTimestamp
     case increment(Value)
     case minimum(Value)

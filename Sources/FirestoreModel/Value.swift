@@ -23,7 +23,7 @@ package enum Value: Sendable {
 }
 
 /// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists in local views only.
-package struct ServerTimestamp: Sendable {
+package struct ServerTimestamp: Codable, Sendable {
   /// When the write was made, by this device's clock; orders the value and serves as its estimate.
   package var localWriteTime: Timestamp
   /// What the field held before, for `ServerTimestampBehavior.previous`; never itself a server timestamp.

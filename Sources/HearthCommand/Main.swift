@@ -52,6 +52,8 @@ struct Main {
 
 /// `hearth`: a command with sub-commands; the dashboard if none is named.
 struct HearthCommand: ParsableCommand {
+  static let programVersion = "0.1.0"
+
   static let configuration = CommandConfiguration(
     commandName: "hearth",
     abstract: "Watch, change and unplug a Firestore database from the terminal.",
@@ -63,11 +65,12 @@ struct HearthCommand: ParsableCommand {
       Without a command: the dashboard on the embedded backend, with its data and a durable cache under \
       $XDG_DATA_HOME/hearth.
       """,
-    version: "0.1.0",
+    version: programVersion,
     subcommands: [
       DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
       WatchCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
       RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,
+      RedactCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

@@ -33,6 +33,9 @@ package import TerminalTheme
   /// All bytes sent since the screen was opened.
   package private(set) var totalBytes = 0
 
+  /// Gets the bytes of each frame that is sent and the size that it is for.
+  package var onFrame: (@MainActor ([UInt8], Size) -> Void)?
+
   /// Opens the controlling terminal and takes it over. The first frame enters the alternate screen.
   ///
   /// - Throws: `TerminalError`, with a line for the user.
@@ -71,6 +74,7 @@ package import TerminalTheme
       bytes.count < Self.smallFrame ? bytes : ModeStrings.frameBegins + bytes + ModeStrings.frameEnds
     let asks = gate.willSend(frame.count, at: .now)
     lastFrameBytes = send(asks ? frame + ModeStrings.asksWhetherDrawn : frame)
+    onFrame?(frame, painter.size)
   }
 
   /// Notes the terminal's word that it has drawn what was sent.

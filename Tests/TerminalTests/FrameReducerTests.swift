@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SeededRandom
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @testable import Terminal

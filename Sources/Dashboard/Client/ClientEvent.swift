@@ -4,8 +4,8 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// What the client tells the dashboard, in the vocabulary that both share: the dashboard knows neither the engine nor a
-/// transport.
-package enum ClientEvent: Sendable {
+/// transport. What it carries can be encoded, since sessions are recorded.
+package enum ClientEvent: Codable, Sendable {
   /// A listener fired.
   case snapshot(ListenerSnapshot)
   /// A listener ended with an error; it will not fire again.
@@ -56,9 +56,9 @@ package enum ClientEvent: Sendable {
   /// The user's editor could not be run, or ended without a text to be written.
   case editorGaveUp(String)
   /// The answer to `Effect.explain`.
-  case explained(Query, Result<QueryExplanation, RPCStatus>)
+  case explained(Query, ExplanationResult)
   /// The answer to `Effect.preview`.
-  case previewed(Query, Result<QueryPreview, RPCStatus>)
+  case previewed(Query, PreviewResult)
   /// All indexes of the cache, after every change and every step of filling one.
   case indexes([IndexState])
   case transferring(TransferState)
@@ -67,13 +67,39 @@ package enum ClientEvent: Sendable {
   /// The answer to `TerminalEffect.openListeners`: those that could be read, and how the file is called.
   case listenersRead([ListenerDefinition], from: String)
   /// What is not done before the user has said so: the effects of the action, which is named.
-  case question(title: String, body: [String], action: String, [Effect])
+  case question(title: String, body: [String], action: String, HeldEffects)
   /// Something the user should read.
   case notice(Toast.Kind, String)
 }
 
+extension ClientEvent {
+  package enum ExplanationResult: Codable, Sendable {
+    case success(QueryExplanation)
+    case failure(RPCStatus)
+  }
+
+  package enum PreviewResult: Codable, Sendable {
+    case success(QueryPreview)
+    case failure(RPCStatus)
+  }
+}
+
+/// Effects that wait for a user's word. They are what this program would do, and not part of a recording.
+package struct HeldEffects: Codable, Sendable {
+  package var effects: [Effect]
+
+  package init(_ effects: [Effect]) { self.effects = effects }
+
+  package init(from decoder: any Decoder) { effects = [] }
+
+  package func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(true)
+  }
+}
+
 /// Names one listener of the dashboard, as chosen by the dashboard.
-package struct ListenerTag: Hashable, Comparable, Sendable {
+package struct ListenerTag: Codable, Hashable, Comparable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
   package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
@@ -81,14 +107,14 @@ package struct ListenerTag: Hashable, Comparable, Sendable {
 
 /// Names one window of the collection browser. Every move of a window gets a new tag; events with an old one are
 /// dropped.
-package struct WindowTag: Hashable, Sendable {
+package struct WindowTag: Codable, Hashable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
 /// A line that appears for a while above the footer.
 package struct Toast: Hashable, Sendable {
-  package enum Kind: Hashable, Sendable { case info, warning, error }
+  package enum Kind: Codable, Hashable, Sendable { case info, warning, error }
 
   package var kind: Kind
   package var text: String

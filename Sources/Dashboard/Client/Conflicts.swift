@@ -2,9 +2,9 @@
 package import FirestoreModel
 
 /// A write of this client that replaced values which its author had not seen.
-package struct WriteConflict: Hashable, Sendable {
+package struct WriteConflict: Codable, Hashable, Sendable {
   /// One field; `nil` stands for no such field.
-  package struct Field: Hashable, Sendable {
+  package struct Field: Codable, Hashable, Sendable {
     package var path: FieldPath
     /// What the author saw.
     package var base: Value?
@@ -36,9 +36,9 @@ package struct WriteConflict: Hashable, Sendable {
 }
 
 /// An edited document that was changed, in fields that were edited, while the editor was open; and what can be written.
-package struct EditConflict: Equatable, Sendable {
+package struct EditConflict: Codable, Equatable, Sendable {
   /// Where an edit came from.
-  package enum Again: Equatable, Sendable {
+  package enum Again: Codable, Equatable, Sendable {
     /// The text, with the others' changes in it.
     case text(EditRequest)
     /// The field editor, with the document as others have left it; `nil` if it was deleted.
@@ -74,8 +74,8 @@ package struct EditConflict: Equatable, Sendable {
 }
 
 /// A write that cannot be taken back, or done again, without overwriting what came after it.
-package struct UndoConflict: Equatable, Sendable {
-  package struct Document: Equatable, Sendable {
+package struct UndoConflict: Codable, Equatable, Sendable {
+  package struct Document: Codable, Equatable, Sendable {
     package var key: DocumentKey
     /// As it was left; `nil` if it did not exist.
     package var left: Fields?

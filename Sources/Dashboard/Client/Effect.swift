@@ -7,6 +7,9 @@ package import FirestoreQuery
 package enum Effect: Equatable, Sendable {
   case client(ClientEffect)
   case terminal(TerminalEffect)
+  /// For `DashboardSession`, which knows what was seen before.
+  case timeline(TimelineEffect)
+  case recording(RecordingEffect)
 }
 
 /// What the client is to do, and which `ClientEvent` answers.
@@ -88,8 +91,8 @@ package enum TerminalEffect: Equatable, Sendable {
 }
 
 /// A text for the user's editor, and what becomes of it.
-package struct EditRequest: Hashable, Sendable {
-  package enum Subject: Hashable, Sendable {
+package struct EditRequest: Codable, Hashable, Sendable {
+  package enum Subject: Codable, Hashable, Sendable {
     /// Replace the document.
     case document(DocumentKey)
     /// Add a document with an automatic id.

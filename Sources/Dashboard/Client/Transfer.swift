@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// Documents to be written to a file, or a file's documents to be written.
-package enum TransferRequest: Hashable, Sendable {
+package enum TransferRequest: Codable, Hashable, Sendable {
   /// Collections and documents by their paths, `nil` for all of the database; with what is below their documents.
   case export([ResourcePath]?, file: String, replaces: Bool = false)
   /// Plain documents go into the collection; without one each names its path.
@@ -18,7 +18,7 @@ package enum TransferRequest: Hashable, Sendable {
 }
 
 /// How far a transfer is.
-package struct TransferState: Hashable, Sendable {
+package struct TransferState: Codable, Hashable, Sendable {
   package var request: TransferRequest
   package var documents: Int
   /// Documents that were refused.
@@ -42,8 +42,8 @@ package struct TransferState: Hashable, Sendable {
 }
 
 /// What a transfer came to.
-package struct TransferAccount: Hashable, Sendable {
-  package enum End: Hashable, Sendable {
+package struct TransferAccount: Codable, Hashable, Sendable {
+  package enum End: Codable, Hashable, Sendable {
     case complete, cancelled
     /// Why it ended before its end.
     case failed(String)

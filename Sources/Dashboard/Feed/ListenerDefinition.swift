@@ -3,7 +3,7 @@ package import FirestoreClientState
 package import FirestoreQuery
 
 /// What a listener asks for, and under which name: all of it that is edited, kept and exchanged.
-package struct ListenerDefinition: Hashable, Sendable {
+package struct ListenerDefinition: Codable, Hashable, Sendable {
   package var name: String
   package var query: Query
   package var options: ListenerOptions

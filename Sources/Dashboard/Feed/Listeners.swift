@@ -4,7 +4,7 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// A listener of the dashboard and what its last snapshot said.
-package struct ListenerRecord: Sendable {
+package struct ListenerRecord: Codable, Sendable {
   package let tag: ListenerTag
   package var name: String
   package var query: Query
@@ -31,8 +31,8 @@ package struct ListenerRecord: Sendable {
 }
 
 /// One firing of a listener: what changed, and why.
-package struct ListenerSnapshot: Sendable {
-  package struct Change: Sendable {
+package struct ListenerSnapshot: Codable, Sendable {
+  package struct Change: Codable, Sendable {
     package var kind: DocumentChange.Kind
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added one.

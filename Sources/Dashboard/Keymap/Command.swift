@@ -64,6 +64,7 @@ package struct Command: Sendable {
 
   /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
   func reason(_ state: DashboardState) -> String? {
+    if writes, let past = state.past { return past.refusal(state) }
     if writes && state.configuration.isReadOnly { return DashboardState.readOnlyReason }
     return state.reasonAgainstRange(for: name) ?? condition(state)
   }
@@ -110,12 +111,16 @@ package enum KeyContext: Hashable, Sendable {
   case always
   /// On the screen with no overlay open; a pane's own command comes first.
   case screen
+  /// While the screen shows an earlier moment of this session, or a recorded session.
+  case past, replay
   case pane(Pane)
   case overlay(Overlay.Kind)
 
   package var title: String {
     switch self {
     case .always, .screen: "Everywhere"
+    case .past: "Earlier moment"
+    case .replay: "Replay"
     case .pane(let pane): pane.title
     case .overlay(let kind): kind.title
     }

@@ -34,7 +34,7 @@ extension KeyContext {
   package var section: String? {
     switch self {
     case .always, .screen: nil
-    case .pane, .overlay: title.lowercased().split(separator: " ").joined(separator: "-")
+    case .past, .replay, .pane, .overlay: title.lowercased().split(separator: " ").joined(separator: "-")
     }
   }
 

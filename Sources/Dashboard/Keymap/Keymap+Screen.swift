@@ -128,7 +128,7 @@ extension Keymap {
 
   /// What only the palette has.
   static let unbound: [Command] =
-    withArgument + [
+    withArgument + recording + [
       Command(
         "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
       Command(

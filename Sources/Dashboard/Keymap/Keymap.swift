@@ -9,7 +9,7 @@ package struct Keymap: Sendable {
 
   private let index: [KeyContext: [Key: Command]]
 
-  package static let standard = Keymap(commands: always + screen + panes + overlays, unbound: unbound)
+  package static let standard = Keymap(commands: always + screen + panes + timeline + overlays, unbound: unbound)
 
   init(commands: [Command], unbound: [Command]) {
     self.commands = commands
@@ -41,7 +41,7 @@ package struct Keymap: Sendable {
 /// The keymap as text for people.
 package enum KeyReference {
   private static let order: [KeyContext] =
-    [.screen, .always] + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
+    [.screen, .past, .replay, .always] + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
     + Overlay.Kind.allCases.map(KeyContext.overlay)
 
   /// What `--print-keys` prints: a section per context, a line per command with its keys, its name and its help.

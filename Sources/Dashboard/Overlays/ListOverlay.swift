@@ -197,6 +197,8 @@ extension DashboardState {
     case .stopListener(let tag): return stopListening(tag)
     case .row(let row): return jump(row: row)
     case .percent(let percent): return jump(percent: percent)
+    case .timeline(let effect): return [.timeline(effect)]
+    case .recording(let effect): return [.recording(effect)]
     }
   }
 

@@ -22,6 +22,8 @@ struct Palette: Sendable {
       /// Counted from 1.
       case row(Int)
       case percent(Int)
+      case timeline(TimelineEffect)
+      case recording(RecordingEffect)
     }
 
     var title: String
@@ -50,6 +52,7 @@ struct Palette: Sendable {
   func items(matching text: String) -> [Item] {
     if asksForPath { return Self.creation(text).map { [$0] } ?? [] }
     if let jump = Self.jump(text) { return [jump] }
+    if let item = Self.moment(text) ?? Self.recording(text) { return [item] }
     let scored = all.enumerated().compactMap { index, item in
       Self.score(text.lowercased(), in: item.title.lowercased()).map { (score: $0, index: index, item: item) }
     }

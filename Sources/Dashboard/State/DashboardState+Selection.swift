@@ -6,7 +6,10 @@ import FirestoreQuery
 /// What commands mean: the selection, whichever pane has the focus.
 extension DashboardState {
   /// Where keys are looked up while no overlay is open.
-  var screenContexts: [KeyContext] { [.pane(focus), .screen, .always] }
+  var screenContexts: [KeyContext] {
+    let timeline: [KeyContext] = past.map { $0.isReplay ? [.replay] : [.past] } ?? []
+    return timeline + [.pane(focus), .screen, .always]
+  }
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
 

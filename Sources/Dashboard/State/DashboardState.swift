@@ -77,6 +77,8 @@ package struct DashboardState: Sendable {
   var sentEditor: FieldEditor?
   /// The field editor whose edits were handed to the user's editor of texts, for when that gives nothing back.
   var textEditor: FieldEditor?
+  /// Set while the screen shows an earlier moment.
+  package internal(set) var past: PastMoment?
   var lastInterrupt: Timestamp?
   var lastClick: (point: Point, time: Timestamp)?
 
@@ -99,8 +101,8 @@ package struct DashboardState: Sendable {
 }
 
 /// What no key changes.
-package struct DashboardConfiguration: Sendable {
-  package struct Theme: Hashable, Sendable {
+package struct DashboardConfiguration: Codable, Sendable {
+  package struct Theme: Codable, Hashable, Sendable {
     package var slug: String
     package var name: String
 
@@ -150,7 +152,7 @@ package struct DashboardConfiguration: Sendable {
 }
 
 /// What a user's files say about the dashboard, read again while it runs.
-package struct DashboardPreferences: Sendable {
+package struct DashboardPreferences: Codable, Sendable {
   package var themes: [DashboardConfiguration.Theme]
   package var theme: String
   package var keymap: Keymap
@@ -170,9 +172,9 @@ package struct DashboardPreferences: Sendable {
 
 extension DashboardConfiguration {
   /// The server at the other end.
-  package struct Backend: Hashable, Sendable {
+  package struct Backend: Codable, Hashable, Sendable {
     /// `cloud` holds real data: deleting there asks to type the document's name.
-    package enum Kind: Hashable, Sendable { case embedded, emulator, cloud }
+    package enum Kind: Codable, Hashable, Sendable { case embedded, emulator, cloud }
     package var kind: Kind
     package var project: String
     package var database: String
@@ -201,7 +203,7 @@ extension DashboardConfiguration {
 }
 
 /// Why data or cache are not kept where the user expects them.
-package struct StorageNotice: Hashable, Sendable {
+package struct StorageNotice: Codable, Hashable, Sendable {
   /// A few words for the header: `IN MEMORY: cache locked`. `nil` for what need not stand there.
   package var badge: String?
   /// What happened, and the way out.

@@ -45,17 +45,27 @@ struct Footer {
     }
   }
 
+  /// What an earlier moment can still do.
+  private static let looking: Set<String> = ["help", "palette", "filter", "open", "next-pane", "next-tab"]
+
+  private static func isOffered(_ command: Command, _ state: DashboardState) -> Bool {
+    guard state.past != nil, state.overlay == nil else { return true }
+    return [.past, .replay].contains(command.context) || looking.contains(command.name)
+  }
+
   /// What a pane adds to the keys of the whole screen stands before them, in columns of its own: a change of the pane
   /// moves none of the others.
   private static let paneColumns = 22
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
     let isTight = width < 44
-    let commands = state.configuration.keymap.commands(in: state.contexts) { $0.hint != nil }
+    let commands = state.configuration.keymap.commands(in: state.contexts) { $0.hint != nil && isOffered($0, state) }
       .sorted { $0.priority < $1.priority }
     let start = isTight ? 0 : 1
     let end = room - start
-    guard state.overlay == nil, width >= 72 else { return row(of: commands, state, from: start, to: end, isTight) }
+    guard state.overlay == nil, state.past == nil, width >= 72 else {
+      return row(of: commands, state, from: start, to: end, isTight)
+    }
     let own = row(of: commands.filter { $0.context != .screen }, state, from: start, to: start + paneColumns, isTight)
     let shared = commands.filter { $0.context == .screen }
     return own + row(of: shared, state, from: start + paneColumns + 2, to: end, isTight)

@@ -2,7 +2,7 @@
 import FirestoreModel
 
 /// What the screen has cost the terminal's line so far.
-package struct TerminalTraffic: Hashable, Sendable {
+package struct TerminalTraffic: Codable, Hashable, Sendable {
   package var bytes: Int
   package var frames: Int
 

@@ -30,7 +30,7 @@ extension Effect {
       true
     case .terminal(.edit): true
     case .client(.transfer(let request)): request.isImport
-    case .client, .terminal: false
+    case .client, .terminal, .timeline, .recording: false
     }
   }
 }

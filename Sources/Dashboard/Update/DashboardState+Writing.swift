@@ -29,6 +29,11 @@ extension DashboardState {
     return listen(to: query, name: ListenerRecord.defaultName(for: query))
   }
 
+  mutating func adopt(_ listeners: [ListenerRecord]) {
+    self.listeners = listeners
+    nextListener = max(nextListener, (listeners.map(\.tag.rawValue).max() ?? 0) + 1)
+  }
+
   mutating func openNew() {
     let path = selectedCollection
     var items: [MenuItem] = []

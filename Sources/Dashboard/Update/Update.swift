@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreClientState
+package import FirestoreClientState
 package import FirestoreModel
+package import FirestoreQuery
 package import TerminalCanvas
 
 /// Everything that can happen to the dashboard. Each carries when it happened: `update` has no clock.
-package enum Action: Sendable {
+package enum Action: Codable, Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
   /// The moment that `DashboardState.nextTick` named has come.
@@ -15,6 +16,12 @@ package enum Action: Sendable {
   case link(isSlow: Bool, at: Timestamp)
   /// What the terminal was sent so far.
   case sent(TerminalTraffic, at: Timestamp)
+  /// The program starts a listener by itself.
+  case listen(Query, name: String, ListenerOptions, at: Timestamp)
+  /// The program starts those listeners of earlier sessions, or of files, that are not open.
+  case open([ListenerDefinition], at: Timestamp)
+  /// The listeners are these, whatever was done before.
+  case adopt([ListenerRecord], at: Timestamp)
   /// The user's files changed, or the terminal said what its background is.
   case configured(DashboardPreferences, at: Timestamp)
 }
@@ -44,6 +51,16 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = []
   case .sent(let traffic, let time):
     state.note(traffic, at: time)
+    effects = []
+  case .listen(let query, let name, let options, let time):
+    state.age(to: time)
+    effects = state.listen(to: query, name: name, options)
+  case .open(let definitions, let time):
+    state.age(to: time)
+    effects = state.open(definitions).effects
+  case .adopt(let listeners, let time):
+    state.age(to: time)
+    state.adopt(listeners)
     effects = []
   case .configured(let preferences, let time):
     state.age(to: time)

@@ -23,6 +23,13 @@ struct HeaderLine {
       }
     let lengths = VitalSigns.Length.allCases.drop { $0.rawValue < wanted.rawValue }
     let line = lengths.lazy.map(vitals.line).first { $0.width <= width } ?? vitals.line(.dot)
+    if wanted == .dense, let badge = state.past?.badges(state).last {
+      var past = Line(glyphs)
+      past.add(badge + " ", .headerPaused)
+      canvas.put(past, x: 0, y: 0, width: width)
+      canvas.put(line, x: past.width, y: 0, width: width - past.width)
+      return
+    }
     if wanted == .dense {
       canvas.put(line, x: 0, y: 0, width: width)
       let clock = vitals.clock(.short)
@@ -33,10 +40,30 @@ struct HeaderLine {
     }
     canvas.put(line, x: width - line.width, y: 0, width: line.width)
     let room = width - line.width - 1
+    if let badges = state.past?.badges(state) { return draw(badges, width, line, on: &canvas) }
     if let identity = identities.first(where: { $0.width <= room }) {
       canvas.put(identity, x: 0, y: 0, width: room)
     } else if let shortest = identities.last {
       canvas.put(shortest, x: 0, y: 0, width: room)
+    }
+  }
+
+  /// That this is not the present goes before where this is.
+  private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
+    canvas.fill(layout.header, role: .header)
+    let rooms = [width - signs.width - 1, width]
+    for room in rooms {
+      for badge in badges {
+        var line = Line(glyphs)
+        line.add(" ", .header)
+        line.add(badge, .headerPaused)
+        guard line.width <= room else { continue }
+        let identity = identities.first { line.width + $0.width <= room } ?? Line(glyphs)
+        canvas.put(line, x: 0, y: 0, width: width)
+        canvas.put(identity, x: line.width, y: 0, width: identity.width)
+        if room < width { canvas.put(signs, x: width - signs.width, y: 0, width: signs.width) }
+        return
+      }
     }
   }
 

@@ -17,6 +17,7 @@ struct DashboardCommand: AsyncParsableCommand {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var appearance: AppearanceOptions
   @OptionGroup var picture: FrameOptions
+  @OptionGroup var recording: RecordingOptions
 
   @Option(help: BackendConfiguration.Durability.help)
   var sync = BackendConfiguration.Durability.normal
@@ -87,6 +88,7 @@ struct DashboardCommand: AsyncParsableCommand {
     if !listeners.isEmpty, picture.frame != nil {
       throw ValidationError("--listeners opens listeners on data, and --frame has none. Leave one of them out.")
     }
+    try recording.validate(isPlain: plain, isDemo: demo, isPicture: picture.frame != nil)
     if !listen.isEmpty, !plain {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
@@ -119,7 +121,8 @@ struct DashboardCommand: AsyncParsableCommand {
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
-    if let request = try picture.request(theme.theme, preferences, appearance) {
+    if var request = try picture.request(theme.theme, preferences, appearance) {
+      request.recorded = try recording.replayed()?.state(for: request)
       return try OutputFile.standard().raw(request.rendered())
     }
     if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
@@ -129,6 +132,7 @@ struct DashboardCommand: AsyncParsableCommand {
         "standard output is not a terminal, so there is no dashboard. 'hearth --plain' prints what happens as lines; "
           + "'hearth --help' lists the commands without a screen.")
     }
+    let replay = try recording.replayed()
     Log.start(in: paths.state)
     let (definitions, problems) = try definitions()
     let notices =
@@ -139,9 +143,10 @@ struct DashboardCommand: AsyncParsableCommand {
     let options = Session.Options(
       storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
       startsOffline: offline, isReadOnly: readonly,
-      restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false,
+      restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false
+        && replay == nil,
       listeners: definitions, appearance: appearance, preferences: preferences, theme: theme,
-      paths: paths, notices: notices)
+      paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping, replay: replay)
     let session: Session
     do {
       session = try Session(options)

@@ -16,6 +16,8 @@ struct FrameRequest: Sendable {
   var scene = PlayedShop.Scene.online
   /// Played in place of the shop.
   var scenario: [ScenarioStep]?
+  /// A moment of a recorded session, in place of the shop.
+  var recorded: DashboardState?
   /// Pressed one after the other when the moment has come, as the keymap writes them.
   var keys: [Key] = []
   var theme: Theme
@@ -30,11 +32,19 @@ struct FrameRequest: Sendable {
     return switch format {
     case .text: canvas.plainText
     case .ansi: canvas.ansiText(in: theme, at: depth)
-    case .svg: canvas.svg(in: theme, title: "hearth: \(scenario == nil ? scene.rawValue : "a scenario")")
+    case .svg: canvas.svg(in: theme, title: "hearth: \(subject)")
     }
   }
 
+  private var subject: String {
+    recorded != nil ? "a recorded session" : scenario == nil ? scene.rawValue : "a scenario"
+  }
+
   func canvas() -> Canvas {
+    if var recorded {
+      for key in keys { _ = update(&recorded, .input(.key(key), at: recorded.now)) }
+      return view(recorded)
+    }
     var shop = PlayedShop(size: size, glyphs: glyphs, themes: themes, theme: theme.slug, keymap: keymap)
     if let scenario { shop.play(scenario) } else { shop.play(to: scene) }
     shop.press(keys)

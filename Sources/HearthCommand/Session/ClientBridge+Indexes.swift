@@ -9,7 +9,7 @@ import FirestoreSync
 extension ClientBridge {
   func explain(_ query: Query) {
     request { bridge in
-      let result: Result<QueryExplanation, RPCStatus>
+      let result: ClientEvent.ExplanationResult
       do throws(RPCStatus) {
         result = .success(try await bridge.engine.explain(query))
       } catch {

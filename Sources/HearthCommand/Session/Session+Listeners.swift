@@ -10,16 +10,15 @@ extension Session {
       var kept = KeptListeners(of: identity, connection.database, in: options.paths)
       let (definitions, notices) = kept.read()
       keptListeners = kept
-      let (effects, names) = state.open(definitions)
-      perform(effects)
+      apply(.open(definitions, at: .now))
+      let names = definitions.map(\.name)
       if !names.isEmpty {
         let listed = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
         notify(.info, "Open again: \(listed). W changes them; --no-restore starts without.")
       }
       for notice in notices { notify(.warning, notice) }
     }
-    perform(state.open(options.listeners).effects)
-    keepListeners()
+    apply(.open(options.listeners, at: .now))
   }
 
   /// Writes down what is open now, if that has changed.
@@ -35,7 +34,7 @@ extension Session {
         .client(
           .question(
             title: "Replace a file", body: ["\(file) exists.", "It is replaced as a whole."], action: "Replace",
-            [.terminal(save)]), at: .now))
+            HeldEffects([.terminal(save)])), at: .now))
     }
     let database = options.storage.database
     let (text, left) = ListenerFile.text(

@@ -2,6 +2,7 @@
 import Dashboard
 import Dispatch
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
@@ -40,6 +41,10 @@ final class Session {
     var paths: Paths
     /// What the user should read first.
     var notices: [String]
+    /// What is kept of the session.
+    var keeping = Keeping()
+    /// A recorded session to show, in place of a client's.
+    var replay: ReplayRequest?
   }
 
   let options: Options
@@ -50,9 +55,13 @@ final class Session {
   private var ticker = Ticker()
   /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
   private var news: [Action] = []
-  var state: DashboardState
+  var dashboard: DashboardSession
+  /// What the screen shows.
+  var state: DashboardState { dashboard.shown }
   /// What comes back at the next start; `nil` before it is read, and where nothing does.
   var keptListeners: KeptListeners?
+  var recorder: FileRecorder<RecordedItem>?
+  var cast: Cast?
   var preferences: Preferences
   var themeSource: ThemeChoice.Source
   /// What is known of the terminal's background.
@@ -87,12 +96,20 @@ final class Session {
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly,
       commandHistory: options.preferences.remembered.commands ?? [])
-    state = DashboardState(configuration, size: screen.size, now: .now)
+    let fresh = DashboardState(configuration, size: screen.size, now: .now)
+    dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)
+    do {
+      if let request = options.keeping.recording { try record(request) }
+      if let path = options.keeping.cast { try startCast(path, replaces: options.keeping.replaces) }
+    } catch {
+      screen.close()
+      throw error
+    }
     // Before the first frame and before storage is opened, which may take its time: a signal restores the terminal, and
     // a new size is not lost.
     startReading()
-    if let size = screen.updateSize() { _ = update(&state, .input(.resize(size), at: .now)) }
+    if let size = screen.updateSize() { _ = happen(.input(.resize(size), at: .now)) }
     show()
     askForBackground()
     watchFiles()
@@ -100,6 +117,7 @@ final class Session {
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   func run() async -> Int32 {
+    if options.replay != nil { return await show(options.notices) }
     let connection: Connection
     do throws(StoreError) {
       connection = try Connection.openOrFallBack(
@@ -134,7 +152,10 @@ final class Session {
         group.addTask { await demo.run(notify: notify) }
         for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
           let query = Query(path: collection)
-          perform(state.listen(to: query, name: ListenerRecord.defaultName(for: query)))
+          apply(
+            .listen(
+              query, name: ListenerRecord.defaultName(for: query), ListenerOptions(includeMetadataChanges: true),
+              at: .now))
         }
       }
       restoreListeners(of: connection)
@@ -147,6 +168,7 @@ final class Session {
       fileWatch?.stop()
       screen.close()
       let deadline = ExitDeadline(status: code)
+      await endFiles()
       bridge.close()
       group.cancelAll()
       await group.waitForAll()
@@ -159,18 +181,31 @@ final class Session {
     return code
   }
 
+  /// Shows what needs no client until the user quits.
+  private func show(_ notices: [String]) async -> Int32 {
+    for notice in notices { notify(.warning, notice) }
+    let code = await untilExit()
+    reader?.stop()
+    fileWatch?.stop()
+    screen.close()
+    let deadline = ExitDeadline(status: code)
+    await endFiles()
+    deadline.cancel()
+    return code
+  }
+
   // MARK: The loop
 
   /// One turn: action in, effects out, a frame when the pace allows. On a slow line news waits for the frame that may
   /// show it, so that the answer to a key need not wait for the line.
   func apply(_ action: Action) {
     switch action {
-    case .input, .configured:
-      perform(update(&state, action))
+    case .input, .configured, .listen, .open, .adopt:
+      perform(happen(action))
       keepListeners()
       setNeedsFrame(for: .input)
     case .tick, .client, .link, .sent:
-      if screen.gate.holdsNews { news.append(action) } else { perform(update(&state, action)) }
+      if screen.gate.holdsNews { news.append(action) } else { perform(happen(action)) }
       setNeedsFrame(for: .news)
     }
   }
@@ -178,7 +213,13 @@ final class Session {
   private func applyNews() {
     let actions = news
     news.removeAll()
-    for action in actions { perform(update(&state, action)) }
+    for action in actions { perform(happen(action)) }
+  }
+
+  private func happen(_ action: Action) -> [Effect] {
+    let turn = dashboard.apply(action)
+    for action in turn.happened { recorder?.note(.action(action), cost: action.cost) }
+    return turn.effects
   }
 
   func setNeedsFrame(for cause: FrameGate.Cause) { frames.request(for: cause) { [weak self] in self?.show() } }
@@ -189,12 +230,12 @@ final class Session {
     if !news.isEmpty { setNeedsFrame(for: .news) }
     screen.present(view(state))
     if screen.lastFrameBytes > 0 { frameCount += 1 }
-    ticker.schedule(at: state.nextTick) { [weak self] in self?.tick() }
+    ticker.schedule(at: dashboard.nextTick) { [weak self] in self?.tick() }
   }
 
   private func tick() {
     // With the tick, so that the figures need no frame of their own.
-    _ = update(&state, .sent(TerminalTraffic(bytes: screen.totalBytes, frames: frameCount), at: .now))
+    _ = happen(.sent(TerminalTraffic(bytes: screen.totalBytes, frames: frameCount), at: .now))
     apply(.tick(.now))
   }
 
@@ -259,6 +300,9 @@ final class Session {
       switch effect {
       case .client(let effect): bridge?.perform(effect)
       case .terminal(let effect): perform(effect)
+      case .recording(let effect): perform(effect)
+      // The session has taken these.
+      case .timeline: break
       }
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a terminal can tell the program.
-package enum InputEvent: Hashable, Sendable {
+package enum InputEvent: Codable, Hashable, Sendable {
   case key(Key)
   case mouse(MouseEvent)
   /// Text pasted between brackets: it is data, never key presses, and may contain anything.
@@ -12,7 +12,7 @@ package enum InputEvent: Hashable, Sendable {
   /// An answer to a query, possibly a late one; ignorable.
   case reply(Reply)
 
-  package enum Reply: Hashable, Sendable {
+  package enum Reply: Codable, Hashable, Sendable {
     /// `CSI 0 n`: everything sent before the query has been drawn.
     case drawn
     /// The payload of an operating system command such as a colour report.
@@ -23,10 +23,10 @@ package enum InputEvent: Hashable, Sendable {
 }
 
 /// A mouse action at a zero-based cell.
-package struct MouseEvent: Hashable, Sendable {
-  package enum Kind: Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
+package struct MouseEvent: Codable, Hashable, Sendable {
+  package enum Kind: Codable, Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
 
-  package enum Button: Hashable, Sendable { case left, middle, right, none }
+  package enum Button: Codable, Hashable, Sendable { case left, middle, right, none }
 
   package var kind: Kind
   package var button: Button

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import TerminalCanvas
+package import TerminalCanvas
 
 /// A terminal without a window: enough of ECMA-48 to replay what ncurses writes. What it does not know is recorded, so
 /// that a test cannot pass by accident.
-struct TerminalModel {
+package struct TerminalModel {
   /// How a cell is drawn, in the terminal's own numbers.
-  struct Look: Hashable {
-    var foreground = "39"
-    var background = "49"
-    var attributes: Set<Int> = []
+  package struct Look: Hashable {
+    package var foreground = "39"
+    package var background = "49"
+    package var attributes: Set<Int> = []
 
     /// What a blank shows of it.
-    var ofBlank: Look {
+    package var ofBlank: Look {
       Look(
         foreground: attributes.contains(7) ? foreground : "", background: background,
         attributes: attributes.intersection([4, 7]))
     }
   }
 
-  private(set) var unknown: [String] = []
+  package private(set) var unknown: [String] = []
   private let size: Size
   private var rows: [[String]]
-  private(set) var looks: [[Look]]
+  package private(set) var looks: [[Look]]
   private var look = Look()
   /// The cursor and its look as saved (DECSC).
   private var saved = (x: 0, y: 0, look: Look())
@@ -36,7 +36,7 @@ struct TerminalModel {
   /// Characters push the rest of the line to the right (IRM).
   private var inserts = false
 
-  init(size: Size) {
+  package init(size: Size) {
     self.size = size
     rows = Array(repeating: Array(repeating: " ", count: size.width), count: size.height)
     looks = Array(repeating: Array(repeating: Look(), count: size.width), count: size.height)
@@ -44,9 +44,9 @@ struct TerminalModel {
   }
 
   /// Each line as wide as the screen; anything not understood follows as further lines.
-  var text: [String] { rows.map { $0.joined() } + unknown }
+  package var text: [String] { rows.map { $0.joined() } + unknown }
 
-  mutating func interpret(_ bytes: [UInt8]) {
+  package mutating func interpret(_ bytes: [UInt8]) {
     var scalars = Array(String(decoding: bytes, as: UTF8.self).unicodeScalars)[...]
     while let scalar = scalars.popFirst() {
       switch scalar {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What moves through the time of a session, and keeps sessions in files.
+extension Keymap {
+  static let timeline: [Command] =
+    live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
+
+  /// In a document the keys mean its versions.
+  private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane)
+
+  private static func earlier(_ context: KeyContext) -> [Command] {
+    let isLive = live.contains(context)
+    return [
+      Command(
+        "earlier", ",", in: context, "show all panes as of the event before", hint: isLive ? nil : "earlier", 1,
+        run: { _ in [.timeline(.earlier)] }),
+      Command(
+        "later", ".", in: context, "show all panes as of the next event", hint: isLive ? nil : "later", 2,
+        unless: { $0.past == nil ? "this is the present; , shows what was before" : nil },
+        run: { _ in [.timeline(.later)] }),
+    ]
+  }
+
+  private static let past: [Command] = [
+    Command(
+      "return", "esc end q", in: .past, "return to the present", hint: "live", 0, run: { _ in [.timeline(.leave)] })
+  ]
+
+  private static let replay: [Command] = [
+    Command(
+      "play", "space", in: .replay, "play or stop",
+      hint: Wording { $0.past?.replay?.isPlaying == true ? "stop" : "play" }, 0,
+      run: { _ in [.timeline(.togglePlaying)] }),
+    Command("faster", ">", in: .replay, "play faster", hint: "faster", 4, run: { _ in [.timeline(.faster)] }),
+    Command("slower", "<", in: .replay, "play slower", hint: "slower", 5, run: { _ in [.timeline(.slower)] }),
+    Command("start", "home", in: .replay, "go to the recording's start", run: { _ in [.timeline(.seek(.start))] }),
+    Command("end", "end", in: .replay, "go to the recording's end", run: { _ in [.timeline(.seek(.end))] }),
+  ]
+
+  /// What only the palette has.
+  static let recording: [Command] = [
+    Command(
+      "at", "", in: .screen, "show all panes as of a time: at 12:04:16, at -30s",
+      change: { $0.openPalette(typed: "at ") }),
+    Command(
+      "record", "", in: .screen, "record this session, its start too: record FILE, record stop",
+      unless: { $0.past?.isReplay == true ? "this is a replay: there is nothing new to record" : nil },
+      change: { $0.openPalette(typed: "record ") }),
+    Command(
+      "cast", "", in: .screen, "record the screen, as asciicast: cast FILE, cast stop",
+      change: { $0.openPalette(typed: "cast ") }),
+  ]
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+package import FirestoreModel
+
+extension Action {
+  /// When it happened.
+  package var time: Timestamp {
+    switch self {
+    case .input(_, let time), .tick(let time), .client(_, let time), .link(_, let time), .sent(_, let time),
+      .listen(_, _, _, let time), .open(_, let time), .adopt(_, let time),
+      .configured(_, let time):
+      time
+    }
+  }
+
+  /// About how much memory the log needs to keep it. Documents that a window lists are mostly those that it listed
+  /// before, and share their storage with them.
+  package var cost: Int {
+    guard case .client(let event, _) = self else { return 160 }
+    switch event {
+    case .snapshot(let snapshot):
+      return snapshot.changes.reduce(320) { $0 + $1.document.cost + 2 * Document.shallowCost }
+    case .windowLoaded(_, let documents, _, _):
+      return 320 + documents.count * Document.shallowCost + documents.reduce(0) { $0 + $1.cost } / 16
+    case .status(let status): return 1024 + 16 * status.roundTrips.count
+    case .pendingWrites(let writes, _): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
+    case .rejectedWrites(let writes): return 320 + writes.reduce(0) { $0 + 160 + $1.byteCount }
+    case .detail(_, let remote, _, let local): return 640 + (remote?.cost ?? 0) + (local?.cost ?? 0)
+    case .missingDocuments(_, let keys): return 320 + 64 * keys.count
+    case .notice(_, let text): return 320 + text.utf8.count
+    default: return 1024
+    }
+  }
+
+  /// What the log and the file keep of it: not what other events say again.
+  package var withoutRepetition: Action {
+    guard case .client(.status(var status), let time) = self else { return self }
+    status.pendingWrites = []
+    status.rejectedWrites = []
+    status.indexes = []
+    status.recentOutcomes = []
+    return .client(.status(status), at: time)
+  }
+}
+
+extension ClientEvent {
+  /// Whether moving from event to event stops at it: what a user calls something that happened.
+  func isStep(_ state: DashboardState) -> Bool {
+    switch self {
+    case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
+    case .status(let status): status.isOffline != state.network.isOffline
+    case .listenerFailed, .windowFailed, .storage, .pendingWrites, .writeAcknowledged, .writeRejected, .writeCancelled,
+      .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
+      .transferred, .listenersRead, .question, .notice:
+      true
+    case .windowLoaded, .located, .collections, .missingDocuments, .counted, .rejectedWrites, .detail, .indexes, .previewed,
+      .transferring:
+      false
+    }
+  }
+}
+
+extension Document {
+  /// Besides the contents.
+  fileprivate static let shallowCost = 128
+
+  /// Without decoding the contents.
+  fileprivate var cost: Int {
+    guard let data else { return Self.shallowCost }
+    return switch data.storage {
+    case .encoded(let bytes): Self.shallowCost + bytes.bytes.count
+    case .decoded(let fields): Self.shallowCost + 2 * fields.byteSize
+    }
+  }
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+import TerminalCanvas
+
+/// The dashboard over time: the present, what happened before, and the moment that the screen shows. Pure, as `update`
+/// is; a session that runs and one that is replayed differ in where the actions come from.
+package struct DashboardSession: Sendable {
+  /// What became of an action.
+  package struct Turn: Sendable {
+    package var effects: [Effect] = []
+    /// What changed the present, and so belongs to the session.
+    package var happened: [Action] = []
+  }
+
+  /// The present.
+  package private(set) var live: DashboardState
+  package private(set) var log: SessionLog
+  private(set) var past: Past?
+  /// Of a session that is replayed.
+  private(set) var playback: Playback?
+  private var now: Timestamp
+  /// What changed the present in this turn.
+  private var happened: [Action] = []
+
+  /// A session that runs.
+  package init(_ live: DashboardState, limit: SessionLog.Limit = .standard) {
+    self.live = live
+    log = SessionLog(limit)
+    now = live.now
+  }
+
+  /// What the screen shows.
+  package var shown: DashboardState { past?.shown ?? live }
+
+  /// The moment that the screen shows, as it was then, on a screen of the viewer's size.
+  package var asItWas: DashboardState { past?.asItWas ?? live }
+
+  /// When the screen next changes by itself.
+  package var nextTick: Timestamp {
+    guard let past else { return live.nextTick }
+    var moments = past.toasts.map(\.expiry)
+    if let playback {
+      if playback.isPlaying, let next = log[past.position] {
+        moments.append(playback.due(of: next.action.time, after: now))
+      }
+    } else {
+      moments += [live.nextTick, now.nextSecond]
+    }
+    return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
+  }
+
+  package mutating func apply(_ action: Action) -> Turn {
+    (now, happened) = (action.time, [])
+    var effects: [Effect] = []
+    if past == nil {
+      effects = happen(action)
+    } else if case .input(let event, _) = action, !event.isResize {
+      effects = look(event)
+    } else {
+      if playback == nil { effects = happen(action) }
+      pass(action)
+    }
+    for case .timeline(let effect) in effects { perform(effect) }
+    effects.removeAll { if case .timeline = $0 { true } else { false } }
+    if past != nil { tell() }
+    return Turn(effects: effects, happened: happened)
+  }
+
+  /// Changes the present.
+  private mutating func happen(_ action: Action) -> [Effect] {
+    log.append(action, to: live)
+    happened.append(action)
+    return update(&live, action)
+  }
+
+  // MARK: While the past is shown
+
+  /// A key or the mouse, on the screen of an earlier moment.
+  private mutating func look(_ event: InputEvent) -> [Effect] {
+    guard var past else { return [] }
+    var state = past.shown
+    // What was open then is to be seen, not to be used.
+    if !past.isArranged { state.overlay = nil }
+    let before = state
+    (state.toasts, state.now) = ([], now)
+    let effects = state.handle(event)
+    let isMove = !effects.isEmpty && effects.allSatisfy { if case .timeline = $0 { true } else { false } }
+    let refused = effects.contains { !$0.isPossibleInThePast }
+    if refused { state = before } else { past.toasts += state.toasts }
+    if refused { past.toasts.append(Toast(.warning, past.shown.past?.refusal(before) ?? "", shownAt: now)) }
+    state.now = before.now
+    if !isMove || state.overlay?.kind != before.overlay?.kind || past.isArranged {
+      past.isArranged = true
+      past.shown = state
+      past.shown.coach = nil
+    }
+    past.showToasts()
+    past.shown.settle()
+    self.past = past
+    return refused ? [] : effects.filter { if case .client = $0 { false } else { true } }
+  }
+
+  /// What else happens meanwhile.
+  private mutating func pass(_ action: Action) {
+    switch action {
+    case .input(.resize(let size), _): past?.shown.size = size
+    case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
+    case .configured(let preferences, _): past?.shown.adopt(preferences)
+    case .link(let isSlow, _): past?.shown.isLinkSlow = isSlow
+    case .input, .client, .tick, .sent, .listen, .adopt: break
+    }
+    _ = past?.age(to: now)
+    past?.showToasts()
+    past?.shown.settle()
+    play()
+  }
+
+  private mutating func play() {
+    guard let playback, playback.isPlaying, let past else { return }
+    var position = past.position
+    if let target = playback.target(at: now) {
+      while let entry = log[position], entry.action.time <= target { position += 1 }
+    } else {
+      position += Playback.batch
+    }
+    if position != past.position { self.past?.move(to: position, in: log) }
+    guard position >= log.end else { return }
+    self.playback?.stop()
+    say(.info, "The recording ends here. , goes back, q quits.")
+  }
+
+  private mutating func say(_ kind: Toast.Kind, _ text: String) {
+    past?.toasts.append(Toast(kind, text, shownAt: now))
+    past?.showToasts()
+  }
+
+  /// Brings up to date what the header says of the moment.
+  private mutating func tell() {
+    guard let past else { return }
+    var moment = PastMoment(time: past.state.now)
+    if let playback {
+      let shown = log.steps(in: log.start..<past.position)
+      moment.replay = PastMoment.Replay(
+        position: shown, count: log.steps, isPlaying: playback.isPlaying, speed: playback.speed.text,
+        isAtEnd: past.position >= log.end)
+    } else {
+      moment.secondsBehind = now.wholeSeconds(since: past.state.now)
+      moment.newEvents = log.steps(in: max(log.start, past.position)..<log.end)
+    }
+    self.past?.shown.past = moment
+  }
+
+  // MARK: Moving
+
+  private mutating func perform(_ effect: TimelineEffect) {
+    switch effect {
+    case .earlier:
+      let from = past?.position ?? log.end
+      guard let target = log.earlier(than: from) else {
+        return nothing("nothing earlier is kept")
+      }
+      move(to: target)
+    case .later:
+      guard let past else { return }
+      guard let target = log.later(than: past.position) else {
+        if playback != nil { return move(to: log.end) }
+        return leave()
+      }
+      move(to: target)
+    case .seek(let place): seek(place)
+    case .leave: if playback == nil { leave() }
+    case .togglePlaying: togglePlaying()
+    case .faster, .slower:
+      guard let past else { return }
+      playback?.change(by: effect == .faster ? 1 : -1, shown: past.state.now, at: now)
+    }
+  }
+
+  private mutating func seek(_ place: TimelinePlace) {
+    let moment = past?.state.now ?? now
+    switch place {
+    case .start: move(to: log.start)
+    case .end: playback == nil ? leave() : move(to: log.end)
+    case .event(let number):
+      guard number <= log.steps(in: log.start..<log.end) else { return nothing("there are no \(number) events") }
+      move(to: log.position(ofStep: number))
+    case .ago(let seconds): move(to: log.position(at: moment.advanced(seconds: -Int64(seconds))))
+    case .timeOfDay(let milliseconds):
+      let time = latest(milliseconds)
+      let position = log.position(at: time)
+      guard position > log.start || log.start == 0 else { return nothing("nothing is kept of that time any more") }
+      if playback == nil, position >= log.end { return nothing("nothing has happened since then: this is the present") }
+      move(to: position)
+    }
+  }
+
+  /// The last moment of that time of day which is not after all that is known.
+  private func latest(_ milliseconds: Int) -> Timestamp {
+    let last = (log[log.end - 1]?.action.time ?? now).advanced(seconds: 1)
+    let offset = Int64(live.configuration.utcOffset)
+    let day = (last.seconds &+ offset) / 86_400 * 86_400 &- offset
+    let time = Timestamp(microseconds: day * 1_000_000 + Int64(milliseconds) * 1000 + 999)
+    let isAhead = time.seconds > last.seconds &+ 60
+    return isAhead ? time.advanced(seconds: -86_400) : time
+  }
+
+  private mutating func move(to position: Int) {
+    if past == nil {
+      guard let base = log.base(of: log.end) else { return nothing("nothing has happened yet") }
+      past = Past(base.state, at: base.position, viewer: live, isArranged: true)
+    }
+    past?.move(to: position, in: log)
+    if let shown = past?.state.now, playback?.isPlaying == true { playback?.play(from: shown, at: now) }
+  }
+
+  private mutating func leave() {
+    guard let past else { return }
+    let shown = past.shown
+    // A theme that was chosen meanwhile is the one on the screen.
+    if shown.theme != live.theme || shown.isMouseOn != live.isMouseOn {
+      let preferences = DashboardPreferences(
+        themes: live.configuration.themes, theme: shown.theme, keymap: live.configuration.keymap,
+        glyphs: live.configuration.glyphs, isMouseOn: shown.isMouseOn)
+      _ = happen(.configured(preferences, at: now))
+    }
+    self.past = nil
+  }
+
+  private mutating func togglePlaying() {
+    guard let past, let playback else { return }
+    if playback.isPlaying { return self.playback?.stop() ?? () }
+    if past.position >= log.end { move(to: log.start) }
+    self.playback?.play(from: self.past?.state.now ?? now, at: now)
+  }
+
+  private mutating func nothing(_ text: String) {
+    if past == nil {
+      _ = happen(.client(.notice(.info, text), at: now))
+    } else {
+      say(.info, text)
+    }
+  }
+}
+
+extension DashboardSession {
+  /// A session that is replayed: shown from its first moment on.
+  /// - Parameters:
+  ///   - recorded: the state at the recording's start.
+  ///   - viewer: whose size, theme and keys the screen has.
+  package init(
+    replaying recorded: DashboardState, _ actions: some Sequence<Action>, viewer: DashboardState, _ playback: Playback,
+    at now: Timestamp
+  ) {
+    self.init(recorded, limit: .none)
+    self.now = now
+    var state = recorded
+    for action in actions {
+      log.append(action, to: state)
+      _ = update(&state, action)
+    }
+    var playback = playback
+    if playback.isPlaying { playback.play(from: recorded.now, at: now) }
+    self.playback = playback
+    past = Past(recorded, at: 0, viewer: viewer, isArranged: false)
+    past?.compose()
+    tell()
+  }
+
+  /// Goes to a moment.
+  package mutating func go(to place: TimelinePlace) {
+    perform(.seek(place))
+    tell()
+  }
+}
+
+extension InputEvent {
+  fileprivate var isResize: Bool { if case .resize = self { true } else { false } }
+}
+
+extension Effect {
+  /// Whether it may be performed, or left out without a word, while the present is not what is shown.
+  fileprivate var isPossibleInThePast: Bool {
+    switch self {
+    case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),
+      .client(.listMissing), .client(.count):
+      true
+    case .client, .terminal(.edit): false
+    case .terminal, .timeline, .recording: true
+    }
+  }
+}

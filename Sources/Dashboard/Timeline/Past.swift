@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// An earlier moment, and what the one who looks at it has done to the screen since.
+struct Past: Sendable {
+  /// States that were passed are kept this far apart, so that going back step by step plays little again.
+  private static let spacing = 64
+  private static let mostKept = 32
+
+  private(set) var position: Int
+  /// As it was.
+  private(set) var state: DashboardState
+  /// As it is shown.
+  var shown: DashboardState
+  /// Whether the arrangement of the screen is the viewer's, no longer the recorded one.
+  var isArranged: Bool
+  /// What the viewer was told, by the clock of the present.
+  var toasts: [Toast] = []
+  private var passed: [(position: Int, state: DashboardState)] = []
+
+  /// Nothing of it is shown before it is moved.
+  /// - Parameter viewer: whose size, theme and keys the screen has.
+  init(_ state: DashboardState, at position: Int, viewer: DashboardState, isArranged: Bool) {
+    self.position = position
+    self.state = state
+    self.isArranged = isArranged
+    shown = viewer
+  }
+
+  /// Goes to a position of a log.
+  mutating func move(to target: Int, in log: SessionLog) {
+    let target = max(log.start, min(target, log.end))
+    let isFar = target - position > 4 * Self.spacing || position < log.start
+    if isFar || target < position, let base = nearest(to: target, in: log),
+      target < position || base.position > position
+    {
+      (state, position) = (base.state, base.position)
+    }
+    while position < target, let entry = log[position] { pass(entry.action) }
+    compose()
+  }
+
+  private mutating func pass(_ action: Action) {
+    if position.isMultiple(of: Self.spacing), passed.last.map({ $0.position < position }) ?? true {
+      passed.append((position, state))
+      if passed.count > Self.mostKept { passed.removeFirst() }
+    }
+    _ = update(&state, action)
+    position += 1
+  }
+
+  private func nearest(to target: Int, in log: SessionLog) -> (state: DashboardState, position: Int)? {
+    let base = log.base(of: target)
+    let near = passed.last { $0.position <= target }
+    guard let near, near.position > base?.position ?? -1 else { return base }
+    return (near.state, near.position)
+  }
+
+  // MARK: What is shown
+
+  /// The state on the viewer's screen, arranged as it was.
+  var asItWas: DashboardState {
+    var was = state
+    was.size = shown.size
+    was.configuration.glyphs = shown.configuration.glyphs
+    was.configuration.themes = shown.configuration.themes
+    was.configuration.keymap = shown.configuration.keymap
+    was.theme = shown.theme
+    was.isMouseOn = shown.isMouseOn
+    was.highlightsRows = shown.highlightsRows
+    was.isLinkSlow = shown.isLinkSlow
+    was.settle()
+    return was
+  }
+
+  /// Shows the state on the viewer's screen.
+  mutating func compose() {
+    let before = shown
+    shown = asItWas
+    shown.past = before.past
+    // Its place is taken by the keys of the timeline.
+    shown.coach = nil
+    if isArranged { arrange(as: before) }
+    showToasts()
+    shown.settle()
+  }
+
+  /// Keeps what the viewer does not want to be moved.
+  private mutating func arrange(as before: DashboardState) {
+    shown.focus = before.focus
+    shown.isZoomed = before.isZoomed
+    shown.preset = before.preset
+    shown.borders = before.borders
+    shown.overlay = before.overlay
+    shown.browser.cursor = before.browser.cursor
+    shown.writes.cursor = before.writes.cursor
+    shown.lastInterrupt = before.lastInterrupt
+    shown.lastClick = before.lastClick
+    shown.typedRow = before.typedRow
+    shown.bookmarkVerb = before.bookmarkVerb
+    shown.feed.follow()
+    shown.feed.filter = before.feed.filter
+    shown.feed.onlyListener = before.feed.onlyListener
+    shown.feed.onlyDocument = before.feed.onlyDocument
+    shown.feed.showsDeltas = before.feed.showsDeltas
+    guard var detail = before.detail else {
+      shown.detail = nil
+      return
+    }
+    let then = state.detail?.key == detail.key ? state.detail : nil
+    detail.remote = then?.remote
+    detail.overlay = then?.overlay
+    detail.local = then.map(\.local) ?? state.document(detail.key)
+    detail.isLoaded = then?.isLoaded ?? (detail.local != nil)
+    shown.detail = detail
+  }
+
+  mutating func showToasts() {
+    shown.toasts = Array(((isArranged ? [] : state.toasts) + toasts).suffix(3))
+  }
+
+  /// - Returns: whether something is no longer said.
+  mutating func age(to now: Timestamp) -> Bool {
+    guard toasts.contains(where: { $0.expiry <= now }) else { return false }
+    toasts.removeAll { $0.expiry <= now }
+    showToasts()
+    return true
+  }
+}

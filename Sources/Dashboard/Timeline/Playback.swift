@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// How a recorded session is played.
+package struct Playback: Sendable {
+  package enum Speed: Hashable, Sendable {
+    /// So many times as fast as it happened.
+    case times(Double)
+    /// As fast as it can be shown.
+    case max
+
+    static let ladder: [Speed] = [.times(0.25), .times(0.5)] + [1, 2, 5, 10, 50, 200].map { .times($0) } + [.max]
+
+    var text: String {
+      switch self {
+      case .times(let factor): "x" + (factor == factor.rounded() ? "\(Int(factor))" : "\(factor)")
+      case .max: "max"
+      }
+    }
+  }
+
+  /// How many actions are played at once at the highest speed: some frames' worth.
+  static let batch = 200
+
+  package var speed: Speed
+  package private(set) var isPlaying: Bool
+  /// A moment of the present, and the recorded one that was shown then.
+  private var anchor: (now: Timestamp, shown: Timestamp)?
+
+  package init(speed: Speed, isPlaying: Bool) {
+    self.speed = speed
+    self.isPlaying = isPlaying
+  }
+
+  mutating func play(from shown: Timestamp, at now: Timestamp) {
+    isPlaying = true
+    anchor = (now, shown)
+  }
+
+  mutating func stop() { isPlaying = false }
+
+  mutating func change(by step: Int, shown: Timestamp, at now: Timestamp) {
+    let ladder = Speed.ladder
+    let index = ladder.firstIndex { $0.rank >= speed.rank } ?? 0
+    speed = ladder[Swift.max(0, Swift.min(ladder.count - 1, index + step))]
+    if isPlaying { anchor = (now, shown) }
+  }
+
+  /// The recorded moment that is to be shown now; `nil` for as much as can be.
+  func target(at now: Timestamp) -> Timestamp? {
+    guard case .times(let factor) = speed, let anchor else { return nil }
+    let passed = Double(Swift.max(0, now.microseconds - anchor.now.microseconds)) * factor
+    return Timestamp(microseconds: anchor.shown.microseconds + Int64(Swift.min(passed, 1e15)))
+  }
+
+  /// When a recorded moment is to be shown.
+  func due(of moment: Timestamp, after now: Timestamp) -> Timestamp {
+    guard case .times(let factor) = speed, let anchor else { return now.nextMillisecond }
+    let left = Double(Swift.max(0, moment.microseconds - anchor.shown.microseconds)) / factor
+    return Swift.max(
+      now.nextMillisecond, Timestamp(microseconds: anchor.now.microseconds + Int64(Swift.min(left, 1e15)) + 1))
+  }
+}
+
+extension Playback.Speed {
+  fileprivate var rank: Double {
+    switch self {
+    case .times(let factor): factor
+    case .max: .infinity
+    }
+  }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What happened to a dashboard, and states from which it can be played again. Bounded: the oldest goes first.
+///
+/// A position is a number of actions since the beginning; the state there is what they lead to.
+package struct SessionLog: Sendable {
+  package struct Limit: Sendable {
+    /// Of one segment, estimated.
+    package var segmentBytes: Int
+    package var segmentActions: Int
+    package var segments: Int
+
+    /// Some ten minutes of a busy database in about 12 MB.
+    package static let standard = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: 4)
+    /// For what has a bound of its own.
+    package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
+
+    package init(segmentBytes: Int, segmentActions: Int, segments: Int) {
+      self.segmentBytes = segmentBytes
+      self.segmentActions = segmentActions
+      self.segments = segments
+    }
+  }
+
+  struct Entry: Sendable {
+    var action: Action
+    var isStep: Bool
+    /// How many events were before it.
+    var steps: Int
+  }
+
+  private struct Segment: Sendable {
+    /// The state before its first action.
+    let base: DashboardState
+    /// The position of that state.
+    let start: Int
+    var entries: [Entry] = []
+    var byteCount = 0
+  }
+
+  private let limit: Limit
+  private var segments: [Segment] = []
+  /// How many events were told in all.
+  private(set) var steps = 0
+
+  init(_ limit: Limit) { self.limit = limit }
+
+  /// The first position that is kept.
+  package var start: Int { segments.first?.start ?? 0 }
+  /// The present.
+  package var end: Int { segments.last.map { $0.start + $0.entries.count } ?? 0 }
+  package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
+  /// Everything since the beginning, if it is all kept.
+  package var all: (base: DashboardState, actions: [Action])? {
+    guard let first = segments.first, first.start == 0 else { return nil }
+    return (first.base, segments.flatMap { $0.entries.map(\.action) })
+  }
+
+  /// - Parameter state: the state before the action.
+  mutating func append(_ action: Action, to state: DashboardState) {
+    let kept = action.withoutRepetition
+    let cost = kept.cost
+    let isFull =
+      segments.last.map { $0.byteCount + cost > limit.segmentBytes || $0.entries.count >= limit.segmentActions }
+      ?? true
+    if isFull {
+      let start = end
+      if segments.count >= limit.segments { segments.removeFirst(segments.count - limit.segments + 1) }
+      segments.append(Segment(base: state, start: start))
+    }
+    var isStep = false
+    if case .client(let event, _) = action { isStep = event.isStep(state) }
+    let last = segments.count - 1
+    segments[last].entries.append(Entry(action: kept, isStep: isStep, steps: steps))
+    if isStep { steps += 1 }
+    segments[last].byteCount += cost
+  }
+
+  subscript(position: Int) -> Entry? {
+    guard let segment = segments.last(where: { $0.start <= position }), position >= segment.start,
+      position - segment.start < segment.entries.count
+    else { return nil }
+    return segment.entries[position - segment.start]
+  }
+
+  /// The last kept state at or before a position.
+  func base(of position: Int) -> (state: DashboardState, position: Int)? {
+    (segments.last { $0.start <= position } ?? segments.first).map { ($0.base, $0.start) }
+  }
+
+  // MARK: Places
+
+  /// The last position at which nothing has happened that is later than a time.
+  func position(at time: Timestamp) -> Int {
+    var position = end
+    while position > start, let entry = self[position - 1], entry.action.time > time { position -= 1 }
+    return position
+  }
+
+  /// The position behind the next event, and behind what the client told together with it.
+  func later(than position: Int) -> Int? { firstStep(from: position).map { together(with: $0) } }
+
+  /// The position before the last event.
+  func earlier(than position: Int) -> Int? {
+    guard let last = lastStep(before: position) else { return position > start ? start : nil }
+    return lastStep(before: last).map { min(last, together(with: $0)) } ?? start
+  }
+
+  /// How many events lie between two positions.
+  func steps(in range: Range<Int>) -> Int {
+    (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)
+  }
+
+  /// The position behind the event of a number, counted from 1 at the first that is kept.
+  func position(ofStep number: Int) -> Int {
+    var left = number
+    for position in start..<end where self[position]?.isStep == true {
+      left -= 1
+      if left == 0 { return together(with: position) }
+    }
+    return end
+  }
+
+  private func firstStep(from position: Int) -> Int? {
+    var position = max(position, start)
+    while let entry = self[position] {
+      if entry.isStep { return position }
+      position += 1
+    }
+    return nil
+  }
+
+  private func lastStep(before position: Int) -> Int? {
+    var position = position - 1
+    while position >= start, let entry = self[position] {
+      if entry.isStep { return position }
+      position -= 1
+    }
+    return nil
+  }
+
+  /// Behind an event and what follows within a second without being an event itself, such as a window's contents.
+  private func together(with step: Int) -> Int {
+    guard let first = self[step] else { return step }
+    var position = step + 1
+    while let entry = self[position], !entry.isStep, case .client = entry.action,
+      entry.action.time.milliseconds(since: first.action.time) < 1000
+    {
+      position += 1
+    }
+    return position
+  }
+}

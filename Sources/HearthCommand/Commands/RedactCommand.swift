@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Dashboard
+import FirestoreModel
+import Foundation
+
+/// `hearth redact`: a recorded session without the values of some fields.
+struct RedactCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "redact", abstract: "Copy a recorded session without the values of some fields.",
+    discussion: """
+      Of each value its type and its length stay. What was typed becomes as many x, and texts that were edited go \
+      whole. With all, messages of servers go too, because they may quote values. What cannot be read is left out and \
+      said.
+      """)
+
+  @Argument(help: ArgumentHelp("The recording; - for standard input.", valueName: "in"))
+  var input: String
+
+  @Argument(help: ArgumentHelp("The copy, which must not be there yet.", valueName: "out"))
+  var output: String
+
+  @Option(help: ArgumentHelp("Names of fields, parted by commas, or all.", valueName: "fields"))
+  var fields = "all"
+
+  @Flag(name: .customLong("hash-ids"), help: "Give documents other ids.")
+  var hidesIDs = false
+
+  @Flag(help: "Overwrite a file that is there.")
+  var force = false
+
+  func run() throws {
+    let recording = try Recording(path: input)
+    recording.problems.forEach { StandardError.write("hearth: \($0)") }
+    let redactor = RecordingRedactor(Redaction(fields, hidesIDs: hidesIDs), recording.header)
+    var copy = try RecordingLine.data(redactor.header)
+    for action in recording.actions {
+      for action in redactor.redacted(action) { copy.append(try RecordingLine.data(action)) }
+    }
+    if let end = recording.end { copy.append(try RecordingLine.data(end)) }
+    if !force, access(output, F_OK) == 0 {
+      throw CommandFailure(
+        .cannotCreate, "\(output) is there already: choose another name, or overwrite it with --force.")
+    }
+    let file = try FileReplacement(of: output, mode: 0o600)
+    let out = OutputFile(file.descriptor, output)
+    do {
+      try out.raw(String(decoding: copy, as: UTF8.self))
+      try file.commit()
+    } catch {
+      file.discard()
+      throw error
+    }
+  }
+}

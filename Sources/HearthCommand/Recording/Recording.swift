@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import Foundation
+
+/// A recorded session as it was read from its file.
+struct Recording: Sendable {
+  /// What may be read at most: a session file is bounded when it is written.
+  private static let limit = 2 << 30
+
+  let name: String
+  let header: RecordingHeader
+  private(set) var actions: [Action] = []
+  /// Why it ended; `nil` for one that breaks off.
+  private(set) var end: RecordingEnd?
+  /// What could not be read, with its line, and what else the viewer should know.
+  private(set) var problems: [String] = []
+
+  /// - Parameter path: `-` for standard input.
+  init(path: String) throws(CommandFailure) {
+    let name = path == "-" ? "standard input" : path
+    let handle = path == "-" ? FileHandle.standardInput : FileHandle(forReadingAtPath: path)
+    guard let handle else {
+      throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
+    }
+    let data: Data
+    do { data = try handle.readToEnd() ?? Data() } catch {
+      throw CommandFailure(.noInput, "\(name) cannot be read: \(error.localizedDescription)")
+    }
+    try self.init(data, name: name)
+  }
+
+  /// - Throws: `bad-data` for what is no recording at all; whatever of a recording can be read, is.
+  init(_ data: Data, name: String) throws(CommandFailure) {
+    self.name = name
+    let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    header = try Self.header(of: lines.first ?? Data(), name)
+    if header.program != HearthCommand.programVersion {
+      problems.append(
+        "\(name) was recorded by hearth \(header.program); this is \(HearthCommand.programVersion), which may "
+          + "draw it differently.")
+    }
+    read(lines.dropFirst())
+  }
+
+  private static func header(of line: Data, _ name: String) throws(CommandFailure) -> RecordingHeader {
+    struct Kind: Decodable {
+      var hearth: String
+      var format: Int
+      var program: String?
+    }
+    guard let kind = try? RecordingLine.value(Kind.self, of: line), kind.hearth == RecordingHeader.kind else {
+      throw CommandFailure(.badData, "\(name):1: this is no session that hearth recorded.")
+    }
+    guard kind.format <= RecordingHeader.currentFormat else {
+      throw CommandFailure(
+        .badData,
+        "\(name):1: recorded in format \(kind.format) by hearth \(kind.program ?? "?"); this one reads format "
+          + "\(RecordingHeader.currentFormat). Use that version.")
+    }
+    do { return try RecordingLine.value(RecordingHeader.self, of: line) } catch {
+      throw CommandFailure(.badData, "\(name):1: \(RecordingLine.reason(error)).")
+    }
+  }
+
+  private mutating func read(_ lines: ArraySlice<Data>) {
+    let ending = Data(#"{"at":"#.utf8)
+    var damaged: [String] = []
+    var isWhole = true
+    for (index, line) in lines.enumerated() where !line.isEmpty {
+      if line.starts(with: ending), let end = try? RecordingLine.value(RecordingEnd.self, of: line) {
+        self.end = end
+        continue
+      }
+      do {
+        actions.append(try RecordingLine.value(Action.self, of: line))
+      } catch {
+        isWhole = index < lines.count - 1
+        if isWhole { damaged.append("\(name):\(index + 2): \(RecordingLine.reason(error)); the line is left out.") }
+      }
+    }
+    problems += damaged.prefix(3)
+    if damaged.count > 3 { problems.append("\(name): \(damaged.count - 3) more lines cannot be read.") }
+    if end == nil {
+      problems.append(
+        "\(name):\(actions.count + damaged.count + 1): the recording breaks off here; what came before is shown.")
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import Foundation
+import TerminalCanvas
+
+// A session as a file: NDJSON. The first line says what the dashboard was started with, each other line is one thing
+// that happened to it, the last why the recording ended. Played again, they lead to the same screens.
+
+/// The first line.
+struct RecordingHeader: Codable, Sendable {
+  static let kind = "session"
+  /// Grows when lines change their meaning.
+  static let currentFormat = 1
+
+  /// What the file is.
+  var hearth = Self.kind
+  var format = Self.currentFormat
+  /// Which program wrote it.
+  var program = HearthCommand.programVersion
+  var start: Timestamp
+  var size: Size
+  var configuration: DashboardConfiguration
+  /// The fields whose values were taken out; `*` stands for all.
+  var redacted: [String]?
+
+  /// The state that the recording begins with.
+  var initialState: DashboardState { DashboardState(configuration, size: size, now: start) }
+}
+
+/// The last line.
+struct RecordingEnd: Codable, Sendable {
+  /// In words: `the session ended`.
+  var end: String
+  var at: Timestamp
+}
+
+/// Between lines and what they say.
+enum RecordingLine {
+  static func data(_ value: some Encodable) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    var data = try encoder.encode(value)
+    data.append(UInt8(ascii: "\n"))
+    return data
+  }
+
+  static func value<Value: Decodable>(_ type: Value.Type, of line: some Sequence<UInt8>) throws -> Value {
+    try JSONDecoder().decode(type, from: Data(line))
+  }
+
+  /// What is wrong with a line, in a few words.
+  static func reason(_ error: any Error) -> String {
+    guard let error = error as? DecodingError else { return "\(error)" }
+    let context: DecodingError.Context
+    switch error {
+    case .dataCorrupted(let found): context = found
+    case .keyNotFound(_, let found), .typeMismatch(_, let found), .valueNotFound(_, let found): context = found
+    @unknown default: return "it cannot be read"
+    }
+    let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+    return (place.isEmpty ? "" : "at \(place): ") + context.debugDescription
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+import TerminalCanvas
+import TerminalTesting
+import Testing
+
+extension EndToEndTests.InTmux {
+  @Suite(.serialized) struct SessionFileTests {
+    private func feed(_ lines: [String]) -> [String] {
+      lines.filter { $0.contains("SERVER") || $0.contains("LOCAL") }
+    }
+
+    @Test("A recorded demo is replayed to the screen that it ended with, also as a picture")
+    func replay() async throws {
+      let surroundings = try Surroundings()
+      let file = surroundings.folder.appending(path: "s.ndjson").path
+      let hearth = try await TmuxTerminal(["--demo", "--demo-speed", "10", "--record", file], in: surroundings)
+      try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 8 }
+      try await hearth.keys("o")
+      try await hearth.wait("by you")
+      let shown = feed(hearth.lines)
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+
+      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file], surroundings)
+      #expect(picture.status == 0, "\(picture.errors)")
+      #expect(feed(picture.lines) == shown)
+      let again = try await TmuxTerminal(["--replay", file, "--speed", "max"], in: surroundings)
+      // The terminal may be seen in the middle of a frame.
+      try await again.wait(for: "the same feed") {
+        $0.lines[0].contains("[REPLAY") && $0.lines[0].contains("end]") && self.feed($0.lines) == shown
+      }
+      try await again.keys("o")
+      try await again.wait("this is a replay: no client is open, nothing is written")
+      try await again.keys(",")
+      try await again.wait(for: "the event before") { !$0.lines[0].contains("end]") }
+      try await again.keys("Q")
+      #expect(try await again.exitStatus() == 0)
+    }
+
+    @Test("A session that is killed leaves a recording of all but its last second")
+    func killed() async throws {
+      let surroundings = try Surroundings()
+      let file = surroundings.folder.appending(path: "s.ndjson").path
+      let hearth = try await TmuxTerminal(["--demo", "--record", file], in: surroundings)
+      try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 3 }
+      let shown = feed(hearth.lines)
+      let id = try #require(hearth.processID)
+      // What was shown a second ago is in the file.
+      try await hearth.wait(for: "one more") { self.feed($0.lines).count > shown.count || self.feed($0.lines) != shown }
+      kill(id, SIGKILL)
+      _ = try await hearth.exitStatus()
+      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file], surroundings)
+      #expect(picture.status == 0, "\(picture.errors)")
+      #expect(shown.dropFirst(shown.count - 1).allSatisfy(picture.lines.contains), "\(picture.output)")
+    }
+
+    @Test("What is no recording, and a file that is there, end with one line")
+    func refused() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write("x.ndjson", "{}\n")
+      let file = surroundings.folder.appending(path: "x.ndjson").path
+      let foreign = try await HeadlessRun(["--frame", "80x24", "--replay", file], surroundings)
+      #expect(foreign.status == 65)
+      #expect(foreign.errors == "hearth: \(file):1: this is no session that hearth recorded.\n")
+      let hearth = try await TmuxTerminal(["--in-memory", "--record", file], in: surroundings)
+      #expect(try await hearth.exitStatus() == 73)
+      #expect(try surroundings.text("errors").contains("is there already"))
+      #expect(try surroundings.text("x.ndjson") == "{}\n")
+    }
+
+    @Test("The bytes of a cast lead a terminal to the screens that were shown")
+    func cast() async throws {
+      let surroundings = try Surroundings()
+      let file = surroundings.folder.appending(path: "s.cast")
+      let hearth = try await TmuxTerminal(["--in-memory", "--cast", file.path], in: surroundings)
+      try await hearth.wait("1 Collections")
+      try await hearth.keys("?")
+      try await hearth.wait("Help")
+      try await hearth.keys("Escape")
+      try await hearth.resize(80, 24)
+      try await hearth.wait(for: "80×24") { $0.lines.count == 24 && $0.text.contains("1 Collections") }
+      try await hearth.keys("3")
+      try await hearth.wait("online")
+      let shown = hearth.lines
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+
+      let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      var size = Size(width: 120, height: 36)
+      var model = TerminalModel(size: size)
+      var screens: [[String]] = []
+      for line in lines.dropFirst() {
+        let event = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [Any])
+        let text = try #require(event[2] as? String)
+        if event[1] as? String == "r" {
+          let numbers = text.split(separator: "x").compactMap { Int($0) }
+          size = Size(width: numbers[0], height: numbers[1])
+          model = TerminalModel(size: size)
+        } else {
+          model.interpret(Array(text.utf8))
+        }
+        screens.append(
+          model.text.prefix(size.height).map { String($0.reversed().drop { $0 == " " }.reversed()) })
+      }
+      #expect(screens.contains(shown), "\(screens.last ?? [])")
+      #expect(screens.contains { $0.contains { $0.contains("Help · Collections") } })
+    }
+  }
+}
