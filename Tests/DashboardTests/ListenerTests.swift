@@ -175,10 +175,12 @@ struct ListenerTests {
   func replace() {
     var driver = driver()
     let save = Effect.terminal(.saveListeners([], file: "x", replaces: true))
-    driver.client(.question(title: "Replace a file", body: ["x exists."], action: "Replace", [save]), at: 1)
+    driver.client(
+      .question(title: "Replace a file", body: ["x exists."], action: "Replace", HeldEffects([save])), at: 1)
     driver.press("enter")
     #expect(driver.effects == [])
-    driver.client(.question(title: "Replace a file", body: ["x exists."], action: "Replace", [save]), at: 1)
+    driver.client(
+      .question(title: "Replace a file", body: ["x exists."], action: "Replace", HeldEffects([save])), at: 1)
     driver.press("tab enter")
     #expect(driver.effects == [save])
   }

@@ -52,7 +52,7 @@ struct TransferRunTests {
       // A file that is there is asked about.
       harness.bridge.perform(.transfer(.export(nil, file: file("out.jsonl"))))
       let again = try await harness.next {
-        if case .question(_, _, _, let effects) = $0 { effects } else { nil }
+        if case .question(_, _, _, let held) = $0 { held.effects } else { nil }
       }
       #expect(again == [.client(.transfer(.export(nil, file: file("out.jsonl"), replaces: true)))])
     }
@@ -107,7 +107,7 @@ struct TransferRunTests {
       let query = Query(path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("n"), .lessThan, 10))])
       harness.bridge.perform(.preview(query))
       let preview = try await harness.next {
-        if case .previewed(query, let result) = $0 { try? result.get() } else { nil }
+        if case .previewed(query, .success(let preview)) = $0 { preview } else { nil }
       }
       #expect(preview.count == nil)
       #expect(preview.documentsToScan > 10_000)
@@ -127,7 +127,7 @@ struct TransferRunTests {
         path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("n"), .lessThan, 10))])
       harness.bridge.perform(.preview(query))
       let preview = try await harness.next {
-        if case .previewed(query, let result) = $0 { try? result.get() } else { nil }
+        if case .previewed(query, .success(let preview)) = $0 { preview } else { nil }
       }
       #expect(preview.count == 10)
       #expect(preview.suggestedIndexes.map(\.description) == ["c(n ascending)"])

@@ -134,7 +134,7 @@ extension Palette.Item {
     case .command(let command): command.argument.map { _ in command.name + " " } ?? title
     case .problem: nil
     // Places, and what is made once, are not worth keeping.
-    case .row, .percent, .newDocument, .newDocumentIn: nil
+    case .row, .percent, .newDocument, .newDocumentIn, .timeline, .recording: nil
     case .theme, .collection, .document, .stopListener, .editListener: title
     }
   }

@@ -37,7 +37,7 @@ package struct ListenerEditor: Sendable {
   var replaced: ListenerTag?
   /// What the cache was asked about last, and what it said of that.
   var previewed: Query?
-  var preview: Result<QueryPreview, RPCStatus>?
+  var preview: ClientEvent.PreviewResult?
   /// When the cache is asked again, since documents have changed; `nil` if none have.
   var recountAt: Timestamp?
 

@@ -63,8 +63,8 @@ extension DashboardState {
     case .transferring(let progress): receive(progress)
     case .transferred(let account): return receive(account)
     case .listenersRead(let definitions, let file): return receive(definitions, from: file)
-    case .question(let title, let body, let action, let effects):
-      overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(effects)))
+    case .question(let title, let body, let action, let held):
+      overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(held.effects)))
     case .notice(let kind, let text): toast(kind, text)
     }
     return []

@@ -47,6 +47,7 @@ final class RecordingRedactor: Sendable {
     case .client(let event, let time): .client(client(event, states), at: time)
     case .listen(let query, let name, let options, let time):
       .listen(redaction.query(query), name: name, options, at: time)
+    case .open(let definitions, let time): .open(definitions.map(redaction.definition), at: time)
     case .adopt(let listeners, let time): .adopt(listeners.map(listener), at: time)
     case .tick, .link, .sent, .configured: action
     }

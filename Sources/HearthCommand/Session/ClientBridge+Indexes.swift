@@ -28,7 +28,7 @@ extension ClientBridge {
       defer { bridge.isPreviewing = false }
       while let query = bridge.nextPreview {
         bridge.nextPreview = nil
-        let result: Result<QueryPreview, RPCStatus>
+        let result: ClientEvent.PreviewResult
         do throws(RPCStatus) { result = .success(try await bridge.engine.preview(query)) } catch {
           result = .failure(error)
         }

@@ -15,7 +15,7 @@ extension ClientBridge {
       return emit(
         .question(
           title: "Replace a file", body: ["\(file) exists.", "It is replaced once the export is complete."],
-          action: "Replace", [again]))
+          action: "Replace", HeldEffects([again])))
     }
     let run = TransferRun(
       request: request, datastore: datastore, database: transferPlace.database, backend: transferPlace.backend)
