@@ -81,7 +81,7 @@ import Testing
     if state.feed.isPaused, !state.feed.shown.isEmpty {
       check(state.feed.cursor.id.map { state.feed.shown.contains($0) } ?? false, "the selected row is shown")
     }
-    if let detail = state.detail {
+    if state.now.microseconds / 100_000 % 5 == 0, let detail = state.detail {
       var fresh = detail
       // Setting it drops the lines that are kept.
       fresh.folding = detail.folding

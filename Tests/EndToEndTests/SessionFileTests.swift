@@ -11,6 +11,12 @@ extension EndToEndTests.InTmux {
       lines.filter { $0.contains("SERVER") || $0.contains("LOCAL") }
     }
 
+    /// The time of day at the beginning of a row.
+    private func seconds(_ row: String) -> Double? {
+      let parts = row.split(separator: " ").first?.split(separator: ":").compactMap { Double($0) } ?? []
+      return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
+    }
+
     @Test("A recorded demo is replayed to the screen that it ended with, also as a picture")
     func replay() async throws {
       let surroundings = try Surroundings()
@@ -18,7 +24,9 @@ extension EndToEndTests.InTmux {
       let hearth = try await TmuxTerminal(["--demo", "--demo-speed", "10", "--record", file], in: surroundings)
       try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 8 }
       try await hearth.keys("o")
-      try await hearth.wait("by you")
+      try await hearth.wait(for: "each listener's news") {
+        $0.lines.count { $0.contains("you went offline") } == 3 && $0.text.contains("by you")
+      }
       let shown = feed(hearth.lines)
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
@@ -47,13 +55,32 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "some orders") { self.feed($0.lines).count > 3 }
       let shown = feed(hearth.lines)
       let id = try #require(hearth.processID)
-      // What was shown a second ago is in the file.
-      try await hearth.wait(for: "one more") { self.feed($0.lines).count > shown.count || self.feed($0.lines) != shown }
+      // What was shown a second ago is in the file: a row of a later second but one has come since.
+      let moment = try #require(shown.last.flatMap(seconds))
+      try await hearth.wait(for: "a row two seconds later") {
+        self.feed($0.lines).last.flatMap(self.seconds).map { abs($0 - moment) >= 2 } ?? false
+      }
       kill(id, SIGKILL)
       _ = try await hearth.exitStatus()
       let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file], surroundings)
       #expect(picture.status == 0, "\(picture.errors)")
       #expect(shown.dropFirst(shown.count - 1).allSatisfy(picture.lines.contains), "\(picture.output)")
+    }
+
+    @Test("What is damaged in a recording is told with its line, and the rest is shown")
+    func damaged() async throws {
+      let surroundings = try Surroundings()
+      let file = surroundings.folder.appending(path: "s.ndjson").path
+      let hearth = try await TmuxTerminal(["--in-memory", "--record", file], in: surroundings)
+      try await hearth.wait("no collections yet")
+      try await hearth.keys("Q")
+      #expect(try await hearth.exitStatus() == 0)
+      try surroundings.write("s.ndjson", try surroundings.text("s.ndjson") + "{\"x\":1}\n")
+      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file], surroundings)
+      #expect(picture.status == 0)
+      #expect(picture.output.contains("no collections yet"))
+      let count = try surroundings.text("s.ndjson").split(separator: "\n").count
+      #expect(picture.errors.hasPrefix("hearth: \(file):\(count): "), "\(picture.errors)")
     }
 
     @Test("What is no recording, and a file that is there, end with one line")

@@ -122,7 +122,9 @@ struct DashboardCommand: AsyncParsableCommand {
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
     if var request = try picture.request(theme.theme, preferences, appearance) {
-      request.recorded = try recording.replayed()?.state(for: request)
+      let replay = try recording.replayed()
+      for problem in replay?.recording.problems ?? [] { StandardError.write("hearth: \(problem)") }
+      request.recorded = replay?.state(for: request)
       return try OutputFile.standard().raw(request.rendered())
     }
     if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
