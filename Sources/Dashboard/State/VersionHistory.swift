@@ -33,7 +33,7 @@ package struct VersionHistory: Sendable {
   }
 
   static let capacity = 4096
-  static let byteLimit = 16 << 20
+  static let byteLimit = 8 << 20
   /// Versions are dropped in blocks, so that one more costs no shift of all.
   private static let slack = 256
 

@@ -11,8 +11,8 @@ package struct SessionLog: Sendable {
     package var segmentActions: Int
     package var segments: Int
 
-    /// Some minutes of a busy database in about 8 MB, and four states.
-    package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 4)
+    /// Some minutes of a busy database: at most 4 MB, and two states, each of which keeps what was on the screen then.
+    package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 2)
     /// For what has a bound of its own.
     package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
 
