@@ -163,12 +163,7 @@ final class Session {
       for notice in options.notices + [former].compactMap(\.self) { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       let code = await untilExit()
-      // The terminal first: it is the user's again while the client ends.
-      reader?.stop()
-      fileWatch?.stop()
-      screen.close()
-      let deadline = ExitDeadline(status: code)
-      await endFiles()
+      let deadline = await leaveScreen(code)
       bridge.close()
       group.cancelAll()
       await group.waitForAll()
@@ -185,13 +180,18 @@ final class Session {
   private func show(_ notices: [String]) async -> Int32 {
     for notice in notices { notify(.warning, notice) }
     let code = await untilExit()
+    await leaveScreen(code).cancel()
+    return code
+  }
+
+  /// Gives the terminal back first: it is the user's again while files and client end.
+  private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
     screen.close()
     let deadline = ExitDeadline(status: code)
     await endFiles()
-    deadline.cancel()
-    return code
+    return deadline
   }
 
   // MARK: The loop
