@@ -133,7 +133,7 @@ let package = Package(
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
-        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling",
+        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling", "CAllocator",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -261,8 +261,11 @@ public import CSQLite
     guard let size = fullCache else { return }
     fullCache = nil
     // With the smaller one everything is slower, and that is all.
-    try? execute("PRAGMA cache_size = -\(size)")
+    try? keepPages(upTo: size << 10)
   }
+
+  /// Bounds the pages that are kept in memory. A database in memory keeps all of its own.
+  package func keepPages(upTo bytes: Int) throws(StoreError) { try execute("PRAGMA cache_size = -\(bytes >> 10)") }
 
   /// Grows with every row that is inserted, changed or deleted.
   package var changeCount: Int64 { sqlite3_total_changes64(handle) }

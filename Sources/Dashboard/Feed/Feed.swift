@@ -8,7 +8,7 @@ package struct Feed: Sendable {
   /// Rows are dropped in blocks, so that an event costs no shift of the whole ring.
   private static let slack = 256
 
-  package private(set) var rows: [FeedRow] = []
+  package private(set) var rows = BlockList<FeedRow>()
   package private(set) var total = 0
   /// Ids of the rows that pass filter and restriction, ascending.
   package private(set) var visible: [Int] = []

@@ -37,7 +37,7 @@ package struct VersionHistory: Sendable {
   /// Versions are dropped in blocks, so that one more costs no shift of all.
   private static let slack = 256
 
-  private var versions: [Version] = []
+  private var versions = BlockList<Version>()
   private var ids: [DocumentKey: [Int]] = [:]
   private var nextID = 1
   package private(set) var byteCount = 0

@@ -35,7 +35,7 @@ package struct SessionLog: Sendable {
     let base: DashboardState
     /// The position of that state.
     let start: Int
-    var entries: [Entry] = []
+    var entries = BlockList<Entry>()
     var byteCount = 0
   }
 

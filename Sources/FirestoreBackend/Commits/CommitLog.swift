@@ -35,7 +35,8 @@ struct CommitLog: ~Copyable {
   ) throws(StoreError) {
     let file = try BackendFile(configuration)
     instance = try file.access { connection throws(StoreError) in
-      try connection.first("SELECT instance FROM backend") { $0.blob(0) } ?? []
+      try connection.keepPages(upTo: configuration.pageCacheBytes)
+      return try connection.first("SELECT instance FROM backend") { $0.blob(0) } ?? []
     }
     self.file = file
     self.configuration = configuration
@@ -168,10 +169,11 @@ extension CommitLog {
     collections = [:]
     try file.access { connection throws(StoreError) in
       // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
-      try connection.execute("PRAGMA cache_size = -65536")
+      try connection.keepPages(upTo: 64 << 20)
+      let usual = configuration.pageCacheBytes
       defer {
         // Memory only: what fails here costs nothing but pages kept.
-        try? connection.execute("PRAGMA cache_size = -16384")
+        try? connection.keepPages(upTo: usual)
         try? connection.execute("PRAGMA shrink_memory")
       }
       var iterator = documents.makeIterator()

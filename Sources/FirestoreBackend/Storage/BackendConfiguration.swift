@@ -23,10 +23,15 @@ package struct BackendConfiguration: Sendable {
   /// How many bytes of earlier versions are kept, besides that none is kept longer than an hour. Reads in the past
   /// reach back as far as both allow.
   package var keptHistoryBytes: Int64
+  /// How many bytes of the database's pages are kept in memory at most.
+  package var pageCacheBytes = usualPageCacheBytes
   /// Commit times follow this clock but never repeat and never go back, whatever it does.
   package var now: @Sendable () -> Timestamp
   /// Told what an operator should know while nothing has failed: one sentence or two, on the backend's executor.
   package var report: @Sendable (String) -> Void
+
+  /// Keeps the upper pages of a million documents at hand.
+  package static let usualPageCacheBytes = 16 << 20
 
   package init(
     location: Location, durability: Durability = .normal, keptHistoryBytes: Int64 = 64 << 20,

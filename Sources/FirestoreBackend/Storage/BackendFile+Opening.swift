@@ -67,7 +67,7 @@ extension BackendFile {
       opening: """
         PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue);
         PRAGMA secure_delete = OFF; PRAGMA cell_size_check = ON;
-        PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; PRAGMA journal_size_limit = 67108864;
+        PRAGMA temp_store = MEMORY; PRAGMA journal_size_limit = 67108864;
         PRAGMA wal_autocheckpoint = 10000;
         """,
       reservedBytes: isFile ? PageChecksums.reservedBytes : 0)

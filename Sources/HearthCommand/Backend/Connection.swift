@@ -66,7 +66,7 @@ struct Connection: Sendable {
     case .embedded(let folder):
       let problem: StorageNotice
       do throws(StoreError) {
-        let backend = try openBackend(in: folder, durability) { Logger(label: "backend").warning("\($0)") }
+        let backend = try openBackend(in: folder, durability, pageCacheBytes: 4 << 20) { Logger(label: "backend").warning("\($0)") }
         return Connection(backend, database, problem: nil)
       } catch  where folder != nil && error.kind != .corrupt {
         problem = StorageNotice(backend: error)
@@ -78,11 +78,13 @@ struct Connection: Sendable {
 
   private static func openBackend(
     in folder: String?, _ durability: BackendConfiguration.Durability = .normal,
+    pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes,
     report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> LocalBackend {
-    try LocalBackend(
-      BackendConfiguration(
-        location: folder.map { .directory($0) } ?? .memory, durability: durability, now: { .now }, report: report))
+    var configuration = BackendConfiguration(
+      location: folder.map { .directory($0) } ?? .memory, durability: durability, now: { .now }, report: report)
+    configuration.pageCacheBytes = pageCacheBytes
+    return try LocalBackend(configuration)
   }
 
   private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageNotice?, isStandIn: Bool = false) {

@@ -113,6 +113,7 @@ struct DashboardCommand: AsyncParsableCommand {
   @MainActor
   mutating func run() async throws {
     if printConfig { return try OutputFile.print(ConfigurationFile.template) }
+    AllocatorArenas.limit()
     let paths = Paths.ofProcess
     let preferences = Preferences.read(paths)
     if printKeys {
