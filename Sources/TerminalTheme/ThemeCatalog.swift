@@ -48,6 +48,16 @@ package struct ThemeCatalog: Sendable {
     return (try source.theme(), source.warnings)
   }
 
+  /// What the picker calls a theme: its slug if it cannot be read.
+  package func name(of slug: String) -> String {
+    if let layer = layers(of: slug).first, layer.path == nil,
+      let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
+    {
+      return builtin.name
+    }
+    return (try? theme(named: slug).theme.name) ?? slug
+  }
+
   /// Whether there is a file or a built-in theme of a name, readable or not.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 

@@ -20,6 +20,7 @@ import Testing
 
     #expect(warnings == [])
     #expect(theme.slug == slug)
+    #expect(theme.name == ThemeCatalog().name(of: slug))
     #expect(ThemeLint.findings(theme).map(\.description) == [])
   }
 

@@ -9,6 +9,7 @@ package struct Feed: Sendable {
   private static let slack = 256
 
   package private(set) var rows = BlockList<FeedRow>()
+  /// Events that were told, also in rows that are forgotten.
   package private(set) var total = 0
   /// Ids of the rows that pass filter and restriction, ascending.
   package private(set) var visible: [Int] = []
@@ -50,7 +51,7 @@ package struct Feed: Sendable {
     var row = row
     row.id = nextID
     nextID += 1
-    if row.kind != .divider { total += 1 }
+    if row.kind != .divider { total += row.count }
     rows.append(row)
     if passes(row) { visible.append(row.id) }
     guard rows.count > Self.capacity + Self.slack else { return }

@@ -35,6 +35,8 @@ package struct FeedRow: Sendable {
   package var ends: BatchID?
   /// The version of the document that the row brought, in the history of the session.
   package var version: Int?
+  /// How many events it tells: the changes of a flood are one row.
+  package var count = 1
   /// As the row left it; `nil` where that is not known.
   package var document: Document?
   package var previous: Document?

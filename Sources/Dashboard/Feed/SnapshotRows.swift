@@ -67,7 +67,9 @@ struct SnapshotRows {
   private func summaryRow(of kind: FeedRow.Kind) -> FeedRow? {
     let count = snapshot.changes.count { FeedRow.Kind($0.kind) == kind }
     guard count > 0 else { return nil }
-    return base(kind, "\(documents(count)) " + (snapshot.isFromCache ? "from cache" : "from server"))
+    var row = base(kind, "\(documents(count)) " + (snapshot.isFromCache ? "from cache" : "from server"))
+    row.count = count
+    return row
   }
 
   private func syncRow(_ summary: String) -> FeedRow { base(.synced, summary) }

@@ -93,7 +93,7 @@ extension DashboardState {
     note(&rows)
     if !rows.contains(where: { $0.key != nil }) { noteKnown(snapshot.changes, of: listeners[index].query) }
     rows.forEach { feed.append($0) }
-    rate.note(rows.count, at: now)
+    rate.note(rows.reduce(0) { $0 + $1.count }, at: now)
     listeners[index].count = snapshot.count
     listeners[index].isFromCache = snapshot.isFromCache
     listeners[index].hasPendingWrites = snapshot.hasPendingWrites

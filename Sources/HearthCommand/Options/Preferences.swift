@@ -31,9 +31,7 @@ struct Preferences: Sendable {
     let (keymap, keyProblems) = Keymap.standard.remapped(file.keys)
     self.keymap = keymap
     hasKeyProblems = !keyProblems.isEmpty
-    themes = catalog.slugs.map { slug in
-      DashboardConfiguration.Theme(slug: slug, name: (try? catalog.theme(named: slug).theme.name) ?? slug)
-    }
+    themes = catalog.slugs.map { DashboardConfiguration.Theme(slug: $0, name: catalog.name(of: $0)) }
     problems = file.problems
     problems += keyProblems.map { problem in "\(fileName)\(problem.line.map { ":\($0)" } ?? ""): \(problem.reason)" }
     for slug in catalog.ownSlugs {
