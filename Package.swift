@@ -26,7 +26,8 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "WireOracle", "FirestoreGRPC", "FirestoreServer", "Hearth", "HearthCommand", "ClientTesting",
+  "WireOracle", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
+  "HearthCommand", "ClientTesting",
   "FirestoreProtocolTests",
   "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests",
   "EndToEndTests",
@@ -97,15 +98,21 @@ let package = Package(
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreBackend", "FirestoreService", "CAllocator", nio,
+        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "CAllocator", nio,
         .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
+    module(
+      "FirestoreSharing",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
       ]),
     module(
       "Hearth",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
       ]),
 
     module("TerminalCanvas"),
@@ -133,7 +140,8 @@ let package = Package(
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
-        "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling", "CAllocator",
+        "FirestoreSharing", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling",
+        "CAllocator",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -235,6 +243,12 @@ let package = Package(
         "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
+    tests(
+      "FirestoreSharingTests",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing",
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(

@@ -84,6 +84,13 @@ package struct InProcessDatastore: Datastore {
     try await backend.commit(mutations, in: database)
   }
 
+  /// - Parameter request: makes the commit happen once, however often it is asked for.
+  package func commit(
+    _ mutations: [Mutation], request: WriteRequestID
+  ) async throws(RPCStatus) -> CommitResponse {
+    try await backend.commit(mutations, in: database, request: request)
+  }
+
   package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
     try await backend.documents(keys, in: database).documents
   }

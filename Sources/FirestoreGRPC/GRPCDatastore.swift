@@ -40,7 +40,14 @@ package final class GRPCDatastore: Datastore {
   // MARK: Single calls
 
   package func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
-    let request = WireWriter.message { $0.commitRequest(mutations, in: database) }
+    try await commit(mutations, request: nil)
+  }
+
+  /// - Parameter request: lets an embedded backend apply the commit once, however often it is sent.
+  package func commit(
+    _ mutations: [Mutation], request: WriteRequestID?
+  ) async throws(RPCStatus) -> CommitResponse {
+    let request = WireWriter.message { $0.commitRequest(mutations, in: database, request: request) }
     return try await unary(.commit, request) { reader throws(WireError) in try reader.commitResponse() }
   }
 

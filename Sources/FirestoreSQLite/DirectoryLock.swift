@@ -73,6 +73,14 @@ package struct DirectoryLock: ~Copyable {
     }
   }
 
+  /// The process that had the directory last, as far as its file "lock" tells. It may be gone.
+  package static func lastHolder(of directory: String) -> Int32? {
+    let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return holder(descriptor)
+  }
+
   private static func holder(_ descriptor: Int32) -> Int32? {
     var buffer = [UInt8](repeating: 0, count: 32)
     let count = pread(descriptor, &buffer, buffer.count, 0)

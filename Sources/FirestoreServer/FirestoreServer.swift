@@ -43,7 +43,7 @@ package struct FirestoreServer: Sendable {
     private static let reservedFiles = 64
 
     /// A server without files to open can do nothing, and asks for the next connection all the time.
-    fileprivate var connections: Int {
+    var connections: Int {
       var files = rlimit()
       guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
       return max(1, min(maximumConnections, Int(clamping: files.rlim_cur) - Self.reservedFiles))
@@ -55,7 +55,7 @@ package struct FirestoreServer: Sendable {
   /// How long calls may take to end when the server shuts down.
   private static let grace = Duration.milliseconds(200)
   /// One thread for all connections, and for what calls do. It lives as long as the process.
-  private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+  static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
   /// The thread of all connections. A backend that runs on it too answers without a change of thread, which is most of
   /// what a small call costs otherwise; while it reads or writes, connections wait.
@@ -138,18 +138,11 @@ package struct FirestoreServer: Sendable {
         FirestoreService(backend: backend), DeliveryTurn(loop), try configuration.tls?.context(),
         isLoopback: try configuration.isLoopback, on: loop)
       let connections = connections
-      let listener = try await ServerBootstrap(group: Self.loops)
-        .serverChannelOption(.backlog, value: 1_024)
-        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-        // Finds clients that are gone without having said so.
-        .childChannelOption(.socketOption(.so_keepalive), value: 1)
-        .childChannelInitializer { channel in
-          channel.eventLoop.makeCompletedFuture {
-            if connections.add(channel) { try pipeline.configure(channel) } else { try pipeline.refuse(channel) }
-          }
+      let listener = try await configuration.listen(on: loop) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          if connections.add(channel) { try pipeline.configure(channel) } else { try pipeline.refuse(channel) }
         }
-        .bind(host: configuration.host, port: configuration.port).get()
+      }
       await connections.accept(from: listener)
       return listener
     } catch { throw configuration.explain(error) }
@@ -157,7 +150,7 @@ package struct FirestoreServer: Sendable {
 }
 
 extension FirestoreServer.Configuration.TLS {
-  fileprivate func context() throws -> NIOSSLContext {
+  func context() throws -> NIOSSLContext {
     guard let chain = try? NIOSSLCertificate.fromPEMFile(certificate), !chain.isEmpty else {
       throw RPCStatus(.failedPrecondition, "\(certificate) is not a certificate in PEM.")
     }
@@ -186,7 +179,24 @@ extension FirestoreServer.Configuration {
     }
   }
 
-  fileprivate func explain(_ error: any Error) -> RPCStatus {
+  /// Accepts connections on the address.
+  /// - Throws: `RPCStatus` that says why it cannot be listened on.
+  func listen(
+    on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) async throws -> any Channel {
+    do {
+      return try await ServerBootstrap(group: loop)
+        .serverChannelOption(.backlog, value: 1_024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        // Finds clients that are gone without having said so.
+        .childChannelOption(.socketOption(.so_keepalive), value: 1)
+        .childChannelInitializer(initialize)
+        .bind(host: host, port: port).get()
+    } catch { throw explain(error) }
+  }
+
+  func explain(_ error: any Error) -> RPCStatus {
     switch error {
     case let status as RPCStatus: return status
     case is SocketAddressError, is SocketAddressError.UnknownHost:

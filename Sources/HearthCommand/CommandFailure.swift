@@ -46,10 +46,7 @@ extension CommandFailure {
   /// The embedded backend's data cannot be used.
   init(opening error: StoreError) {
     switch error.kind {
-    case .locked:
-      self.init(
-        .unavailable,
-        "\(error.message) To share it, run 'hearth serve' and give the other commands its address with --emulator.")
+    case .locked: self.init(.unavailable, error.message)
     case .notWritable, .notPrivate: self.init(.permissionDenied, error.message)
     case .newerSchema: self.init(.configuration, error.message)
     case .diskFull: self.init(.tryAgain, error.message)

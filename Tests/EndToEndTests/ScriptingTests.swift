@@ -130,12 +130,12 @@ extension EndToEndTests {
       #expect(output.contains("/c is that of") && output.contains("another cache directory"), "\(output)")
     }
 
-    @Test("Data that another hearth has open is not touched; the line names the way out")
+    @Test("Data that another process has open and does not share is not touched; the line names it")
     func locked() async throws {
       let holder = try LocalBackend(
         BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))
       let run = try await hearth("get", "a")
-      #expect(run.status == 69 && run.hasOneErrorLine && run.errors.contains("hearth serve"), "\(run.errors)")
+      #expect(run.status == 69 && run.hasOneErrorLine && run.errors.contains("process \(getpid())"), "\(run.errors)")
       withExtendedLifetime(holder) {}
     }
 

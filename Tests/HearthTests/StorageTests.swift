@@ -159,7 +159,8 @@ struct StorageTests {
     try await damaged.terminate()
   }
 
-  @Test("Data that is held elsewhere is an error of every call, with the holder and the ways out, until it is free")
+  @Test(
+    "Data that is held and not shared is an error of every call, with the holder and the ways out, until it is free")
   func heldElsewhere() async throws {
     let directory = folder.path
     let holder = LocalBackendHolder(directory + "/backend")
@@ -177,7 +178,7 @@ struct StorageTests {
     for (name, call) in calls {
       let error = await #expect(throws: FirestoreError.self, "\(name)") { try await call() }
       #expect(error?.code == .failedPrecondition)
-      for part in [directory, "process \(getpid())", "hearth serve", "FIRESTORE_EMULATOR_HOST", "another directory"] {
+      for part in [directory, "process \(getpid())", "another directory"] {
         #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
       }
     }
@@ -241,7 +242,7 @@ struct StorageTests {
   }
 }
 
-/// Holds a backend's directory as another process would.
+/// Holds a backend's directory as another process would that does not share it.
 private final class LocalBackendHolder {
   private var backend: LocalBackend?
 

@@ -46,6 +46,9 @@ package struct BackendConfiguration: Sendable {
 }
 
 extension LocalBackend {
+  /// Beside the data: the socket on which the process that has it open serves it to others.
+  package static let socketName = "hearth.sock"
+
   /// Whether a directory has data of a backend, in whatever state.
   package static func exists(in directory: String) -> Bool {
     DatabaseFiles(path: directory + "/" + BackendFile.name).exists

@@ -41,11 +41,12 @@ struct BackendFile: ~Copyable {
 
   static let name = "backend.sqlite3"
 
-  /// Locks a directory of backend data; what belongs there is this file's and, below it, caches.
+  /// Locks a directory of backend data; what belongs there is this file's and its socket and, below it, caches.
   static func hold(
     _ path: String, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
-    try StoreDirectory(path, called: "data directory", database: name, others: ["cache"], report: report)
+    try StoreDirectory(
+      path, called: "data directory", database: name, others: ["cache", LocalBackend.socketName], report: report)
   }
 
   /// Runs `body` on the connection.

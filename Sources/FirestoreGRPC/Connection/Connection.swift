@@ -71,7 +71,9 @@ final class Connection: Sendable {
 
   private func makeClient() throws -> Client {
     let target: any ResolvableTarget =
-      if endpoint.host.contains(":") {
+      if let socket = endpoint.socket {
+        .unixDomainSocket(path: socket, authority: "localhost")
+      } else if endpoint.host.contains(":") {
         .ipv6(address: endpoint.host, port: endpoint.port)
       } else if endpoint.isIPv4 {
         .ipv4(address: endpoint.host, port: endpoint.port)

@@ -12,11 +12,22 @@ package struct Endpoint: Hashable, Sendable {
   package var host: String
   package var port: Int
   package var security: Security
+  /// A socket of this machine, in place of host and port.
+  package private(set) var socket: String?
 
   package init(host: String, port: Int, security: Security) {
     self.host = host
     self.port = port
     self.security = security
+  }
+
+  /// A socket of this machine, whose permissions say who may use it.
+  /// - Parameters:
+  ///   - path: at most as long as an address may be (107 bytes).
+  ///   - name: what messages call it.
+  package init(socket path: String, called name: String) {
+    self.init(host: name, port: 0, security: .plaintext)
+    socket = path
   }
 
   /// Google's own.
@@ -78,6 +89,9 @@ package struct Endpoint: Hashable, Sendable {
 
   package var isTLS: Bool { security != .plaintext }
 
-  /// `HOST:PORT`, for people.
-  package var text: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+  /// `HOST:PORT`, or the name of a socket; for people.
+  package var text: String {
+    if socket != nil { return host }
+    return (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
+  }
 }

@@ -6,14 +6,20 @@ package struct CommitMessage: Sendable {
   package var database = ""
   package var writes: [WriteMessage] = []
   package var transaction: [UInt8] = []
+  /// Of a commit that its sender repeats when it does not hear the answer.
+  package var requestID: WriteRequestID?
 }
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.CommitRequest`.
-  package mutating func commitRequest(_ mutations: [Mutation], in database: DatabaseID) {
+  /// - Parameter request: lets an embedded backend apply the commit once, however often it comes.
+  package mutating func commitRequest(
+    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
+  ) {
     let names = DocumentNames(database)
     field(1, string: database.name)
     for mutation in mutations { field(2) { $0.mutation(mutation, names) } }
+    if let request { field(WriteRequestID.commitField, string: request.label) }
   }
 
   /// The content of a `google.firestore.v1.CommitResponse`.
@@ -50,6 +56,8 @@ extension WireReader {
       case (1, .lengthDelimited): request.database = try string()
       case (2, .lengthDelimited): request.writes.append(try writeMessage())
       case (3, .lengthDelimited): request.transaction = try byteArray()
+      case (WriteRequestID.commitField, .lengthDelimited):
+        request.requestID = WriteRequestID(label: try string(), sender: .stream)
       default: try skip(tag.type)
       }
     }

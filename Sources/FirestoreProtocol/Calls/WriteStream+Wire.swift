@@ -113,16 +113,20 @@ extension WireReader {
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
+  /// The field in which it stands in a `CommitRequest`, which has no labels. google.firestore.v1 has no such field:
+  /// other backends skip it.
+  static let commitField = 18_533
+
   /// Caches make ids of 8 or 16 bytes; nothing longer than this is one.
   private static let longestClientID = 64
 
   /// - Parameter label: `CLIENT-BATCH`, the client in hexadecimal.
-  package init?(label: String) {
+  package init?(label: String, sender: Sender = .cache) {
     let parts = label.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].utf8.count <= 2 * Self.longestClientID, let batch = Int64(parts[1]),
       let client = Hexadecimal.bytes(parts[0])
     else { return nil }
-    self.init(clientID: client, batchID: BatchID(batch))
+    self.init(clientID: client, batchID: BatchID(batch), sender: sender)
   }
 
   package var label: String { Hexadecimal.text(clientID) + "-\(batchID.rawValue)" }

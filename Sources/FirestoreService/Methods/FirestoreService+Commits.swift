@@ -23,7 +23,7 @@ extension FirestoreService {
     let (database, mutations) = try request.checked()
     let outcome =
       request.transaction.isEmpty
-      ? try backend.commit(mutations, in: database)
+      ? try backend.commit(mutations, in: database, request: request.requestID)
       : try backend.commit(mutations, in: database, transaction: request.transaction)
     return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
   }

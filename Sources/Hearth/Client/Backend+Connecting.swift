@@ -5,6 +5,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSQLite
+import FirestoreSharing
 import Synchronization
 
 /// A backend that a client uses.
@@ -28,7 +29,7 @@ extension Backend {
 extension ResolvedBackend {
   /// The way to one database of the backend, which is opened if it is not open yet.
   /// - Throws: what keeps every call from working, such as `failedPrecondition` for embedded data that another process
-  ///   has open.
+  ///   has open without sharing it.
   func open(for database: DatabaseID) throws(FirestoreError) -> OpenBackend {
     switch self {
     case .server(let server): return try Self.connect(to: server, database)
@@ -42,50 +43,28 @@ extension ResolvedBackend {
         datastore: InProcessDatastore(backend: backend, database: database),
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
-      let backend = try Self.opening { () throws(StoreError) in
-        try OpenBackends.durable(in: Backend.absolute(directory) + "/backend")
+      let data = try Self.opening { () throws(StoreError) in
+        try SharedData.open(Backend.absolute(directory) + "/backend")
       }
       return OpenBackend(
-        datastore: InProcessDatastore(backend: backend, database: database),
-        identity: .embedded(backend.instance, database))
+        datastore: data.datastore(for: database), identity: data.instance.map { .embedded($0, database) })
     }
   }
 
-  private static func opening(
-    _ open: () throws(StoreError) -> LocalBackend
-  ) throws(FirestoreError) -> LocalBackend {
+  private static func opening<Opened>(
+    _ open: () throws(StoreError) -> Opened
+  ) throws(FirestoreError) -> Opened {
     do throws(StoreError) {
       return try open()
     } catch {
-      let remedy =
-        error.kind == .locked
-        ? " To share it, run \"hearth serve\" in its place and set \(Backend.emulatorVariable) to its address." : ""
-      throw FirestoreError(FirestoreErrorCode(error.status.code), "The embedded backend: \(error.message)\(remedy)")
+      throw FirestoreError(FirestoreErrorCode(error.status.code), "The embedded backend: \(error.message)")
     }
   }
 }
 
-/// The embedded backends of this process that several apps share. A directory is opened once: it is locked.
+/// The backends in the memory of this process that several apps share.
 private enum OpenBackends {
-  private struct Weak {
-    weak var backend: LocalBackend?
-  }
-
-  private static let durable = Mutex<[String: Weak]>([:])
   private static let memory = Mutex<[String: LocalBackend]>([:])
-
-  /// Open as long as a client holds it. Opened under the lock: a second opening would find the directory locked.
-  static func durable(in directory: String) throws(StoreError) -> LocalBackend {
-    try durable.withLock { open -> Result<LocalBackend, StoreError> in
-      if let backend = open[directory]?.backend { return .success(backend) }
-      return Result { () throws(StoreError) in
-        let backend = try LocalBackend(
-          BackendConfiguration(location: .directory(directory), now: FirestoreModel.Timestamp.now))
-        open[directory] = Weak(backend: backend)
-        return backend
-      }
-    }.get()
-  }
 
   /// Open as long as the process: nothing else would keep its data between two clients.
   static func memory(named name: String) throws(StoreError) -> LocalBackend {

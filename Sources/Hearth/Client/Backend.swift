@@ -25,9 +25,11 @@ public struct Backend: Hashable, Sendable {
   public static var embedded: Backend { embedded(directory: StandardDirectories.data) }
 
   /// The embedded backend, durable in `backend` below a directory; the caches of its apps lie in `cache` beside it.
-  /// Both are made if need be. Apps of one process that name the same directory are clients of one backend. While
-  /// another process has it open (a dashboard, a command, `hearth serve`) every call fails with `failedPrecondition`,
-  /// which says who; the next call after it is closed works. To share it, run `hearth serve`.
+  /// Both are made if need be. All apps that name the same directory are clients of one backend, in one process or in
+  /// many: the first process (a dashboard, a command, `hearth serve`, another program) has the data open and serves it
+  /// to the others of its user on a socket beside it, and when that one ends, another takes its place within a second.
+  /// While a process has the data open that does not share it, such as `hearth repair`, every call fails with
+  /// `failedPrecondition`, which says who; the next call after it is closed works.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
   /// An embedded backend that lives in memory and is the app's own.

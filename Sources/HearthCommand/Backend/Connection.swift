@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Dashboard
 import FirestoreBackend
 import FirestoreGRPC
@@ -6,12 +7,13 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
+import FirestoreSharing
 import Foundation
 import Logging
 
 /// Which backend the options name; `Connection` opens it.
 enum BackendChoice: Hashable, Sendable {
-  /// Inside this process, in a folder that one process uses at a time; `nil` keeps the data in memory.
+  /// In a folder, which any number of processes use together; `nil` keeps the data in this process's memory.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
@@ -39,59 +41,73 @@ struct Connection: Sendable {
   let datastore: any Datastore
   /// Why the data is not where the user expects it.
   let problem: StorageNotice?
-  /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used.
+  /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used, and for data of
+  /// which nothing is known yet.
   let identity: CacheIdentity?
+  /// The data that this process shares with others; `nil` for data in memory, and for servers.
+  var data: SharedData?
 
   /// For commands: data that cannot be used is an error.
   static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
     switch choice {
-    case .embedded(let folder):
+    case .embedded(let folder?):
       do throws(StoreError) {
-        let backend = try openBackend(in: folder) { StandardError.write("hearth: \($0)") }
-        return Connection(backend, database, problem: nil)
+        let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.write("hearth: \($0)") }
+        return Connection(data, database)
       } catch {
         throw CommandFailure(opening: error)
       }
+    case .embedded(nil):
+      do throws(StoreError) { return try inMemory(database) } catch { throw CommandFailure(opening: error) }
     case .remote(let remote): return Connection(remote, database)
     }
   }
 
-  /// For the dashboard, which shows what it can: data that cannot be used is replaced by an empty backend in memory.
-  /// What else is to be said goes to the log.
+  /// For the dashboard, which shows what it can: data that cannot be used is replaced by an empty backend in memory, and
+  /// data that another process has, which does not answer, cannot be reached for now. What else is to be said goes to
+  /// the log.
   /// - Throws: `corrupt`: beside damaged data an empty backend would take the writes that wait for it.
   static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal
   ) throws(StoreError) -> Connection {
     switch choice {
-    case .embedded(let folder):
-      let problem: StorageNotice
+    case .embedded(let folder?):
       do throws(StoreError) {
-        let backend = try openBackend(in: folder, durability, pageCacheBytes: 4 << 20) { Logger(label: "backend").warning("\($0)") }
-        return Connection(backend, database, problem: nil)
-      } catch  where folder != nil && error.kind != .corrupt {
-        problem = StorageNotice(backend: error)
+        let data = try SharedData.open(folder, durability: durability, pageCacheBytes: 4 << 20, as: ProgramName.ofProcess, waits: true
+        ) {
+          Logger(label: "backend").warning("\($0)")
+        }
+        return Connection(data, database)
+      } catch  where error.kind != .corrupt {
+        return try inMemory(database, inPlaceOf: StorageNotice(backend: error))
       }
-      return Connection(try openBackend(in: nil), database, problem: problem, isStandIn: true)
+    case .embedded(nil): return try inMemory(database)
     case .remote(let remote): return Connection(remote, database)
     }
   }
 
-  private static func openBackend(
-    in folder: String?, _ durability: BackendConfiguration.Durability = .normal,
-    pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes,
-    report: @escaping @Sendable (String) -> Void = { _ in }
-  ) throws(StoreError) -> LocalBackend {
-    var configuration = BackendConfiguration(
-      location: folder.map { .directory($0) } ?? .memory, durability: durability, now: { .now }, report: report)
-    configuration.pageCacheBytes = pageCacheBytes
-    return try LocalBackend(configuration)
+  /// - Parameter problem: of the data in whose place this is.
+  private static func inMemory(
+    _ database: DatabaseID, inPlaceOf problem: StorageNotice? = nil
+  ) throws(StoreError) -> Connection {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+    return Connection(
+      database: database, datastore: InProcessDatastore(backend: backend, database: database), problem: problem,
+      identity: problem == nil ? .embedded(backend.instance, database) : nil)
   }
 
-  private init(_ backend: LocalBackend, _ database: DatabaseID, problem: StorageNotice?, isStandIn: Bool = false) {
-    identity = isStandIn ? nil : .embedded(backend.instance, database)
-    self.database = database
-    datastore = InProcessDatastore(backend: backend, database: database)
-    self.problem = problem
+  private init(_ data: SharedData, _ database: DatabaseID) {
+    self.init(
+      database: database, datastore: data.datastore(for: database), problem: nil,
+      identity: data.instance.map { .embedded($0, database) }, data: data)
+  }
+
+  private init(
+    database: DatabaseID, datastore: any Datastore, problem: StorageNotice?, identity: CacheIdentity?,
+    data: SharedData? = nil
+  ) {
+    (self.database, self.datastore, self.problem, self.identity) = (database, datastore, problem, identity)
+    self.data = data
   }
 
   /// Nothing is opened here: what is wrong with address or credentials is the answer to the first call.
@@ -120,4 +136,15 @@ struct Connection: Sendable {
         host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
     }
   }
+}
+
+/// What other processes that use the same data see of this one.
+enum ProgramName {
+  /// `hearth` with its command; for the tests, the name of their program.
+  static let ofProcess: String = {
+    guard SharedData.processName == "hearth" else { return SharedData.processName }
+    let commands = HearthCommand.configuration.subcommands.map { $0.configuration.commandName }
+    let first = CommandLine.arguments.dropFirst().first ?? ""
+    return "hearth " + (commands.contains(first) ? first : "dashboard")
+  }()
 }

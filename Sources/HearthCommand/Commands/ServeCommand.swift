@@ -2,9 +2,11 @@
 import ArgumentParser
 import Dispatch
 import FirestoreBackend
+import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 import FirestoreServer
+import FirestoreSharing
 import Foundation
 import Glibc
 
@@ -19,7 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
       port, GET / says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database, or \
       with the path of a collection or document behind it removes that with all below it. There are no security rules: \
       with a --host that others reach, whoever does may read and write, and connections are held to the usual limits \
-      against floods. A --tls-key of yours must be yours alone (chmod 600). SIGTERM and SIGINT end it when running \
+      against floods. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
+      next when it ends. A --tls-key of yours must be yours alone (chmod 600). SIGTERM and SIGINT end it when running \
       requests are done.
       """)
 
@@ -59,25 +62,36 @@ struct ServeCommand: AsyncParsableCommand {
 
   func run() async throws {
     let directory = data ?? Paths.ofProcess.data + "/backend"
-    let location: BackendConfiguration.Location = inMemory ? .memory : .directory(directory)
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
+    let tls = tlsCert.flatMap { certificate in
+      tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
+    }
+    let configuration = FirestoreServer.Configuration(
+      host: host, port: port, tls: tls, maximumConnections: maxConnections)
     do {
-      let backend = try LocalBackend(
-        BackendConfiguration(
-          location: location, durability: sync, now: { .now }, report: { StandardError.write("hearth: \($0)") }),
-        on: FirestoreServer.executor, pause: FirestoreServer.pause)
-      let tls = tlsCert.flatMap { certificate in
-        tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
-      }
-      let configuration = FirestoreServer.Configuration(
-        host: host, port: port, tls: tls, maximumConnections: maxConnections)
+      let source =
+        inMemory
+        ? PortSource.memory(
+          try LocalBackend(
+            BackendConfiguration(location: .memory, now: { .now }), on: FirestoreServer.executor,
+            pause: FirestoreServer.pause))
+        : PortSource.shared(
+          try SharedData.open(directory, durability: sync, as: ProgramName.ofProcess, pausesForPort: true) {
+            StandardError.write("hearth: \($0)")
+          })
       // A host that is not known is told of when it is listened on.
       if let isLoopback = try? configuration.isLoopback, !isLoopback {
         StandardError.write(
           "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything.")
       }
+      if case .shared(let data) = source, case .attached(let owner) = data.company.standing {
+        let isWeaker = sync == .full && data.durability != .full
+        StandardError.write(
+          "hearth: \(owner) has the data open; this port leads there"
+            + (isWeaker ? ", where a commit does not wait for the disk as --sync full asks." : "."))
+      }
       let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
-      try await serve(with: FirestoreServer(configuration, backend: backend), place: place)
+      try await serve(source, at: configuration, place: place)
     } catch let error as StoreError {
       throw CommandFailure(opening: error)
     } catch let error as RPCStatus {
@@ -86,36 +100,29 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   /// - Parameter place: where the data is.
-  private func serve(with server: FirestoreServer, place: String) async throws {
-    let (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  private func serve(
+    _ source: PortSource, at configuration: FirestoreServer.Configuration, place: String
+  ) async throws {
+    let stop = StopSignal()
     let sources = [SIGTERM, SIGINT].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
-      source.setEventHandler { stop.yield() }
+      source.setEventHandler { stop.stop() }
       source.resume()
       return source
     }
     defer { for source in sources { source.cancel() } }
     let (host, isSecure) = (host, tlsCert != nil)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask {
-        try await server.run { port in
-          let address = ServedAddress(host: host, port: port)
-          let text = """
-            Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.
-            Data: \(place)
-            \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")
+    try await ServedPort(configuration, source).run(until: stop) { port in
+      let address = ServedAddress(host: host, port: port)
+      let text = """
+        Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.
+        Data: \(place)
+        \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")
 
-            """
-          // A script that waits for the first line has it at once; without a reader the server serves all the same.
-          try? OutputFile.print(text)
-        }
-      }
-      group.addTask {
-        for await _ in stops { await server.shutDown() }
-      }
-      _ = try await group.next()
-      group.cancelAll()
+        """
+      // A script that waits for the first line has it at once; without a reader the server serves all the same.
+      try? OutputFile.print(text)
     }
   }
 }

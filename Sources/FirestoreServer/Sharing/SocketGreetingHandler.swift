@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+
+/// Tells by its first byte what a connection on the data's socket is for.
+///
+/// ```
+/// P  the preface of HTTP/2 ──► calls of a process on this machine
+/// R  and then the preface  ──► calls that another process relays from a port that others reach
+/// h  hearth …              ──► who comes, and hears who is here
+/// ```
+final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
+  typealias InboundIn = ByteBuffer
+  typealias InboundOut = ByteBuffer
+
+  struct Kinds: Sendable {
+    let local: ConnectionPipeline
+    let relayed: ConnectionPipeline
+    let attendance: Attendance
+  }
+
+  /// What a relay of calls from a port that others reach says first.
+  static let relayed = UInt8(ascii: "R")
+
+  /// How long a peer may take to say anything.
+  private static let patience = TimeAmount.seconds(10)
+
+  private let kinds: Kinds
+  private let process: Int32
+  private var deadline: Scheduled<Void>?
+
+  init(_ kinds: Kinds, process: Int32) {
+    self.kinds = kinds
+    self.process = process
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    let channel = context.channel
+    deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+  }
+
+  func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    var bytes = unwrapInboundIn(data)
+    guard let first = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return }
+    do {
+      switch first {
+      case UInt8(ascii: "h"):
+        try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
+      case Self.relayed:
+        bytes.moveReaderIndex(forwardBy: 1)
+        try kinds.relayed.configure(context.channel)
+      default: try kinds.local.configure(context.channel)
+      }
+    } catch { return context.close(promise: nil) }
+    if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }
+    context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+}

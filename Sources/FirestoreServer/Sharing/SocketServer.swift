@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreClientState
+import FirestoreService
+import Glibc
+import NIOCore
+import NIOPosix
+
+/// Serves the embedded backend to the other processes of its user on a socket of this machine: google.firestore.v1 over
+/// gRPC, and who is attached (`SharingLine`).
+package final class SocketServer: Sendable {
+  private struct State {
+    var listener: (any Channel)?
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var beat: RepeatedTask?
+    var isClosed = false
+  }
+
+  /// As `FirestoreServer`'s.
+  private static let heartbeatInterval = TimeAmount.seconds(30)
+  private static let maximumConnections = 1_000
+
+  private let loop = FirestoreServer.loops.next()
+  private let attendance: Attendance
+  private let state: NIOLoopBoundBox<State>
+
+  /// Begins to serve, until `close`.
+  /// - Parameters:
+  ///   - descriptor: a socket on which connections are listened for; it is this server's from now on.
+  ///   - backend: runs on `FirestoreServer.executor`.
+  ///   - onChange: called with all that are attached, on the thread of the connections.
+  package init(
+    listening descriptor: CInt, backend: LocalBackend, welcome: SharingLine.Welcome,
+    onChange: @escaping @Sendable ([DataMember]) -> Void
+  ) {
+    precondition(backend.executor === FirestoreServer.executor, "The backend does not run on the server's executor.")
+    attendance = Attendance(welcome, on: loop, onChange: onChange)
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+    listen(descriptor, backend)
+  }
+
+  private func listen(_ descriptor: CInt, _ backend: LocalBackend) {
+    let (loop, attendance, state) = (loop, attendance, state)
+    let service = FirestoreService(backend: backend)
+    let turn = DeliveryTurn(loop)
+    let pipelines = [true, false].map { isLoopback in
+      ConnectionPipeline(service, turn, nil, isLoopback: isLoopback, on: loop)
+    }
+    let kinds = SocketGreetingHandler.Kinds(local: pipelines[0], relayed: pipelines[1], attendance: attendance)
+    let listening = ServerBootstrap(group: loop)
+      .childChannelInitializer { channel in
+        PeerCredentials.of(channel).flatMapThrowing { peer in
+          guard peer.isTrusted, state.value.channels.count < Self.maximumConnections, !state.value.isClosed else {
+            throw ChannelError.ioOnClosedChannel
+          }
+          let id = ObjectIdentifier(channel)
+          state.value.channels[id] = channel
+          channel.closeFuture.assumeIsolated().whenComplete { _ in state.value.channels[id] = nil }
+          try channel.pipeline.syncOperations.addHandler(SocketGreetingHandler(kinds, process: peer.process))
+        }
+      }
+      .withBoundSocket(descriptor)
+    listening.whenSuccess { listener in
+      loop.execute {
+        state.value.listener = listener
+        if state.value.isClosed { return listener.close(promise: nil) }
+        state.value.beat = loop.scheduleRepeatedTask(
+          initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
+        ) { [weak backend] _ in
+          // Only clients elsewhere have to be told that this process lives.
+          guard let backend, !attendance.isEmpty else { return }
+          Task { await backend.heartbeat() }
+        }
+      }
+    }
+  }
+
+  /// Accepts nobody any more and ends all connections; the backend is let go with the last. Returns at once.
+  package func close() {
+    let state = state
+    loop.execute {
+      state.value.isClosed = true
+      state.value.beat?.cancel()
+      state.value.beat = nil
+      state.value.listener?.close(promise: nil)
+      state.value.listener = nil
+      for channel in state.value.channels.values { channel.close(promise: nil) }
+    }
+  }
+}
+
+/// Who is at the other end of a socket of this machine, as the system says.
+private struct PeerCredentials: Sendable {
+  var process: Int32 = 0
+  var user: UInt32 = .max
+  var group: UInt32 = .max
+
+  /// This user's, or root's, who may do everything anyway.
+  var isTrusted: Bool { user == geteuid() || user == 0 || geteuid() == 0 }
+
+  static func of(_ channel: any Channel) -> EventLoopFuture<PeerCredentials> {
+    guard let options = channel as? any SocketOptionProvider else {
+      return channel.eventLoop.makeSucceededFuture(PeerCredentials())
+    }
+    return options.unsafeGetSocketOption(level: .socket, name: NIOBSDSocket.Option(rawValue: SO_PEERCRED))
+  }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreServer
+
+extension DataKeeper {
+  /// What a thread needs that stays attached.
+  struct Attached: Sendable {
+    fileprivate let welcome: SharingLine.Welcome
+    fileprivate let line: OwnerLine
+    fileprivate let socket: DataSocket
+    fileprivate var attachment: Attachment
+    /// What came behind the welcome.
+    fileprivate var received: [UInt8]
+  }
+
+  /// How often the owner is asked for a sign of life, and how long one that is not stopped may take to give it: it may
+  /// be in the middle of something long. In milliseconds.
+  private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
+
+  /// - Returns: `nil` if the data is not wanted any more.
+  func attach(
+    _ welcome: SharingLine.Welcome, _ line: OwnerLine, _ received: [UInt8], _ socket: DataSocket?
+  ) -> Attached? {
+    guard let socket else { return nil }
+    let attachment = Attachment(welcome, over: socket)
+    let isWanted = change { state in
+      state.way = .attached(attachment)
+      state.reason = nil
+      state.generation += 1
+      state.line = line
+    }
+    if !isWanted { return nil }
+    return Attached(welcome: welcome, line: line, socket: socket, attachment: attachment, received: received)
+  }
+
+  /// Attached until the owner is gone, or this process lets the data go. While the owner does not answer there is no
+  /// way, and its calls have ended. Blocks.
+  func stay(_ attached: Attached) {
+    var attached = attached
+    let (owner, line) = (attached.welcome.owner, attached.line)
+    var asked: ContinuousClock.Instant?
+    defer { detach(attached.attachment) }
+    while true {
+      switch line.next(&attached.received, within: asked == nil ? Self.interval : Self.stopPatience) {
+      case .end: return
+      case .line(let news):
+        asked = nil
+        if attached.attachment.isOver {
+          guard let again = attach(attached.welcome, line, attached.received, attached.socket) else { return }
+          attached = again
+        }
+        if case .here(let members) = news {
+          change { $0.others = members.filter { $0.process != self.member.process && $0 != owner } }
+        }
+      case .silence:
+        if attached.attachment.isOver { continue }
+        guard let since = asked else {
+          asked = .now
+          if !line.send(.question) { return }
+          continue
+        }
+        let isLong = ContinuousClock.now - since > .milliseconds(Int(Self.patience))
+        if isLong || ProcessState.isStopped(owner.process) { suspend(attached.attachment) }
+      }
+    }
+  }
+
+  private func detach(_ attachment: Attachment) {
+    attachment.end()
+    change { state in
+      state.way = nil
+      state.reason = nil
+      state.generation += 1
+      state.line = nil
+      state.others = []
+    }
+  }
+
+  /// The owner does not answer: its calls end, with the reason.
+  private func suspend(_ attachment: Attachment) {
+    attachment.end()
+    change { state in
+      state.way = nil
+      state.reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
+      state.generation += 1
+    }
+  }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreServer
+import Synchronization
+
+/// Keeps a way to the data of a directory: has it open, or is attached to the process that has.
+///
+/// ```
+///            ┌──────────── the lock is free ───────────► own: serves the socket, to the end
+/// searching ─┤                                                 ▲
+///     ▲      └── a welcome on the socket ──► attached          │ the lock is free
+///     └───────────── the owner is gone ─────────┴──────────────┘
+/// ```
+/// Who holds the directory's lock owns the data. The system drops the lock, and ends the connections, of a process that
+/// ends in whatever way; then each of the others tries for both at once, and one of them has the lock.
+final class DataKeeper: Sendable {
+  enum Way: Sendable {
+    case own(LocalBackend)
+    case attached(Attachment)
+  }
+
+  struct State {
+    var way: Way?
+    /// Why there has been no way for longer than it takes to change hands.
+    var reason: RPCStatus?
+    /// Of the way and the reason.
+    var generation = 0
+    var server: SocketServer?
+    var line: OwnerLine?
+    var others: [DataMember] = []
+    var isClosed = false
+    var observers: [Int: AsyncStream<Void>.Continuation] = [:]
+    var lastObserver = 0
+  }
+
+  let directory: String
+  let member: DataMember
+  let configuration: BackendConfiguration
+  let pausesForPort: Bool
+  let state = Mutex(State())
+  /// Blocks while this process is attached.
+  private let queue = DispatchQueue(label: "shared-data")
+
+  init(_ directory: String, _ configuration: BackendConfiguration, as member: DataMember, pausesForPort: Bool) {
+    self.directory = directory
+    self.configuration = configuration
+    self.member = member
+    self.pausesForPort = pausesForPort
+  }
+
+  /// Goes on as attached, or searching, on a thread of its own.
+  func start(_ attached: Attached?, from search: DataSearch) {
+    queue.async {
+      if let attached { self.stay(attached) }
+      self.keep(search)
+    }
+  }
+
+  /// Lets the data go, and all that is attached through this process.
+  func close() {
+    let (way, server, line, observers) = state.withLock { state in
+      state.isClosed = true
+      defer { (state.way, state.server, state.line, state.observers) = (nil, nil, nil, [:]) }
+      return (state.way, state.server, state.line, Array(state.observers.values))
+    }
+    // Who looks for the socket while the lock is still held finds nobody.
+    if server != nil { try? DataSocket(in: directory).remove() }
+    server?.close()
+    if case .attached(let attachment)? = way { attachment.end() }
+    line?.cut()
+    for observer in observers { observer.finish() }
+  }
+
+  /// - Returns: false if the data is not wanted any more.
+  @discardableResult func change(_ body: (inout State) -> Void) -> Bool {
+    let observers = state.withLock { state -> [AsyncStream<Void>.Continuation]? in
+      if state.isClosed { return nil }
+      body(&state)
+      return Array(state.observers.values)
+    }
+    for observer in observers ?? [] { observer.yield() }
+    return observers != nil
+  }
+
+  /// Wakes once now and after each change; ends when the data is let go.
+  func changes() -> AsyncStream<Void> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    let id = state.withLock { state -> Int? in
+      if state.isClosed { return nil }
+      state.lastObserver += 1
+      state.observers[state.lastObserver] = continuation
+      return state.lastObserver
+    }
+    guard let id else {
+      continuation.finish()
+      return stream
+    }
+    continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.observers.removeValue(forKey: id) } }
+    continuation.yield()
+    return stream
+  }
+
+  /// The way there is, or the next that comes.
+  /// - Parameter known: the generation of a reason that the caller has told before and does not want again.
+  /// - Throws: why there is none; `cancelled`.
+  func way(knowing known: Int? = nil) async throws(RPCStatus) -> Way {
+    if let way = state.withLock({ $0.way }) { return way }
+    for await _ in changes() {
+      let (way, reason, generation) = state.withLock { ($0.way, $0.reason, $0.generation) }
+      if let way { return way }
+      if let reason, generation != known { throw reason }
+    }
+    throw Task.isCancelled
+      ? RPCStatus(.cancelled, "The call was cancelled.") : RPCStatus(.unavailable, "The data was closed.")
+  }
+
+  var company: DataCompany {
+    state.withLock { state in
+      switch state.way {
+      case .own: DataCompany(.owner, others: state.others)
+      case .attached(let attachment): DataCompany(.attached(to: attachment.owner), others: state.others)
+      case nil:
+        DataCompany(.unreachable(state.reason?.message ?? "The process that had the data open is gone."))
+      }
+    }
+  }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreServer
+import Glibc
+import Synchronization
+
+/// One search for a way to the data, by the thread that searches.
+struct DataSearch {
+  enum Find {
+    case own(LocalBackend)
+    case attached(SharingLine.Welcome, OwnerLine, received: [UInt8])
+    /// The data is held, and nobody answers on its socket yet.
+    case nobody(StoreError)
+    /// Somebody accepts and says nothing, or has yet to.
+    case silent(OwnerLine, StoreError)
+    case failed(StoreError)
+  }
+
+  /// How long a welcome is waited for before its owner counts as one who does not answer.
+  static let patience: CInt = 1_500
+
+  private(set) var socket: DataSocket?
+
+  /// Tries for the lock and then for the socket.
+  mutating func attempt(_ keeper: DataKeeper) -> Find {
+    let held: StoreError
+    do throws(StoreError) {
+      return .own(try keeper.open())
+    } catch {
+      guard error.kind == .locked else { return .failed(error) }
+      held = error
+    }
+    do throws(StoreError) {
+      if socket == nil { socket = try DataSocket(in: keeper.directory) }
+    } catch { return .failed(error) }
+    switch socket?.connect() {
+    case nil, .nobody: return .nobody(held)
+    case .stranger(let user):
+      return .failed(
+        StoreError(
+          .notPrivate,
+          "The data directory \(keeper.directory) is served by a process of another user (\(user)). Choose another one."
+        ))
+    case .connected(let descriptor): return greet(OwnerLine(descriptor), held, keeper)
+    }
+  }
+
+  private func greet(_ line: OwnerLine, _ held: StoreError, _ keeper: DataKeeper) -> Find {
+    guard line.send(.hello(version: SharingLine.version, keeper.member)) else { return .nobody(held) }
+    return welcome(on: line, within: Self.patience, held, keeper)
+  }
+
+  /// - Parameter milliseconds: negative to wait for good.
+  func welcome(on line: OwnerLine, within milliseconds: CInt, _ held: StoreError, _ keeper: DataKeeper) -> Find {
+    var received: [UInt8] = []
+    switch line.next(&received, within: milliseconds) {
+    case .line(.welcome(let welcome)) where welcome.version == SharingLine.version:
+      return .attached(welcome, line, received: received)
+    case .line(.welcome(let welcome)):
+      return .failed(
+        StoreError(
+          .locked,
+          "\(welcome.owner) has the data open, and is of a version of Hearth that shares data in another way "
+            + "(\(welcome.version), not \(SharingLine.version)). Use the same version, or end that process."))
+    case .line(.refusal(let reason)): return .failed(StoreError(.locked, reason))
+    case .silence: return .silent(line, held)
+    case .line, .end: return .nobody(held)
+    }
+  }
+}
+
+extension DataKeeper {
+  /// Opens the data, which locks it, and serves it.
+  /// - Throws: `locked` when another process has it.
+  func open() throws(StoreError) -> LocalBackend {
+    let backend = try LocalBackend(
+      configuration, on: FirestoreServer.executor,
+      pause: { [weak self, pausesForPort] in
+        // Nobody is on a connection who would have to wait.
+        let hasGuests = self?.state.withLock { !$0.others.isEmpty } ?? false
+        if pausesForPort || hasGuests { await FirestoreServer.pause() } else { await Task.yield() }
+      })
+    var server: SocketServer?
+    do throws(StoreError) {
+      let descriptor = try DataSocket(in: directory).listen()
+      let welcome = SharingLine.Welcome(
+        instance: backend.instance, durability: configuration.durability, owner: member)
+      server = SocketServer(listening: descriptor, backend: backend, welcome: welcome) { [weak self] members in
+        self?.change { $0.others = members }
+      }
+    } catch {
+      // This process can use the data all the same.
+      configuration.report(error.message)
+    }
+    let isWanted = change { state in
+      state.way = .own(backend)
+      state.reason = nil
+      state.generation += 1
+      state.server = server
+      state.others = []
+    }
+    if !isWanted { server?.close() }
+    return backend
+  }
+
+  /// Has a way, or looks for one, until this process has the data itself or lets it go. Blocks.
+  func keep(_ search: DataSearch) {
+    var search = search
+    var failures = 0
+    var began = ContinuousClock.now
+    while state.withLock({ !$0.isClosed }) {
+      switch search.attempt(self) {
+      case .own: return
+      case .attached(let welcome, let line, let received):
+        if let attached = attach(welcome, line, received, search.socket) { stay(attached) }
+        began = .now
+      case .silent(let line, let held):
+        // The same connection brings the welcome when the owner goes on, and its end when it is gone.
+        state.withLock { $0.line = $0.isClosed ? nil : line }
+        if state.withLock({ $0.isClosed }) { return }
+        tell(DataKeeper.silence(of: DirectoryLock.lastHolder(of: directory).map { .init(process: $0, name: "") }))
+        if case .attached(let welcome, let line, let received) = search.welcome(on: line, within: -1, held, self),
+          let attached = attach(welcome, line, received, search.socket)
+        {
+          stay(attached)
+        }
+        began = .now
+      case .nobody(let held):
+        let isLong = ContinuousClock.now - began > .milliseconds(Int(DataSearch.patience))
+        if isLong { tell(held) }
+        usleep(isLong ? 100_000 : 10_000)
+        continue
+      case .failed(let error):
+        tell(error)
+        failures += 1
+        // Damage, a full disk or another version: soon at first, since what is wrong may be mended.
+        usleep(UInt32(min(failures, 20)) * 50_000)
+        continue
+      }
+      failures = 0
+    }
+  }
+
+  /// Says why there is no way, once.
+  private func tell(_ error: StoreError) {
+    let status = RPCStatus(.unavailable, error.message)
+    if state.withLock({ $0.reason == status }) { return }
+    change { state in
+      state.reason = status
+      state.generation += 1
+    }
+  }
+
+  /// - Parameter owner: as far as it is known.
+  static func silence(of owner: DataMember?) -> StoreError {
+    guard let owner else { return StoreError(.locked, "The process that has the data open does not answer.") }
+    let name = owner.name.isEmpty ? "Process \(owner.process)" : "Process \(owner.process) (\(owner.name))"
+    return ProcessState.isStopped(owner.process)
+      ? StoreError(
+        .locked,
+        "\(name), which has the data open, is stopped. Continue it with 'kill -CONT \(owner.process)', or end it.")
+      : StoreError(.locked, "\(name), which has the data open, does not answer. Wait for it, or end it.")
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests {
+  /// Processes that use one data directory together.
+  @Suite(.serialized) struct SharedDataTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String...) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, surroundings)
+    }
+
+    private func watch() throws -> ChildProcess {
+      try ChildProcess(
+        [Surroundings.hearth, "watch", "c", "--json", "-q"], environment: surroundings.environment, streams: .pipes)
+    }
+
+    /// Who has the data open.
+    private var owner: pid_t? {
+      (try? String(contentsOfFile: surroundings.backend + "/lock", encoding: .utf8))
+        .flatMap { pid_t($0.prefix { $0.isNumber }) }
+    }
+
+    @Test("Owners that are killed lose no accepted write and apply none twice; who watches sees all of them")
+    func takeovers() async throws {
+      #expect(try await hearth("set", "c/total", "{\"n\": 0}").status == 0)
+      var watchers: [ChildProcess] = []
+      var accepted = 0
+      for round in 0..<(Waiting.isFull ? 50 : 5) {
+        while watchers.count < 3 {
+          let watcher = try watch()
+          try await watcher.shows("\"n\": \(accepted)")
+          watchers.append(watcher)
+        }
+        async let first = hearth("update", "c/total", "n={\"$increment\": 1}")
+        async let second = hearth("update", "c/total", "n={\"$increment\": 1}")
+        async let third = hearth("update", "c/total", "n={\"$increment\": 1}")
+        // When the first is applied, the others are on their way.
+        try await watchers[0].shows("\"n\": \(accepted + 1)")
+        let holder = owner
+        let victim = try #require(watchers.first { $0.id == holder }, "round \(round)")
+        kill(victim.id, SIGKILL)
+        #expect(try await victim.exitStatus() == 128 + SIGKILL)
+        watchers.removeAll { $0 === victim }
+        for run in try await [first, second, third] { #expect(run.status == 0, "\(run.errors)") }
+        accepted += 3
+        for watcher in watchers { try await watcher.shows("\"n\": \(accepted)") }
+      }
+      let stored = try await hearth("get", "c/total", "--json")
+      #expect(stored.output.contains("\"n\": \(accepted)}"), "\(stored.output)")
+    }
+
+    @Test("A stopped owner is named, with the way to continue it; when it goes on, so do the others")
+    func stopped() async throws {
+      #expect(try await hearth("set", "c/a", "{}").status == 0)
+      let first = try watch()
+      _ = try await first.line()
+      kill(first.id, SIGSTOP)
+      let run = try await hearth("get", "c/a")
+      #expect(run.status == 69 && run.hasOneErrorLine, "\(run.errors)")
+      #expect(
+        run.errors.contains("Process \(first.id)") && run.errors.contains("kill -CONT \(first.id)"), "\(run.errors)")
+      kill(first.id, SIGCONT)
+      #expect(try await hearth("get", "c/a").status == 0)
+    }
+
+    @Test("A port serves beside a watcher that has the data open, and goes on when that is killed")
+    func port() async throws {
+      #expect(try await hearth("set", "c/a", "{}").status == 0)
+      let first = try watch()
+      _ = try await first.line()
+      let server = try await ServeProcess(surroundings, [])
+      let before = try await hearth("set", "c/b", "{}", "--emulator", server.address)
+      #expect(before.status == 0, "\(before.errors)")
+      #expect(try await first.line().contains("c/b"))
+      kill(first.id, SIGKILL)
+      #expect(try await first.exitStatus() == 128 + SIGKILL)
+      // Connections may find the port closed while it passes from one to the other.
+      var after = try await hearth("set", "c/c", "{}", "--emulator", server.address)
+      for _ in 0..<10 where after.status != 0 {
+        after = try await hearth("set", "c/c", "{}", "--emulator", server.address)
+      }
+      #expect(after.status == 0, "\(after.errors)")
+      #expect(try await hearth("get", "c").output.contains("c/c"))
+    }
+  }
+}
+
+extension ChildProcess {
+  /// Reads lines until one holds a text.
+  fileprivate func shows(_ text: String) async throws {
+    while try await !line().contains(text) {}
+  }
+}

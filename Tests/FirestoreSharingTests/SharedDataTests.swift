@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreGRPC
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FirestoreSharing
+
+@Suite("Data that several use together", .timeLimit(.minutes(5)))
+struct SharedDataTests {
+  @Test("The second to open data is attached: both read and write the same, and each knows of the other")
+  func attaches() async throws {
+    let folder = try Folder()
+    let first = try SharedData.open(folder.path, as: "first")
+    let second = try SharedData.open(try folder.alias(), as: "second")
+
+    #expect(first.company.standing == .owner)
+    #expect(second.company.standing == .attached(to: DataMember(process: getpid(), name: "first")))
+    #expect(second.instance == first.instance && first.instance?.isEmpty == false)
+    await first.wait { $0.others == [DataMember(process: getpid(), name: "second")] }
+    let (own, attached) = (first.datastore(for: database), second.datastore(for: database))
+    _ = try await own.commit([increment("c/a")])
+    _ = try await attached.commit([increment("c/a")])
+    #expect(try await own.count("c/a") == .integer(2))
+    #expect(try await attached.count("c/a") == .integer(2))
+    #expect(try await attached.listCollectionIDs(below: .root) == ["c"])
+  }
+
+  @Test("Who is attached has the data itself when the owner lets it go, and nothing is lost")
+  func takesOver() async throws {
+    let folder = try Folder()
+    var first: SharedData? = try SharedData.open(folder.path)
+    let second = try SharedData.open(try folder.alias("second"))
+    let third = try SharedData.open(try folder.alias("third"))
+    let stores = [second, third].map { $0.datastore(for: database) }
+    _ = try await stores[0].commit([increment("c/a")])
+    first = nil
+    #expect(first == nil)
+    // Each is made again of the next owner.
+    for store in stores { _ = try await store.commit([increment("c/a")]) }
+    for store in stores { #expect(try await store.count("c/a") == .integer(3)) }
+    await second.wait { $0.standing == .owner || third.company.standing == .owner }
+  }
+
+  @Test("Two apps of one process that name one directory open it once")
+  func oneProcess() throws {
+    let folder = try Folder()
+    let first = try SharedData.open(folder.path)
+    #expect(try SharedData.open(folder.path + "/../data/") === first)
+  }
+
+  @Test("A commit that comes again under its name, for want of an answer, is applied once")
+  func named() async throws {
+    let folder = try Folder()
+    let data = try SharedData.open(folder.path)
+    let remote = GRPCDatastore(
+      Endpoint(socket: folder.socket, called: "the owner"), database: database, credentials: .emulatorOwner)
+    let name = WriteRequestID(clientID: [1, 2, 3], batchID: BatchID(1), sender: .stream)
+    let answers = [
+      try await remote.commit([increment("c/a")], request: name),
+      try await remote.commit([increment("c/a")], request: name),
+    ]
+    #expect(answers[0].commitTime == answers[1].commitTime)
+    #expect(try await data.datastore(for: database).count("c/a") == .integer(1))
+    await remote.close()
+  }
+
+  @Test("The path of a directory may be longer than the address of a socket")
+  func longPath() async throws {
+    let folder = try Folder(String(repeating: "d", count: 120) + "/" + String(repeating: "e", count: 120))
+    let first = try SharedData.open(folder.path)
+    let second = try SharedData.open(try folder.alias(String(repeating: "f", count: 120)))
+    #expect(first.company.standing == .owner && second.company.standing != .owner)
+    _ = try await second.datastore(for: database).commit([increment("c/a")])
+    #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+import FirestoreServer
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import FirestoreSharing
+
+@Suite("The socket beside the data", .timeLimit(.minutes(5)))
+struct SocketTests {
+  private func mode(_ path: String) -> mode_t {
+    var information = stat()
+    return lstat(path, &information) == 0 ? information.st_mode & 0o7777 : 0
+  }
+
+  @Test("It is its user's alone, and gone when the data is let go")
+  func isPrivate() throws {
+    let folder = try Folder()
+    var data: SharedData? = try SharedData.open(folder.path)
+    #expect(mode(folder.path) == 0o700 && mode(folder.socket) == 0o600)
+    data = nil
+    #expect(data == nil && access(folder.socket, F_OK) != 0)
+  }
+
+  @Test("One that a killed process left behind is replaced")
+  func stale() async throws {
+    let folder = try Folder()
+    close(try DataSocket(in: folder.path).listen())
+    #expect(access(folder.socket, F_OK) == 0)
+    let first = try SharedData.open(folder.path)
+    let second = try SharedData.open(try folder.alias())
+    _ = try await second.datastore(for: database).commit([increment("c/a")])
+    #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
+  }
+
+  @Test("A file in its place is left there: the data can be used, is not shared, and that is said")
+  func inTheWay() async throws {
+    let folder = try Folder()
+    try Data("mine".utf8).write(to: URL(filePath: folder.socket))
+    let reports = Mutex<[String]>([])
+    let first = try SharedData.open(folder.path) { report in reports.withLock { $0.append(report) } }
+    #expect(reports.withLock { $0.contains { $0.contains(folder.socket) && $0.contains("Move it away") } })
+    _ = try await first.datastore(for: database).commit([increment("c/a")])
+    #expect(try String(contentsOfFile: folder.socket, encoding: .utf8) == "mine")
+    let error = try #require(throws: StoreError.self) { try SharedData.open(try folder.alias()) }
+    #expect(error.kind == .locked && error.message.contains("process \(getpid())"))
+  }
+
+  @Test("A directory that others may write to is not used")
+  func openToOthers() throws {
+    let folder = try Folder()
+    try Data().write(to: URL(filePath: folder.path + "/something else"))
+    chmod(folder.path, 0o777)
+    let error = try #require(throws: StoreError.self) { try SharedData.open(folder.path) }
+    #expect(error.kind == .notPrivate && error.message.contains("chmod"))
+  }
+
+  @Test("An owner of another version is named with the way out, and so is a guest of another version")
+  func versions() async throws {
+    let folder = try Folder()
+    let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
+    let owner = try FakeOwner(in: folder)
+    owner.answer("hearth\t2\tabcd\tnormal\t77\thearth of tomorrow\tand more\n")
+    let error = try #require(throws: StoreError.self) { try SharedData.open(folder.path) }
+    #expect(error.kind == .locked)
+    #expect(error.message.contains("process 77 (hearth of tomorrow)") && error.message.contains("Use the same version"))
+    withExtendedLifetime(lock) {}
+
+    let other = try Folder()
+    let data = try SharedData.open(other.path, as: "hearth of today")
+    guard case .connected(let descriptor) = try DataSocket(in: other.path).connect() else {
+      return #expect(Bool(false), "nobody listens")
+    }
+    let line = OwnerLine(descriptor)
+    line.send(.hello(version: 2, DataMember(process: 78, name: "hearth of tomorrow")))
+    var received: [UInt8] = []
+    guard case .line(.refusal(let reason)) = line.next(&received, within: 60_000) else {
+      return #expect(Bool(false), "no refusal")
+    }
+    #expect(reason.contains("hearth of today") && reason.contains("(1, not 2)"))
+    #expect(data.company.others.isEmpty)
+  }
+
+  @Test("A holder that does not answer is named; who waits for it is told the reason, and goes on when it is gone")
+  func silent() async throws {
+    let folder = try Folder()
+    var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
+    var owner: FakeOwner? = try FakeOwner(in: folder)
+    let error = try #require(throws: StoreError.self) { try SharedData.open(folder.path) }
+    #expect(error.kind == .locked && error.message.contains("Process \(getpid())"))
+    #expect(error.message.contains("does not answer"))
+
+    let waiting = try SharedData.open(folder.path, waits: true)
+    #expect(waiting.instance == nil)
+    let store = waiting.datastore(for: database)
+    let status = await #expect(throws: RPCStatus.self) { try await store.commit([increment("c/a")]) }
+    #expect(status?.code == .unavailable && status?.message.contains("does not answer") == true)
+    (lock, owner) = (nil, nil)
+    #expect(lock == nil && owner == nil)
+    await waiting.wait { $0.standing == .owner }
+    _ = try await store.commit([increment("c/a")])
+    #expect(try await store.count("c/a") == .integer(1))
+  }
+
+  @Test("A peer that asks and does not read, or says nothing that is understood, costs the owner nothing")
+  func hostile() async throws {
+    let folder = try Folder()
+    let data = try SharedData.open(folder.path)
+    let socket = try DataSocket(in: folder.path)
+    guard case .connected(let deaf) = socket.connect(), case .connected(let mad) = socket.connect() else {
+      return #expect(Bool(false), "nobody listens")
+    }
+    let line = OwnerLine(deaf)
+    line.send(.hello(version: SharingLine.version, DataMember(process: 1, name: "deaf")))
+    await data.wait { $0.others.count == 1 }
+    for _ in 0..<200_000 { line.send(.question) }
+    let junk = Array(repeating: UInt8(ascii: "h"), count: 64 << 10)
+    for _ in 0..<10 { _ = Glibc.send(mad, junk, junk.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT)) }
+    var byte: UInt8 = 0
+    #expect(recv(mad, &byte, 1, 0) <= 0)
+    close(mad)
+    let guest = try SharedData.open(try folder.alias())
+    _ = try await guest.datastore(for: database).commit([increment("c/a")])
+    #expect(try await data.datastore(for: database).count("c/a") == .integer(1))
+  }
+
+  @Test("A line says what was meant, whatever the name of a program")
+  func lines() {
+    let member = DataMember(process: 7, name: "a b\tc\nd\u{1B}[31m")
+    let plain = DataMember(process: 7, name: "a bcd[31m")
+    let welcome = SharingLine.Welcome(instance: [1, 255], durability: .full, owner: plain)
+    for (line, read) in [
+      (SharingLine.hello(version: 1, member), SharingLine.hello(version: 1, plain)),
+      (.welcome(welcome), .welcome(welcome)), (.here([member, plain]), .here([plain, plain])), (.here([]), .here([])),
+      (.refusal("no\nway"), .refusal("noway")), (.question, .question), (.answer, .answer),
+    ] {
+      #expect(SharingLine(line.text.utf8.dropLast()) == read)
+      #expect(line.text.filter { $0 == "\n" }.count == 1)
+    }
+    for junk in ["", "hearth", "hearth\tx\t1\ty", "here\t1", "no", "\t\t\t"] {
+      #expect(SharingLine(junk.utf8) == nil, "\(junk)")
+    }
+  }
+}
+
+/// The lock alone, as a process has it that opens the data or repairs it.
+private final class DirectoryLockHolder {
+  private let lock: DirectoryLock
+
+  init(_ folder: Folder) throws {
+    lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
+  }
+}
