@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A process that uses a data directory.
-package struct DataMember: Hashable, Sendable, CustomStringConvertible {
+package struct DataMember: Codable, Hashable, Sendable, CustomStringConvertible {
   /// Its number as this process sees it.
   package var process: Int32
   /// What runs in it, such as `hearth watch`.
@@ -16,8 +16,8 @@ package struct DataMember: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Who has the embedded data open together, and through whom this process reaches it.
-package struct DataCompany: Hashable, Sendable {
-  package enum Standing: Hashable, Sendable {
+package struct DataCompany: Codable, Hashable, Sendable {
+  package enum Standing: Codable, Hashable, Sendable {
     /// This process has the data and serves the others.
     case owner
     /// Another process has the data and serves this one.

@@ -69,8 +69,9 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("A second hearth on the same folders runs in memory and says why")
-    func locked() async throws {
+    @Test(
+      "A second dashboard on the same folders shares the data and says that its cache is in memory, and who is here")
+    func shared() async throws {
       let surroundings = try Surroundings()
       let first = try await TmuxTerminal(in: surroundings)
       try await first.wait("no collections yet")
@@ -78,8 +79,21 @@ extension EndToEndTests.InTmux {
       for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] { second.environment[name] = surroundings.environment[name] }
       let hearth = try await TmuxTerminal(in: second)
       try await hearth.wait(for: "the reason") {
-        $0.rows("│ cache ", "In memory only", "the data is in use").count == 1
+        $0.rows("│ cache ", "In memory only the cache", "data is shared").count == 1
+          && $0.rows("│ data ", "open in hearth dashboard").count == 1
       }
+      try await first.wait(for: "the guest") {
+        $0.rows("│ data ", "open here, shared with hearth dashboard").count == 1
+      }
+      let run = try await HeadlessRun(["set", "items/a0", "{\"name\": \"seen by both\"}"], surroundings)
+      #expect(run.status == 0, "\(run.errors)")
+      for dashboard in [first, hearth] {
+        try await dashboard.keys("r")
+        try await dashboard.wait("items")
+      }
+      try await first.keys("Q")
+      #expect(try await first.exitStatus() == 0)
+      try await hearth.wait(for: "the data in other hands") { $0.text.contains("this one has it open now") }
     }
 
     @Test("A damaged cache is kept beside a new one, and the user is told")

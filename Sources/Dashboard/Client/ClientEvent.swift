@@ -28,6 +28,8 @@ package enum ClientEvent: Codable, Sendable {
   case status(ClientStatus)
   /// Data or cache are not kept where the user expects them.
   case storage(StorageNotice)
+  /// Who uses the embedded data besides, and which process has it open.
+  case company(DataCompany)
   /// The queue of batches that the backend has not acknowledged, oldest first; of a long one its first and its last,
   /// and how much it is in all.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)

@@ -25,6 +25,7 @@ struct NetworkPane {
     }
     if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
     if let notice = state.storage?.message { lines.append(fact("cache", notice, .warn)) }
+    if let line = companyLine { lines.append(line) }
     if state.network.isOffline { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }

@@ -24,6 +24,8 @@ package struct DashboardState: Sendable {
   package internal(set) var overlay: Overlay?
   package internal(set) var network: ClientStatus
   package internal(set) var storage: StorageNotice?
+  /// Who uses the embedded data; `nil` for data in memory, and for servers.
+  package internal(set) var company: DataCompany?
   package internal(set) var browser = Browser()
   package internal(set) var writes = WriteQueue()
   package internal(set) var listeners: [ListenerRecord] = []

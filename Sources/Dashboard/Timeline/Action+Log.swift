@@ -49,6 +49,7 @@ extension ClientEvent {
     switch self {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
     case .status(let status): status.isOffline != state.network.isOffline
+    case .company(let company): state.company.map { $0.standing != company.standing } ?? false
     case .listenerFailed, .windowFailed, .storage, .pendingWrites, .writeAcknowledged, .writeRejected, .writeCancelled,
       .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
       .transferred, .listenersRead, .question, .notice:

@@ -26,6 +26,7 @@ extension DashboardState {
     case .storage(let notice):
       storage = notice
       toast(.warning, notice.message)
+    case .company(let company): receive(company)
     case .pendingWrites(let waiting, let size):
       notePreviewChange()
       receive(waiting, of: size)

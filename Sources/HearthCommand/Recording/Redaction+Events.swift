@@ -20,6 +20,7 @@ extension Redaction {
     case .status(let status): .status(self.status(status))
     case .storage(let notice):
       .storage(StorageNotice(badge: notice.badge, message: text(notice.message)))
+    case .company(let company): .company(self.company(company))
     case .pendingWrites(let writes, let size):
       .pendingWrites(writes.map(pending), of: size)
     case .writeAcknowledged, .writeCancelled, .rejectedWritesForgotten, .indexes: event
@@ -101,6 +102,18 @@ extension Redaction {
       }
     }
     return snapshot
+  }
+
+  /// Programs name themselves.
+  private func company(_ company: DataCompany) -> DataCompany {
+    func named(_ member: DataMember) -> DataMember { DataMember(process: member.process, name: text(member.name)) }
+    let standing: DataCompany.Standing =
+      switch company.standing {
+      case .owner: .owner
+      case .attached(let owner): .attached(to: named(owner))
+      case .unreachable(let reason): .unreachable(text(reason))
+      }
+    return DataCompany(standing, others: company.others.map(named))
   }
 
   // MARK: Words

@@ -6,6 +6,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreSharing
 import FirestoreSync
 
 import class Hearth.Client
@@ -25,6 +26,8 @@ final class ClientBridge {
   private let faults: FaultInjector
   /// Why the data is not where the user expects it.
   private let dataNotice: StorageNotice?
+  /// The data, where other processes use it too.
+  private let data: SharedData?
   let emit: @MainActor (ClientEvent) -> Void
 
   private var listeners: [ListenerTag: Subscription] = [:]
@@ -59,7 +62,7 @@ final class ClientBridge {
 
   /// - Parameter startsOffline: whether the client uses no network until it is told to.
   init(
-    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?,
+    _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
     transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
     emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
@@ -68,13 +71,16 @@ final class ClientBridge {
     self.faults = faults
     self.dataNotice = dataNotice
     self.transferPlace = transferPlace
+    self.data = data
     canReachBackend = !startsOffline
     self.emit = emit
   }
 
   /// Passes the engine's status on until cancelled.
   func followStatus() async {
-    let notices = [engine.cacheProblem.map { StorageNotice($0) }, dataNotice].compactMap(\.self)
+    let isShared = data != nil
+    let notices = [engine.cacheProblem.map { StorageNotice($0, isDataShared: isShared) }, dataNotice]
+      .compactMap(\.self)
     if let last = notices.last {
       emit(.storage(StorageNotice(badge: last.badge, message: notices.map(\.message).joined(separator: " "))))
     }
@@ -83,6 +89,12 @@ final class ClientBridge {
       // Each answer to a long queue changes it: a screen need not follow that fast, and the pause is left to the sending.
       if status.queue.count > Self.queueEnds { try? await Task.sleep(for: .milliseconds(50)) }
     }
+  }
+
+  /// Tells who uses the data besides until cancelled.
+  func followCompany() async {
+    guard let data else { return }
+    for await company in data.companies() { emit(.company(company)) }
   }
 
   /// How many writes of a long queue are shown from each end.

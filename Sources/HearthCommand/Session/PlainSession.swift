@@ -55,11 +55,9 @@ final class PlainSession {
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
     let client = Client(cache, datastore: connection.datastore, isNetworkEnabled: !options.startsOffline)
     let bridge = ClientBridge(
-      client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem,
+      client, faults: FaultInjector(seed: options.demoSeed), dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection)
-    ) {
-      [weak self] event in self?.apply(.client(event, at: .now))
-    }
+    ) { [weak self] event in self?.apply(.client(event, at: .now)) }
     self.bridge = bridge
     let (failures, failing) = AsyncStream.makeStream(of: Void.self)
     failed = { failing.yield() }
@@ -68,6 +66,10 @@ final class PlainSession {
     let end = await withTaskGroup(of: Interruptions.Cause?.self) { group in
       group.addTask {
         await bridge.followStatus()
+        return nil
+      }
+      group.addTask {
+        await bridge.followCompany()
         return nil
       }
       group.addTask { await causes.first { _ in true } }

@@ -134,7 +134,8 @@ final class Session {
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
     let client = Client(cache, datastore: datastore, isNetworkEnabled: !options.startsOffline)
     let bridge = ClientBridge(
-      client, faults: faults, dataNotice: connection.problem, transferPlace: options.storage.transferPlace(connection),
+      client, faults: faults, dataNotice: connection.problem, data: connection.data,
+      transferPlace: options.storage.transferPlace(connection),
       startsOffline: options.startsOffline
     ) { [weak self] event in
       self?.apply(.client(event, at: .now))
@@ -143,6 +144,7 @@ final class Session {
 
     let code = await withTaskGroup(of: Void.self) { group in
       group.addTask { await bridge.followStatus() }
+      group.addTask { await bridge.followCompany() }
       if options.isDemo {
         let demo = DemoClient(
           datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.paths.state),

@@ -6,7 +6,13 @@ import FirestoreSQLite
 import FirestoreSync
 
 extension StorageNotice {
-  init(_ problem: CacheProblem) {
+  /// - Parameter isDataShared: another process may have the cache while the data is used together.
+  init(_ problem: CacheProblem, isDataShared: Bool = false) {
+    if isDataShared, problem.isInMemory, problem.error.kind == .locked {
+      self.init(
+        badge: "CACHE IN MEMORY", message: "In memory only the cache; the data is shared. \(problem.error.message)")
+      return
+    }
     let badge =
       switch problem.error.kind {
       case .locked: "IN MEMORY: cache locked"

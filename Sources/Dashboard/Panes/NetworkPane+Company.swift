@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import TerminalCanvas
+
+/// Who uses the embedded data together.
+extension NetworkPane {
+  /// Nothing where this process is alone.
+  var companyLine: Line? {
+    guard let company = state.company, !company.isAlone else { return nil }
+    let others = company.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")
+    switch company.standing {
+    case .owner: return fact("data", "open here, shared with \(others)", .text)
+    case .attached(let owner):
+      let more = others.isEmpty ? "" : ", shared with \(others)"
+      return fact("data", "open in \(owner.name) \(owner.process)\(more)", .text)
+    case .unreachable(let reason): return fact("data", reason, .warn)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("Who uses the data together")
+struct CompanyTests {
+  private let serve = DataMember(process: 12, name: "hearth serve")
+  private let watch = DataMember(process: 345, name: "hearth watch")
+
+  @Test("The network pane says in which process the data is open, and who else is here; nothing for one alone")
+  func pane() {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.client(.company(DataCompany(.owner)), at: 1_000)
+    #expect(!driver.screen.contains(" data "))
+    driver.client(.company(DataCompany(.owner, others: [serve, watch])), at: 1_001)
+    #expect(driver.screen.contains("data   open here, shared with hearth serve 12, hearth w"))
+    driver.client(.company(DataCompany(.attached(to: serve), others: [watch])), at: 1_002)
+    #expect(driver.screen.contains("data   open in hearth serve 12, shared with hearth watc"))
+    #expect(driver.screen.contains("hearth serve 12 has the data open now."))
+    driver.client(.company(DataCompany(.unreachable("Process 12 does not answer."))), at: 1_003)
+    #expect(driver.screen.contains("data   Process 12 does not answer."))
+    driver.client(.company(DataCompany(.owner)), at: 1_004)
+    #expect(!driver.screen.contains("data   "))
+    #expect(driver.screen.contains("this one has it open now"))
+  }
+}
