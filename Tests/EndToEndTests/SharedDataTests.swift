@@ -15,10 +15,11 @@ extension EndToEndTests {
       try await HeadlessRun(arguments, surroundings)
     }
 
-    private func watch() throws -> ChildProcess {
-      try ChildProcess(
-        [Surroundings.hearth, "watch", "c", "--json", "-q"], environment: surroundings.environment, streams: .pipes)
+    private func start(_ arguments: String...) throws -> ChildProcess {
+      try ChildProcess([Surroundings.hearth] + arguments, environment: surroundings.environment, streams: .pipes)
     }
+
+    private func watch() throws -> ChildProcess { try start("watch", "c", "--json", "-q") }
 
     /// Who has the data open.
     private var owner: pid_t? {
@@ -37,9 +38,7 @@ extension EndToEndTests {
           try await watcher.shows("\"n\": \(accepted)")
           watchers.append(watcher)
         }
-        async let first = hearth("update", "c/total", "n={\"$increment\": 1}")
-        async let second = hearth("update", "c/total", "n={\"$increment\": 1}")
-        async let third = hearth("update", "c/total", "n={\"$increment\": 1}")
+        let updates = try (0..<3).map { _ in try start("update", "c/total", "n={\"$increment\": 1}") }
         // When the first is applied, the others are on their way.
         try await watchers[0].shows("\"n\": \(accepted + 1)")
         let holder = owner
@@ -47,8 +46,11 @@ extension EndToEndTests {
         kill(victim.id, SIGKILL)
         #expect(try await victim.exitStatus() == 128 + SIGKILL)
         watchers.removeAll { $0 === victim }
-        for run in try await [first, second, third] { #expect(run.status == 0, "\(run.errors)") }
-        accepted += 3
+        for update in updates {
+          let errors = try await ChildProcess.all(update.errors)
+          #expect(try await update.exitStatus() == 0, "\(errors)")
+        }
+        accepted += updates.count
         for watcher in watchers { try await watcher.shows("\"n\": \(accepted)") }
       }
       let stored = try await hearth("get", "c/total", "--json")
