@@ -29,8 +29,10 @@ final class Attachment: Sendable {
   /// Whether the owner is gone, or does not answer.
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  func datastore(for database: DatabaseID) -> GRPCDatastore {
+  /// - Returns: `nil` if the owner is gone, or does not answer.
+  func datastore(for database: DatabaseID) -> GRPCDatastore? {
     state.withLock { state in
+      if state.isOver { return nil }
       if let known = state.datastores[database] { return known }
       let made = GRPCDatastore(
         Endpoint(socket: socket.address, called: "\(owner)"), database: database, credentials: .emulatorOwner)

@@ -29,6 +29,7 @@ extension DataKeeper {
       state.way = .attached(attachment)
       state.reason = nil
       state.generation += 1
+      state.instance = welcome.instance
       state.line = line
     }
     if !isWanted { return nil }
@@ -68,7 +69,6 @@ extension DataKeeper {
   }
 
   private func detach(_ attachment: Attachment) {
-    attachment.end()
     change { state in
       state.way = nil
       state.reason = nil
@@ -76,15 +76,18 @@ extension DataKeeper {
       state.line = nil
       state.others = []
     }
+    // Who asks now waits for the next way.
+    attachment.end()
   }
 
   /// The owner does not answer: its calls end, with the reason.
   private func suspend(_ attachment: Attachment) {
-    attachment.end()
+    let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in
       state.way = nil
-      state.reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
+      state.reason = reason
       state.generation += 1
     }
+    attachment.end()
   }
 }

@@ -23,18 +23,44 @@ final class DataKeeper: Sendable {
     case attached(Attachment)
   }
 
+  /// A way as long as it is the same.
+  struct Passage: Sendable {
+    let way: Way
+    fileprivate let generation: Int
+
+    /// Whether a failure may be what the end of the way comes to: a broken line, or a server that is being stopped.
+    func isBroken(by status: RPCStatus) -> Bool {
+      guard case .attached = way else { return false }
+      return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)
+    }
+
+    /// Why what was asked on it is not answered.
+    var loss: String {
+      switch way {
+      case .own: "This process has let the data go."
+      case .attached(let attachment): "The data is not open in \(attachment.owner) any more."
+      }
+    }
+  }
+
   struct State {
     var way: Way?
     /// Why there has been no way for longer than it takes to change hands.
     var reason: RPCStatus?
     /// Of the way and the reason.
     var generation = 0
+    /// The random number of the data, once it is known.
+    var instance: [UInt8]?
+    /// For the thread that stays attached.
+    var arrival: Attached?
     var server: SocketServer?
     var line: OwnerLine?
     var others: [DataMember] = []
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastObserver = 0
+
+    var passage: Passage? { way.map { Passage(way: $0, generation: generation) } }
   }
 
   let directory: String
@@ -54,17 +80,18 @@ final class DataKeeper: Sendable {
 
   /// Goes on as attached, or searching, on a thread of its own.
   func start(_ attached: Attached?, from search: DataSearch) {
-    queue.async {
-      if let attached { self.stay(attached) }
-      self.keep(search)
-    }
+    state.withLock { $0.arrival = attached }
+    queue.async { self.keep(search) }
   }
 
   /// Lets the data go, and all that is attached through this process.
   func close() {
     let (way, server, line, observers) = state.withLock { state in
       state.isClosed = true
-      defer { (state.way, state.server, state.line, state.observers) = (nil, nil, nil, [:]) }
+      defer {
+        (state.way, state.server, state.line, state.arrival) = (nil, nil, nil, nil)
+        state.observers = [:]
+      }
       return (state.way, state.server, state.line, Array(state.observers.values))
     }
     // Who looks for the socket while the lock is still held finds nobody.
@@ -107,15 +134,20 @@ final class DataKeeper: Sendable {
   /// The way there is, or the next that comes.
   /// - Parameter known: the generation of a reason that the caller has told before and does not want again.
   /// - Throws: why there is none; `cancelled`.
-  func way(knowing known: Int? = nil) async throws(RPCStatus) -> Way {
-    if let way = state.withLock({ $0.way }) { return way }
+  func way(knowing known: Int? = nil) async throws(RPCStatus) -> Passage {
+    if let passage = state.withLock({ $0.passage }) { return passage }
     for await _ in changes() {
-      let (way, reason, generation) = state.withLock { ($0.way, $0.reason, $0.generation) }
-      if let way { return way }
+      let (passage, reason, generation) = state.withLock { ($0.passage, $0.reason, $0.generation) }
+      if let passage { return passage }
       if let reason, generation != known { throw reason }
     }
     throw Task.isCancelled
       ? RPCStatus(.cancelled, "The call was cancelled.") : RPCStatus(.unavailable, "The data was closed.")
+  }
+
+  /// Waits until a way is over, or for cancellation.
+  func end(of passage: Passage) async {
+    for await _ in changes() where state.withLock({ $0.generation }) != passage.generation { return }
   }
 
   var company: DataCompany {
@@ -124,7 +156,7 @@ final class DataKeeper: Sendable {
       case .own: DataCompany(.owner, others: state.others)
       case .attached(let attachment): DataCompany(.attached(to: attachment.owner), others: state.others)
       case nil:
-        DataCompany(.unreachable(state.reason?.message ?? "The process that had the data open is gone."))
+        DataCompany(.unreachable(state.reason?.message ?? "The data is changing hands."))
       }
     }
   }

@@ -99,48 +99,61 @@ extension DataKeeper {
       state.way = .own(backend)
       state.reason = nil
       state.generation += 1
+      state.instance = backend.instance
       state.server = server
-      state.others = []
     }
-    if !isWanted { server?.close() }
+    if !isWanted, let server {
+      try? DataSocket(in: directory).remove()
+      server.close()
+    }
     return backend
   }
 
   /// Has a way, or looks for one, until this process has the data itself or lets it go. Blocks.
   func keep(_ search: DataSearch) {
     var search = search
-    var failures = 0
+    var failures: UInt32 = 0
     var began = ContinuousClock.now
     while state.withLock({ !$0.isClosed }) {
+      if let attached = state.withLock({ $0.arrival.take() }) {
+        stay(attached)
+        (began, failures) = (.now, 0)
+        continue
+      }
       switch search.attempt(self) {
       case .own: return
-      case .attached(let welcome, let line, let received):
-        if let attached = attach(welcome, line, received, search.socket) { stay(attached) }
-        began = .now
+      case .attached(let welcome, let line, let received): arrive(welcome, line, received, search.socket)
       case .silent(let line, let held):
-        // The same connection brings the welcome when the owner goes on, and its end when it is gone.
-        state.withLock { $0.line = $0.isClosed ? nil : line }
-        if state.withLock({ $0.isClosed }) { return }
-        tell(DataKeeper.silence(of: DirectoryLock.lastHolder(of: directory).map { .init(process: $0, name: "") }))
-        if case .attached(let welcome, let line, let received) = search.welcome(on: line, within: -1, held, self),
-          let attached = attach(welcome, line, received, search.socket)
-        {
-          stay(attached)
-        }
+        wait(for: line, held, search)
         began = .now
       case .nobody(let held):
         let isLong = ContinuousClock.now - began > .milliseconds(Int(DataSearch.patience))
         if isLong { tell(held) }
         usleep(isLong ? 100_000 : 10_000)
-        continue
       case .failed(let error):
         tell(error)
         failures += 1
         // Damage, a full disk or another version: soon at first, since what is wrong may be mended.
-        usleep(UInt32(min(failures, 20)) * 50_000)
-        continue
+        usleep(min(failures, 20) * 50_000)
       }
-      failures = 0
+    }
+  }
+
+  private func arrive(
+    _ welcome: SharingLine.Welcome, _ line: OwnerLine, _ received: [UInt8], _ socket: DataSocket?
+  ) {
+    let attached = attach(welcome, line, received, socket)
+    state.withLock { $0.arrival = $0.isClosed ? nil : attached }
+  }
+
+  /// The same connection brings the welcome when the owner goes on, and its end when it is gone.
+  private func wait(for line: OwnerLine, _ held: StoreError, _ search: DataSearch) {
+    // So that it can be cut.
+    guard change({ $0.line = line }) else { return }
+    defer { change { if $0.line === line, $0.way == nil { $0.line = nil } } }
+    tell(DataKeeper.silence(of: DirectoryLock.lastHolder(of: directory).map { .init(process: $0, name: "") }))
+    if case .attached(let welcome, let line, let received) = search.welcome(on: line, within: -1, held, self) {
+      arrive(welcome, line, received, search.socket)
     }
   }
 

@@ -53,13 +53,7 @@ package final class SharedData: Sendable {
   package static let processName = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
 
   /// The random number of the data; `nil` as long as nobody has told it.
-  package var instance: [UInt8]? {
-    switch keeper.state.withLock({ $0.way }) {
-    case .own(let backend): backend.instance
-    case .attached(let attachment): attachment.welcome.instance
-    case nil: nil
-    }
-  }
+  package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
   /// What a commit survives at whoever has the data open now; `nil` while nobody is known to.
   package var durability: BackendConfiguration.Durability? {
@@ -105,13 +99,14 @@ package final class SharedData: Sendable {
     var known: Int?
     while true {
       do throws(RPCStatus) {
-        switch try await keeper.way(knowing: known) {
+        let passage = try await keeper.way(knowing: known)
+        switch passage.way {
         case .own(let backend): return (.own(backend), nil)
         case .attached(let attachment):
           let keeper = keeper
           return (
             .over(socket: attachment.address, of: attachment.owner),
-            { for await _ in keeper.changes() where attachment.isOver { return } }
+            { await keeper.end(of: passage) }
           )
         }
       } catch {

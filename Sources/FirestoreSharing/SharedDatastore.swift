@@ -28,7 +28,7 @@ package final class SharedDatastore: Datastore {
 
   package func reconnect() {
     if case .attached(let attachment)? = keeper.state.withLock({ $0.way }) {
-      attachment.datastore(for: database).reconnect()
+      attachment.datastore(for: database)?.reconnect()
     }
   }
 
@@ -38,88 +38,107 @@ package final class SharedDatastore: Datastore {
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
     let start = StreamStart()
-    try await stream(start) { datastore throws(RPCStatus) in
-      try await datastore.watch(requests: start.noting(requests)) { event in
-        if case .opened = event, !start.opens() { return }
-        await deliver(event)
+    let end = await withoutActuallyEscaping(deliver) { deliver in
+      await stream(start) { datastore throws(RPCStatus) in
+        try await datastore.watch(requests: start.noting(requests)) { event in
+          if case .opened = event, !start.opens() { return }
+          await deliver(event)
+        }
       }
     }
+    try end.get()
   }
 
   package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
     let start = StreamStart()
-    try await stream(start) { datastore throws(RPCStatus) in
-      try await datastore.write(requests: start.noting(requests)) { event in
-        if case .opened = event, !start.opens() { return }
-        await deliver(event)
+    let end = await withoutActuallyEscaping(deliver) { deliver in
+      await stream(start) { datastore throws(RPCStatus) in
+        try await datastore.write(requests: start.noting(requests)) { event in
+          if case .opened = event, !start.opens() { return }
+          await deliver(event)
+        }
       }
     }
+    try end.get()
   }
 
   /// Runs a stream, on the next way if the first ends before anything was asked on it.
   private func stream(
-    _ start: StreamStart, _ body: (any Datastore) async throws(RPCStatus) -> Void
-  ) async throws(RPCStatus) {
+    _ start: StreamStart, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Void
+  ) async -> Result<Void, RPCStatus> {
     while true {
-      let way: DataKeeper.Way
+      let passage: DataKeeper.Passage
       do throws(RPCStatus) {
-        way = try await keeper.way(knowing: told.withLock { $0 })
+        passage = try await keeper.way(knowing: told.withLock { $0 })
         told.withLock { $0 = nil }
       } catch {
         told.withLock { $0 = keeper.state.withLock { $0.generation } }
-        throw error
+        return .failure(error)
       }
-      switch way {
-      case .own(let backend): return try await body(InProcessDatastore(backend: backend, database: database))
-      case .attached(let attachment):
-        do throws(RPCStatus) { return try await body(attachment.datastore(for: database)) } catch {
-          guard await isLost(attachment, error) else { throw error }
-          if start.hasAsked {
-            throw RPCStatus(.unavailable, "\(attachment.owner), which had the data open, is gone.")
-          }
-        }
-      }
+      if let end = await pass(passage, body) { return end }
+      if start.hasAsked { return .failure(RPCStatus(.unavailable, passage.loss)) }
     }
   }
 
   // MARK: Calls
 
-  /// Makes a call, again if its owner is gone before it was answered.
-  private func call<Result>(
-    _ body: (any Datastore) async throws(RPCStatus) -> Result
-  ) async throws(RPCStatus) -> Result {
+  /// Makes a call, again if its way is over before it was answered.
+  private func call<Answer: Sendable>(
+    _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
+  ) async throws(RPCStatus) -> Answer {
     while true {
-      switch try await keeper.way() {
-      case .own(let backend): return try await body(InProcessDatastore(backend: backend, database: database))
-      case .attached(let attachment):
-        do throws(RPCStatus) { return try await body(attachment.datastore(for: database)) } catch {
-          guard await isLost(attachment, error) else { throw error }
-        }
+      let passage = try await keeper.way()
+      // What is under way here is answered here.
+      if case .own(let backend) = passage.way {
+        return try await body(InProcessDatastore(backend: backend, database: database))
       }
+      if let answer = await pass(passage, body) { return try answer.get() }
     }
   }
 
-  /// Whether a call failed because its way is over. The call may know before the keeper does.
-  private func isLost(_ attachment: Attachment, _ status: RPCStatus) async -> Bool {
-    if Task.isCancelled { return false }
-    if attachment.isOver { return true }
-    // What a broken line, or a server that is being stopped, comes to.
-    guard [.unavailable, .cancelled, .internal, .unknown].contains(status.code) else { return false }
+  /// How long after a call has failed its way may turn out to be over: the call may know before the keeper does.
+  private static let patience = Duration.seconds(1)
+
+  /// Does something on a way, as long as there is that way.
+  /// - Returns: `nil` if the way is over, and with it what was done.
+  private func pass<Answer: Sendable>(
+    _ passage: DataKeeper.Passage, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
+  ) async -> Result<Answer, RPCStatus>? {
+    guard let datastore = datastore(on: passage.way) else { return nil }
     let keeper = keeper
-    return await withTaskGroup(of: Bool.self) { group in
+    return await withTaskGroup(of: Result<Answer, RPCStatus>?.self) { group in
       group.addTask {
-        for await _ in keeper.changes() where attachment.isOver { return true }
-        return attachment.isOver
+        do throws(RPCStatus) { return .success(try await body(datastore)) } catch { return .failure(error) }
       }
       group.addTask {
-        try? await ContinuousClock().sleep(for: .milliseconds(250))
-        return attachment.isOver
+        await keeper.end(of: passage)
+        return nil
       }
-      let isOver = await group.next() ?? false
+      var end = await group.next() ?? nil
+      if case .failure(let status)? = end, passage.isBroken(by: status), !Task.isCancelled {
+        group.addTask {
+          try? await ContinuousClock().sleep(for: Self.patience)
+          return .failure(status)
+        }
+        end = await group.next() ?? nil
+      }
       group.cancelAll()
-      return isOver && !Task.isCancelled
+      if end == nil {
+        // What was done may have been answered all the same.
+        for await late in group { if case .success? = late { end = late } }
+      }
+      if end == nil, Task.isCancelled { return .failure(RPCStatus(.cancelled, "The call was cancelled.")) }
+      return end
+    }
+  }
+
+  /// - Returns: `nil` if the way is over.
+  private func datastore(on way: DataKeeper.Way) -> (any Datastore)? {
+    switch way {
+    case .own(let backend): InProcessDatastore(backend: backend, database: database)
+    case .attached(let attachment): attachment.datastore(for: database)
     }
   }
 

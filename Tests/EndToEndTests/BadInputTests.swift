@@ -73,8 +73,9 @@ extension EndToEndTests.InTmux {
       "A second dashboard on the same folders shares the data and says that its cache is in memory, and who is here")
     func shared() async throws {
       let surroundings = try Surroundings()
+      #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)
       let first = try await TmuxTerminal(in: surroundings)
-      try await first.wait("no collections yet")
+      try await first.wait("a0")
       let second = try Surroundings()
       for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] { second.environment[name] = surroundings.environment[name] }
       let hearth = try await TmuxTerminal(in: second)
@@ -85,12 +86,9 @@ extension EndToEndTests.InTmux {
       try await first.wait(for: "the guest") {
         $0.rows("│ data ", "open here, shared with hearth dashboard").count == 1
       }
-      let run = try await HeadlessRun(["set", "items/a0", "{\"name\": \"seen by both\"}"], surroundings)
+      let run = try await HeadlessRun(["set", "items/a1", "{}"], surroundings)
       #expect(run.status == 0, "\(run.errors)")
-      for dashboard in [first, hearth] {
-        try await dashboard.keys("r")
-        try await dashboard.wait("items")
-      }
+      for dashboard in [first, hearth] { try await dashboard.wait("a1") }
       try await first.keys("Q")
       #expect(try await first.exitStatus() == 0)
       try await hearth.wait(for: "the data in other hands") { $0.text.contains("this one has it open now") }

@@ -54,7 +54,8 @@ extension ClientEvent {
       .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
       .transferred, .listenersRead, .question, .notice:
       true
-    case .windowLoaded, .located, .collections, .missingDocuments, .counted, .rejectedWrites, .detail, .indexes, .previewed,
+    case .windowLoaded, .located, .collections, .missingDocuments, .counted, .rejectedWrites, .detail, .indexes,
+      .previewed,
       .transferring:
       false
     }
