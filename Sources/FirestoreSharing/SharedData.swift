@@ -25,15 +25,17 @@ package final class SharedData: Sendable {
   /// - Throws: `locked` when another process holds the directory and does not share it; `notWritable`, `notPrivate`,
   ///   `newerSchema`, `corrupt`.
   package static func open(
-    _ directory: String, durability: BackendConfiguration.Durability = .normal, as name: String = processName,
+    _ directory: String, durability: BackendConfiguration.Durability = .normal,
+    pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes, as name: String = processName,
     pausesForPort: Bool = false, waits: Bool = false, report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> SharedData {
     let path = URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
     return try open.withLock { open -> Result<SharedData, StoreError> in
       if let data = open[path]?.data { return .success(data) }
       return Result { () throws(StoreError) in
-        let configuration = BackendConfiguration(
+        var configuration = BackendConfiguration(
           location: .directory(path), durability: durability, now: { SystemClock.now }, report: report)
+        configuration.pageCacheBytes = pageCacheBytes
         let data = SharedData(
           DataKeeper(
             path, configuration, as: DataMember(process: getpid(), name: name), pausesForPort: pausesForPort))

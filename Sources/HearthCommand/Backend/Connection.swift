@@ -73,7 +73,8 @@ struct Connection: Sendable {
     switch choice {
     case .embedded(let folder?):
       do throws(StoreError) {
-        let data = try SharedData.open(folder, durability: durability, pageCacheBytes: 4 << 20, as: ProgramName.ofProcess, waits: true
+        let data = try SharedData.open(
+          folder, durability: durability, pageCacheBytes: 4 << 20, as: ProgramName.ofProcess, waits: true
         ) {
           Logger(label: "backend").warning("\($0)")
         }
