@@ -148,13 +148,14 @@ package struct StoreDirectory: ~Copyable {
   ///   - name: what errors call the directory, such as "data directory".
   ///   - database: the name of the database in it.
   ///   - others: beginnings of the names of what else belongs there.
+  ///   - isServed: whether this process lets others at it.
   ///   - report: told what was changed so that no other user can read what is stored.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
-    _ path: String, called name: String, database: String, others: [String] = [],
+    _ path: String, called name: String, database: String, others: [String] = [], isServed: Bool = false,
     report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) {
-    lock = try DirectoryLock(directory: path, called: name, own: [database] + others)
+    lock = try DirectoryLock(directory: path, called: name, own: [database] + others, isServed: isServed)
     files = DatabaseFiles(path: lock.directory + "/" + database)
     self.report = report
     lock.notices.forEach(report)

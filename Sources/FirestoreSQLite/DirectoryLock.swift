@@ -15,8 +15,11 @@ package struct DirectoryLock: ~Copyable {
   ///   - name: what errors call the directory, such as "data directory".
   ///   - own: beginnings of the names of files that belong there. A directory that holds nothing else is narrowed to
   ///     0700 where it is wider.
+  ///   - isServed: whether this process lets others at what is in the directory.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
-  package init(directory path: String, called name: String, own: [String]) throws(StoreError) {
+  package init(
+    directory path: String, called name: String, own: [String], isServed: Bool = false
+  ) throws(StoreError) {
     let directory = Self.absolute(path)
     let place = "\(name) \(path)"
     try Self.make(directory, place)
@@ -25,10 +28,10 @@ package struct DirectoryLock: ~Copyable {
       throw StoreError(.notWritable, "The \(place) cannot be locked: its file \"lock\" cannot be made.")
     }
     try Self.lock(file.descriptor, place)
-    let line = Array("\(getpid())\n".utf8)
-    // The number only serves the message of a second process: failing to write it does not weaken the lock.
+    // It only serves those who come meanwhile: failing to write it does not weaken the lock.
+    let text = Array(Holder(process: getpid(), serves: isServed).text.utf8)
     _ = ftruncate(file.descriptor, 0)
-    _ = pwrite(file.descriptor, line, line.count, 0)
+    _ = pwrite(file.descriptor, text, text.count, 0)
     self.directory = directory
     notices = [narrowed, file.notice].compactMap(\.self)
     descriptor = file.descriptor
@@ -50,7 +53,7 @@ package struct DirectoryLock: ~Copyable {
     guard reason == EWOULDBLOCK else {
       throw StoreError(.notWritable, "The \(place) cannot be locked: \(StoreError.reason(reason)).")
     }
-    let who = holder.map { $0 == getpid() ? "process \($0), which is this one" : "process \($0)" }
+    let who = holder.map(\.process).map { $0 == getpid() ? "process \($0), which is this one" : "process \($0)" }
     throw StoreError(
       .locked,
       "The \(place) is in use by \(who ?? "another process"). End it, or choose another directory.")
@@ -73,19 +76,46 @@ package struct DirectoryLock: ~Copyable {
     }
   }
 
-  /// The process that had the directory last, as far as its file "lock" tells. It may be gone.
-  package static func lastHolder(of directory: String) -> Int32? {
+  /// Who has a directory, as its file "lock" says.
+  package struct Holder: Hashable, Sendable {
+    package var process: Int32
+    /// Whether others get at what is in the directory through it.
+    package var serves: Bool
+
+    fileprivate init(process: Int32, serves: Bool) { (self.process, self.serves) = (process, serves) }
+
+    fileprivate init?(text: some StringProtocol) {
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      guard let process = Int32(lines[0]) else { return nil }
+      self.init(process: process, serves: lines.count > 1 && lines[1] == Self.serving)
+    }
+
+    fileprivate var text: String { "\(process)\n" + (serves ? Self.serving + "\n" : "") }
+
+    private static let serving = "serves"
+  }
+
+  /// The process that had the directory last, as far as can be told. It may be gone.
+  package static func lastHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     return holder(descriptor)
   }
 
-  private static func holder(_ descriptor: Int32) -> Int32? {
+  /// Whether a directory is locked, by this process or another one.
+  package static func isHeld(_ directory: String) -> Bool {
+    let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    // Dropped with the descriptor; who tries for the lock at this moment tries again.
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+  }
+
+  private static func holder(_ descriptor: Int32) -> Holder? {
     var buffer = [UInt8](repeating: 0, count: 32)
     let count = pread(descriptor, &buffer, buffer.count, 0)
-    let digits = buffer.prefix(max(count, 0)).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-    return Int32(String(decoding: digits, as: UTF8.self))
+    return Holder(text: String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self))
   }
 }
 

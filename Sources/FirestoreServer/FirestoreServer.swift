@@ -27,6 +27,8 @@ package struct FirestoreServer: Sendable {
     package var tls: TLS?
     /// Connections that there may be at a time; fewer where the process may not open so many files.
     package var maximumConnections: Int
+    /// Keeps the port for the next server or relay with this configuration.
+    package var kept: KeptPort?
 
     package init(
       host: String = "127.0.0.1", port: Int, tls: TLS? = nil, maximumConnections: Int = usualMaximumConnections
@@ -185,14 +187,17 @@ extension FirestoreServer.Configuration {
     on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
   ) async throws -> any Channel {
     do {
-      return try await ServerBootstrap(group: loop)
+      let bootstrap = ServerBootstrap(group: loop)
         .serverChannelOption(.backlog, value: 1_024)
         .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
         .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
         // Finds clients that are gone without having said so.
         .childChannelOption(.socketOption(.so_keepalive), value: 1)
         .childChannelInitializer(initialize)
-        .bind(host: host, port: port).get()
+      if let next = kept?.next() { return try await bootstrap.withBoundSocket(next).get() }
+      let listener = try await bootstrap.bind(host: host, port: port).get()
+      try await kept?.keep(listener).get()
+      return listener
     } catch { throw explain(error) }
   }
 

@@ -56,6 +56,8 @@ final class DataKeeper: Sendable {
     var server: SocketServer?
     var line: OwnerLine?
     var others: [DataMember] = []
+    /// Whether this process had the data and let others have it, for as long as it is stopped.
+    var hasHandedOver = false
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastObserver = 0
@@ -67,15 +69,21 @@ final class DataKeeper: Sendable {
   let member: DataMember
   let configuration: BackendConfiguration
   let pausesForPort: Bool
+  /// How long whoever holds the data may take to share it.
+  let patience: Duration
   let state = Mutex(State())
   /// Blocks while this process is attached.
   private let queue = DispatchQueue(label: "shared-data")
 
-  init(_ directory: String, _ configuration: BackendConfiguration, as member: DataMember, pausesForPort: Bool) {
+  init(
+    _ directory: String, _ configuration: BackendConfiguration, as member: DataMember, pausesForPort: Bool,
+    patience: Duration
+  ) {
     self.directory = directory
     self.configuration = configuration
     self.member = member
     self.pausesForPort = pausesForPort
+    self.patience = patience
   }
 
   /// Goes on as attached, or searching, on a thread of its own.

@@ -19,8 +19,11 @@ struct DataSearch {
     case failed(StoreError)
   }
 
-  /// How long a welcome is waited for before its owner counts as one who does not answer.
-  static let patience: CInt = 1_500
+  /// How long whoever holds the data may take to share it before it counts as one who does not answer.
+  static let patience = Duration.milliseconds(1_500)
+
+  /// How often who is waited for is looked at, in milliseconds.
+  private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
 
@@ -50,13 +53,21 @@ struct DataSearch {
 
   private func greet(_ line: OwnerLine, _ held: StoreError, _ keeper: DataKeeper) -> Find {
     guard line.send(.hello(version: SharingLine.version, keeper.member)) else { return .nobody(held) }
-    return welcome(on: line, within: Self.patience, held, keeper)
+    return welcome(on: line, until: .now + keeper.patience, held, keeper)
   }
 
-  /// - Parameter milliseconds: negative to wait for good.
-  func welcome(on line: OwnerLine, within milliseconds: CInt, _ held: StoreError, _ keeper: DataKeeper) -> Find {
+  /// - Parameter deadline: `nil` to wait for good. One who is stopped is not waited for that long.
+  func welcome(
+    on line: OwnerLine, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
+  ) -> Find {
     var received: [UInt8] = []
-    switch line.next(&received, within: milliseconds) {
+    var news = OwnerLine.News.silence
+    repeat {
+      news = line.next(&received, within: deadline == nil ? -1 : Self.glance)
+      guard case .silence = news, let holder = DirectoryLock.lastHolder(of: keeper.directory) else { break }
+      if ProcessState.isStopped(holder.process) { break }
+    } while deadline.map { .now < $0 } ?? true
+    switch news {
     case .line(.welcome(let welcome)) where welcome.version == SharingLine.version:
       return .attached(welcome, line, received: received)
     case .line(.welcome(let welcome)):
@@ -127,7 +138,7 @@ extension DataKeeper {
         wait(for: line, held, search)
         began = .now
       case .nobody(let held):
-        let isLong = ContinuousClock.now - began > .milliseconds(Int(DataSearch.patience))
+        let isLong = ContinuousClock.now - began > patience
         if isLong { tell(held) }
         usleep(isLong ? 100_000 : 10_000)
       case .failed(let error):
@@ -151,8 +162,8 @@ extension DataKeeper {
     // So that it can be cut.
     guard change({ $0.line = line }) else { return }
     defer { change { if $0.line === line, $0.way == nil { $0.line = nil } } }
-    tell(DataKeeper.silence(of: DirectoryLock.lastHolder(of: directory).map { .init(process: $0, name: "") }))
-    if case .attached(let welcome, let line, let received) = search.welcome(on: line, within: -1, held, self) {
+    tell(silenceOfHolder)
+    if case .attached(let welcome, let line, let received) = search.welcome(on: line, until: nil, held, self) {
       arrive(welcome, line, received, search.socket)
     }
   }
@@ -165,6 +176,12 @@ extension DataKeeper {
       state.reason = status
       state.generation += 1
     }
+  }
+
+  /// Of the one whose name is not known.
+  var silenceOfHolder: StoreError {
+    let holder = DirectoryLock.lastHolder(of: directory)
+    return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
   }
 
   /// - Parameter owner: as far as it is known.

@@ -34,9 +34,8 @@ final class DataSocket: Sendable {
   /// - Returns: a descriptor that is the caller's to close.
   /// - Throws: `notWritable` where no socket can be made.
   func listen() throws(StoreError) -> CInt {
-    var information = stat()
-    if lstat(address, &information) == 0 {
-      guard information.st_mode & S_IFMT == S_IFSOCK else { throw failure("is no socket. Move it away") }
+    if let isSocket {
+      guard isSocket else { throw failure("is no socket. Move it away") }
       unlink(address)
     }
     let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
@@ -51,7 +50,15 @@ final class DataSocket: Sendable {
       close(descriptor)
       throw failure(reason)
     }
+    shareWithOwnerOfDirectory()
     return descriptor
+  }
+
+  /// Root may use another user's data, who is not locked out by that.
+  private func shareWithOwnerOfDirectory() {
+    var information = stat()
+    guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }
+    lchown(address, information.st_uid, information.st_gid)
   }
 
   private func failure(_ reason: String) -> StoreError {
@@ -60,7 +67,13 @@ final class DataSocket: Sendable {
 
   /// Removes the name of the socket.
   /// - Precondition: this process has locked the directory.
-  func remove() { unlink(address) }
+  func remove() { if isSocket == true { unlink(address) } }
+
+  /// Whether what has the name is a socket; `nil` if nothing has it.
+  private var isSocket: Bool? {
+    var information = stat()
+    return lstat(address, &information) == 0 ? information.st_mode & S_IFMT == S_IFSOCK : nil
+  }
 
   enum Approach {
     /// A descriptor that is the caller's to close.

@@ -22,23 +22,26 @@ package final class SharedData: Sendable {
   ///   - name: as which others see this process.
   ///   - pausesForPort: long reads let connections in between that lead to the backend besides the socket's.
   ///   - waits: data that somebody holds who does not answer is not an error: it cannot be reached for now.
+  ///   - patience: how long whoever holds it may take to answer.
   /// - Throws: `locked` when another process holds the directory and does not share it; `notWritable`, `notPrivate`,
   ///   `newerSchema`, `corrupt`.
   package static func open(
     _ directory: String, durability: BackendConfiguration.Durability = .normal,
     pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes, as name: String = processName,
-    pausesForPort: Bool = false, waits: Bool = false, report: @escaping @Sendable (String) -> Void = { _ in }
+    pausesForPort: Bool = false, waits: Bool = false, patience: Duration = DataSearch.patience,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> SharedData {
     let path = URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
     return try open.withLock { open -> Result<SharedData, StoreError> in
       if let data = open[path]?.data { return .success(data) }
       return Result { () throws(StoreError) in
         var configuration = BackendConfiguration(
-          location: .directory(path), durability: durability, now: { SystemClock.now }, report: report)
+          location: .directory(path), durability: durability, isServed: true, now: { SystemClock.now }, report: report)
         configuration.pageCacheBytes = pageCacheBytes
         let data = SharedData(
           DataKeeper(
-            path, configuration, as: DataMember(process: getpid(), name: name), pausesForPort: pausesForPort))
+            path, configuration, as: DataMember(process: getpid(), name: name), pausesForPort: pausesForPort,
+            patience: patience))
         try data.keeper.find(waits: waits)
         open[path] = Weak(data: data)
         return data
@@ -57,13 +60,24 @@ package final class SharedData: Sendable {
   /// The random number of the data; `nil` as long as nobody has told it.
   package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
-  /// What a commit survives at whoever has the data open now; `nil` while nobody is known to.
-  package var durability: BackendConfiguration.Durability? {
-    switch keeper.state.withLock({ $0.way }) {
-    case .own: keeper.configuration.durability
-    case .attached(let attachment): attachment.welcome.durability
-    case nil: nil
-    }
+  /// What to tell a user who asks for more than whoever has the data open gives; `nil` where that is not so.
+  package func durabilityWarning(_ wanted: BackendConfiguration.Durability) -> String? {
+    guard wanted == .full, case .attached(let attachment)? = keeper.state.withLock({ $0.way }),
+      attachment.welcome.durability != .full
+    else { return nil }
+    return "\(attachment.owner) has the data open, where a commit does not wait for the disk as --sync full asks."
+  }
+
+  /// Who uses the data of a directory, first the process that has it open, as that one says. Blocks for a moment.
+  /// - Returns: empty where nobody has it open who shares it, or answers.
+  package static func users(of directory: String) -> [DataMember] {
+    guard case .connected(let descriptor)? = try? DataSocket(in: directory).connect() else { return [] }
+    let line = OwnerLine(descriptor)
+    line.send(.hello(version: SharingLine.version, DataMember(process: getpid(), name: processName)))
+    var received: [UInt8] = []
+    guard case .line(.welcome(let welcome)) = line.next(&received, within: 300) else { return [] }
+    guard case .line(.here(let members)) = line.next(&received, within: 300) else { return [welcome.owner] }
+    return [welcome.owner] + members.filter { $0.process != getpid() }
   }
 
   /// One database of the data.
@@ -87,6 +101,13 @@ package final class SharedData: Sendable {
     return stream
   }
 
+  /// To be called before this process is stopped, as by Ctrl-Z: a stopped process answers nobody. Others can have the
+  /// data when this returns, unless something goes on here for longer than half a second. Calls wait until `takeUp`.
+  package func handOver() async { await keeper.handOver() }
+
+  /// To be called when this process goes on after `handOver`.
+  package func takeUp() { keeper.takeUp() }
+
   /// How calls get to the data for a while.
   package enum Access: Sendable {
     /// This process has it.
@@ -95,24 +116,25 @@ package final class SharedData: Sendable {
     case over(socket: String, of: DataMember)
   }
 
-  /// The way to the data there is, or the next that comes.
-  /// - Returns: also a wait for its end; `nil` for the data of this process, which has none.
-  package func access() async throws(RPCStatus) -> (Access, ended: (@Sendable () async -> Void)?) {
+  /// Waits until a way to the data is over, or for cancellation.
+  package typealias End = @Sendable () async -> Void
+
+  /// The way to the data there is, or the next that comes, however long that takes.
+  /// - Throws: `cancelled`.
+  package func access() async throws(RPCStatus) -> (Access, End) {
+    let keeper = keeper
     var known: Int?
     while true {
       do throws(RPCStatus) {
         let passage = try await keeper.way(knowing: known)
+        let end: End = { await keeper.end(of: passage) }
         switch passage.way {
-        case .own(let backend): return (.own(backend), nil)
-        case .attached(let attachment):
-          let keeper = keeper
-          return (
-            .over(socket: attachment.address, of: attachment.owner),
-            { await keeper.end(of: passage) }
-          )
+        case .own(let backend): return (.own(backend), end)
+        case .attached(let attachment): return (.over(socket: attachment.address, of: attachment.owner), end)
         }
       } catch {
-        if error.code == .cancelled { throw error }
+        // Open as long as this value lives, which is until here.
+        if error.code == .cancelled || keeper.state.withLock({ $0.isClosed }) { throw error }
         known = keeper.state.withLock { $0.generation }
       }
     }
@@ -124,7 +146,7 @@ extension DataKeeper {
   /// - Parameter waits: nobody who answers is no error.
   fileprivate func find(waits: Bool) throws(StoreError) {
     var search = DataSearch()
-    let deadline = ContinuousClock.now + .milliseconds(Int(DataSearch.patience) * 2 / 3)
+    let began = ContinuousClock.now
     while true {
       let failure: StoreError
       switch search.attempt(self) {
@@ -132,13 +154,14 @@ extension DataKeeper {
       case .attached(let welcome, let line, let received):
         return start(attach(welcome, line, received, search.socket), from: search)
       case .nobody(let held):
-        if .now < deadline {
-          usleep(10_000)
+        // One who does not share it, such as a repair, is not waited for; who has just come says in a moment that it does.
+        let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? false
+        if ContinuousClock.now - began < (serves ? patience : .milliseconds(30)) {
+          usleep(5_000)
           continue
         }
         failure = held
-      case .silent:
-        failure = Self.silence(of: DirectoryLock.lastHolder(of: directory).map { DataMember(process: $0, name: "") })
+      case .silent: failure = silenceOfHolder
       case .failed(let error): failure = error
       }
       guard waits, failure.kind == .locked else { throw failure }

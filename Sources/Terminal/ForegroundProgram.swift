@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CNcurses
+import CTerminalRestore
 import Dispatch
 import Glibc
 
@@ -14,13 +15,38 @@ package struct ForegroundProgram: Sendable {
   /// Runs the program to its end, with the terminal as its standard input and output. When it stops, so does this
   /// process group, so that the shell's job control works.
   ///
+  /// - Parameters:
+  ///   - beforeStop: is waited for before this process stops.
+  ///   - afterStop: called when it goes on.
   /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
   /// - Throws: `system` if it cannot be started.
-  package func run(on terminal: CInt) async throws(TerminalError) -> CInt {
+  package func run(
+    on terminal: CInt, beforeStop: @escaping @Sendable () async -> Void = {},
+    afterStop: @escaping @Sendable () -> Void = {}
+  ) async throws(TerminalError) -> CInt {
     let process = try spawn(on: terminal)
-    return await withCheckedContinuation { continuation in
-      // Waiting blocks a thread; the main actor must stay free for signals.
-      DispatchQueue.global().async { continuation.resume(returning: Self.wait(for: process)) }
+    while true {
+      let status = await withCheckedContinuation { continuation in
+        // Waiting blocks a thread; the main actor must stay free for signals.
+        DispatchQueue.global().async { continuation.resume(returning: Self.status(of: process)) }
+      }
+      guard let status else {
+        await beforeStop()
+        await Self.stop()
+        afterStop()
+        continue
+      }
+      return status
+    }
+  }
+
+  /// Stops this process group. Returns when it goes on.
+  private static func stop() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        ctr_stop_group()
+        continuation.resume()
+      }
     }
   }
 
@@ -62,19 +88,15 @@ package struct ForegroundProgram: Sendable {
     return process
   }
 
-  private static func wait(for process: pid_t) -> CInt {
+  /// Waits until a process ends or stops.
+  /// - Returns: `nil` if it has stopped.
+  private static func status(of process: pid_t) -> CInt? {
     var status: CInt = 0
-    while true {
-      guard waitpid(process, &status, WUNTRACED) == process else {
-        if errno == EINTR { continue }
-        return 127
-      }
-      // The macros of <sys/wait.h>, which Swift does not import.
-      if status & 0xFF == 0x7F {
-        kill(0, SIGSTOP)
-      } else {
-        return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
-      }
+    while waitpid(process, &status, WUNTRACED) != process {
+      if errno != EINTR { return 127 }
     }
+    // The macros of <sys/wait.h>, which Swift does not import.
+    if status & 0xFF == 0x7F { return nil }
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
   }
 }

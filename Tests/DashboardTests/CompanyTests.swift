@@ -24,6 +24,6 @@ struct CompanyTests {
     #expect(driver.screen.contains("data   Process 12 does not answer."))
     driver.client(.company(DataCompany(.owner)), at: 1_004)
     #expect(!driver.screen.contains("data   "))
-    #expect(driver.screen.contains("this one has it open now"))
+    #expect(driver.screen.contains("This process has the data open now, in place of hearth serve 12."))
   }
 }

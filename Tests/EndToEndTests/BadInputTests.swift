@@ -91,7 +91,7 @@ extension EndToEndTests.InTmux {
       for dashboard in [first, hearth] { try await dashboard.wait("a1") }
       try await first.keys("Q")
       #expect(try await first.exitStatus() == 0)
-      try await hearth.wait(for: "the data in other hands") { $0.text.contains("this one has it open now") }
+      try await hearth.wait(for: "the data in other hands") { $0.text.contains("This process has the data open now") }
     }
 
     @Test("A damaged cache is kept beside a new one, and the user is told")

@@ -6,6 +6,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -45,6 +46,55 @@ struct SharedDataTests {
     for store in stores { _ = try await store.commit([increment("c/a")]) }
     for store in stores { #expect(try await store.count("c/a") == .integer(3)) }
     await second.wait { $0.standing == .owner || third.company.standing == .owner }
+  }
+
+  @Test("An owner that is about to be stopped hands the data over, and is attached to who has it when it goes on")
+  func handsOver() async throws {
+    let folder = try Folder()
+    let first = try SharedData.open(folder.path)
+    let stores = [first, try SharedData.open(try folder.alias())].map { $0.datastore(for: database) }
+    _ = try await stores[0].commit([increment("c/a")])
+    // A stream in this process is no obstacle.
+    let opened = AsyncStream.makeStream(of: Void.self)
+    let stream = Task {
+      let requests = StreamRequests<WriteRequest> {
+        for await _ in AsyncStream<Void>.makeStream().stream {}
+        return nil
+      }
+      try? await stores[0].write(requests: requests) { _ in opened.continuation.yield() }
+    }
+    for await _ in opened.stream { break }
+    await first.handOver()
+    _ = try await stores[1].commit([increment("c/a")])
+    first.takeUp()
+    _ = try await stores[0].commit([increment("c/a")])
+    for store in stores { #expect(try await store.count("c/a") == .integer(3)) }
+    if case .attached = first.company.standing {} else { Issue.record("\(first.company)") }
+    stream.cancel()
+    await stream.value
+  }
+
+  @Test("Who hands data over that nobody wants has it again when it goes on")
+  func handsOverAlone() async throws {
+    let folder = try Folder()
+    let data = try SharedData.open(folder.path)
+    let store = data.datastore(for: database)
+    _ = try await store.commit([increment("c/a")])
+    await data.handOver()
+    #expect(!DirectoryLock.isHeld(folder.path) && access(folder.socket, F_OK) != 0)
+    data.takeUp()
+    _ = try await store.commit([increment("c/a")])
+    #expect(try await store.count("c/a") == .integer(2))
+    #expect(data.company.standing == .owner)
+  }
+
+  @Test("Who uses the data can be asked without using it")
+  func users() async throws {
+    let folder = try Folder()
+    #expect(SharedData.users(of: folder.path).isEmpty)
+    let data = try SharedData.open(folder.path, as: "first")
+    #expect(SharedData.users(of: folder.path) == [DataMember(process: getpid(), name: "first")])
+    withExtendedLifetime(data) {}
   }
 
   @Test("Two apps of one process that name one directory open it once")

@@ -92,11 +92,12 @@ struct SocketTests {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
     var owner: FakeOwner? = try FakeOwner(in: folder)
-    let error = try #require(throws: StoreError.self) { try SharedData.open(folder.path) }
+    let patience = Duration.milliseconds(10)
+    let error = try #require(throws: StoreError.self) { try SharedData.open(folder.path, patience: patience) }
     #expect(error.kind == .locked && error.message.contains("Process \(getpid())"))
     #expect(error.message.contains("does not answer"))
 
-    let waiting = try SharedData.open(folder.path, waits: true)
+    let waiting = try SharedData.open(folder.path, waits: true, patience: patience)
     #expect(waiting.instance == nil)
     let store = waiting.datastore(for: database)
     let status = await #expect(throws: RPCStatus.self) { try await store.commit([increment("c/a")]) }

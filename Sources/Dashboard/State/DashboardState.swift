@@ -26,6 +26,8 @@ package struct DashboardState: Sendable {
   package internal(set) var storage: StorageNotice?
   /// Who uses the embedded data; `nil` for data in memory, and for servers.
   package internal(set) var company: DataCompany?
+  /// Who had the data open last, as far as it was open.
+  var dataStanding: DataCompany.Standing?
   package internal(set) var browser = Browser()
   package internal(set) var writes = WriteQueue()
   package internal(set) var listeners: [ListenerRecord] = []

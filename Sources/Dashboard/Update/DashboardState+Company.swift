@@ -4,13 +4,17 @@ import FirestoreClientState
 extension DashboardState {
   /// The news is who has the data: that it changed hands explains what was slow for a moment.
   mutating func receive(_ company: DataCompany) {
-    defer { self.company = company }
-    guard let before = self.company?.standing, before != company.standing else { return }
-    switch company.standing {
-    case .owner: toast(.info, "The process that had the data open is gone; this one has it open now.")
-    case .attached(let owner): toast(.info, "\(owner.name) \(owner.process) has the data open now.")
+    self.company = company
     // Told as the reason of the outage that it comes to, if it lasts.
-    case .unreachable: break
+    if case .unreachable = company.standing { return }
+    let before = dataStanding
+    dataStanding = company.standing
+    switch (before, company.standing) {
+    case (.attached(let owner), .owner):
+      toast(.info, "This process has the data open now, in place of \(owner.name) \(owner.process).")
+    case (.some(let before), .attached(let owner)) where before != company.standing:
+      toast(.info, "\(owner.name) \(owner.process) has the data open now.")
+    default: break
     }
   }
 }

@@ -29,19 +29,23 @@ package struct BackendConfiguration: Sendable {
   package var now: @Sendable () -> Timestamp
   /// Told what an operator should know while nothing has failed: one sentence or two, on the backend's executor.
   package var report: @Sendable (String) -> Void
+  /// Whether other processes get at the data through this one, and need not take it for lost to them.
+  package var isServed: Bool
 
   /// Keeps the upper pages of a million documents at hand.
   package static let usualPageCacheBytes = 16 << 20
 
   package init(
     location: Location, durability: Durability = .normal, keptHistoryBytes: Int64 = 64 << 20,
-    now: @escaping @Sendable () -> Timestamp, report: @escaping @Sendable (String) -> Void = { _ in }
+    isServed: Bool = false, now: @escaping @Sendable () -> Timestamp,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.location = location
     self.durability = durability
     self.keptHistoryBytes = keptHistoryBytes
     self.now = now
     self.report = report
+    self.isServed = isServed
   }
 }
 

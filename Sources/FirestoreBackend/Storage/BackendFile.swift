@@ -29,7 +29,7 @@ struct BackendFile: ~Copyable {
       files = nil
       return
     }
-    let held = try Self.hold(path, report)
+    let held = try Self.hold(path, isServed: configuration.isServed, report)
     do throws(StoreError) { connection = try Self.open(held, configuration.durability) } catch {
       throw error.kind == .corrupt ? Self.naming(error, held.files) : error
     }
@@ -43,10 +43,11 @@ struct BackendFile: ~Copyable {
 
   /// Locks a directory of backend data; what belongs there is this file's and its socket and, below it, caches.
   static func hold(
-    _ path: String, _ report: @escaping @Sendable (String) -> Void = { _ in }
+    _ path: String, isServed: Bool = false, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
     try StoreDirectory(
-      path, called: "data directory", database: name, others: ["cache", LocalBackend.socketName], report: report)
+      path, called: "data directory", database: name, others: ["cache", LocalBackend.socketName], isServed: isServed,
+      report: report)
   }
 
   /// Runs `body` on the connection.

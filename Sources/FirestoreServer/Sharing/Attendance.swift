@@ -33,11 +33,18 @@ final class Attendance: Sendable {
   private func tell() {
     let members = state.value.members.map(\.member)
     let line = SharingLine.here(members).text
-    for (channel, _) in state.value.members {
-      // One that does not read has its line when it does: they are few, and small.
-      if channel.isWritable { channel.writeAndFlush(ByteBuffer(string: line), promise: nil) }
+    // One that does not read is told when it does.
+    for (channel, _) in state.value.members where channel.isWritable {
+      channel.writeAndFlush(ByteBuffer(string: line), promise: nil)
     }
     onChange(members)
+  }
+
+  /// Tells one that reads again who is attached by now.
+  func tell(_ channel: any Channel) {
+    let members = state.value.members
+    guard members.contains(where: { $0.channel === channel }) else { return }
+    channel.writeAndFlush(ByteBuffer(string: SharingLine.here(members.map(\.member)).text), promise: nil)
   }
 }
 
@@ -88,6 +95,11 @@ final class AttendanceHandler: ChannelInboundHandler {
     case .question: break
     case .hello, .welcome, .refusal, .here, .answer, nil: context.close(promise: nil)
     }
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { attendance.tell(context.channel) }
+    context.fireChannelWritabilityChanged()
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

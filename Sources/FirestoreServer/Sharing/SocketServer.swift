@@ -20,6 +20,13 @@ package final class SocketServer: Sendable {
   private static let heartbeatInterval = TimeAmount.seconds(30)
   private static let maximumConnections = 1_000
 
+  /// Files are the program's: connections get at most half of them.
+  private static let connections: Int = {
+    var files = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
+    return max(1, min(maximumConnections, Int(clamping: files.rlim_cur) / 2))
+  }()
+
   private let loop = FirestoreServer.loops.next()
   private let attendance: Attendance
   private let state: NIOLoopBoundBox<State>
@@ -50,9 +57,10 @@ package final class SocketServer: Sendable {
     let listening = ServerBootstrap(group: loop)
       .childChannelInitializer { channel in
         PeerCredentials.of(channel).flatMapThrowing { peer in
-          guard peer.isTrusted, state.value.channels.count < Self.maximumConnections, !state.value.isClosed else {
+          guard peer.isTrusted, state.value.channels.count < Self.connections, !state.value.isClosed else {
             throw ChannelError.ioOnClosedChannel
           }
+          try channel.closeOnExec()
           let id = ObjectIdentifier(channel)
           state.value.channels[id] = channel
           channel.closeFuture.assumeIsolated().whenComplete { _ in state.value.channels[id] = nil }
@@ -85,6 +93,15 @@ package final class SocketServer: Sendable {
       state.value.listener?.close(promise: nil)
       state.value.listener = nil
       for channel in state.value.channels.values { channel.close(promise: nil) }
+    }
+  }
+}
+
+extension Channel {
+  /// A program that this process starts, such as an editor, does not hold the connection: it would outlive this process.
+  fileprivate func closeOnExec() throws {
+    _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
+      fcntl($0, F_SETFD, FD_CLOEXEC)
     }
   }
 }

@@ -53,6 +53,7 @@ struct Connection: Sendable {
     case .embedded(let folder?):
       do throws(StoreError) {
         let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.write("hearth: \($0)") }
+        JobControl.letsGo(of: data)
         return Connection(data, database)
       } catch {
         throw CommandFailure(opening: error)

@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreBackend
 import FirestoreSQLite
+import FirestoreSharing
 import Foundation
 import Glibc
 
@@ -40,7 +41,13 @@ struct RepairCommand: ParsableCommand {
       try confirm(directory)
       try tell(repair.run())
     } catch let error as StoreError {
-      throw CommandFailure(opening: error)
+      let users = error.kind == .locked ? SharedData.users(of: directory) : []
+      if users.isEmpty { throw CommandFailure(opening: error) }
+      let names = users.map { "\($0)" }.joined(separator: ", ")
+      throw CommandFailure(
+        .unavailable,
+        "The data directory \(directory) is in use by \(names). A repair needs it for itself: end "
+          + "\(users.count == 1 ? "that one" : "these") first.")
     }
   }
 

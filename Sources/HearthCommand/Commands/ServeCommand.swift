@@ -84,11 +84,12 @@ struct ServeCommand: AsyncParsableCommand {
         StandardError.write(
           "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything.")
       }
-      if case .shared(let data) = source, case .attached(let owner) = data.company.standing {
-        let isWeaker = sync == .full && data.durability != .full
-        StandardError.write(
-          "hearth: \(owner) has the data open; this port leads there"
-            + (isWeaker ? ", where a commit does not wait for the disk as --sync full asks." : "."))
+      if case .shared(let data) = source {
+        JobControl.letsGo(of: data)
+        if case .attached(let owner) = data.company.standing {
+          StandardError.write("hearth: \(owner) has the data open; this port leads there.")
+        }
+        if let warning = data.durabilityWarning(sync) { StandardError.write("hearth: \(warning)") }
       }
       let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
       try await serve(source, at: configuration, place: place)

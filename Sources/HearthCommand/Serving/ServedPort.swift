@@ -13,7 +13,7 @@ enum PortSource: Sendable {
 /// A port on which the embedded backend is served, wherever it is open: here, or in another process that shares its
 /// data. When that one ends, connections end with it, and the next lead to the one that took its place.
 struct ServedPort: Sendable {
-  private let configuration: FirestoreServer.Configuration
+  private var configuration: FirestoreServer.Configuration
   private let source: PortSource
 
   init(_ configuration: FirestoreServer.Configuration, _ source: PortSource) {
@@ -26,75 +26,90 @@ struct ServedPort: Sendable {
   /// - Throws: `RPCStatus` that says why the address cannot be listened on.
   func run(until stop: StopSignal, ready: @escaping @Sendable (Int) -> Void) async throws {
     switch source {
-    case .memory(let backend): try await serve(backend, configuration, until: stop, ready: ready)
+    case .memory(let backend): try await serve(backend, until: stop, orEnd: nil, ready)
     case .shared(let data):
-      let bound = BoundPort(configuration, ready)
-      while try await !relay(data, bound, until: stop) {
-        if case (.own(let backend), _) = try await data.access() {
-          return try await serve(backend, bound.configuration, until: stop) { bound.isReady(at: $0) }
-        }
-      }
+      // Connections that come while the data changes hands wait.
+      var port = self
+      port.configuration.kept = KeptPort()
+      let first = FirstCall(ready)
+      while try await port.turn(with: data, until: stop, { first($0) }) {}
     }
   }
 
+  /// Leads to other processes, and then serves the data when it is open here, for as long as it is.
+  /// - Returns: false if there was a stop.
+  private func turn(
+    with data: SharedData, until stop: StopSignal, _ ready: @escaping @Sendable (Int) -> Void
+  ) async throws -> Bool {
+    guard let (backend, end) = try await relay(data, until: stop, ready) else { return false }
+    try await serve(backend, until: stop, orEnd: end, ready)
+    return !stop.isStopped
+  }
+
+  /// - Parameter end: of the time for which the backend is to be served.
   private func serve(
-    _ backend: LocalBackend, _ configuration: FirestoreServer.Configuration, until stop: StopSignal,
-    ready: @escaping @Sendable (Int) -> Void
+    _ backend: LocalBackend, until stop: StopSignal, orEnd end: SharedData.End?,
+    _ ready: @escaping @Sendable (Int) -> Void
   ) async throws {
     let server = FirestoreServer(configuration, backend: backend)
     try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await server.run(ready: ready) }
-      group.addTask { for await _ in stop.stops() { await server.shutDown() } }
-      _ = try await group.next()
-      group.cancelAll()
+      group.addTask {
+        for await _ in stop.stops() {
+          configuration.kept?.letGo()
+          await server.shutDown()
+        }
+      }
+      if let end {
+        group.addTask {
+          await end()
+          if !Task.isCancelled { await server.shutDown() }
+        }
+      }
+      defer { group.cancelAll() }
+      try await server.run(ready: ready)
     }
   }
 
   /// Leads to other processes as long as those have the data.
-  /// - Returns: whether there was a stop; false if this process has the data.
-  private func relay(_ data: SharedData, _ bound: BoundPort, until stop: StopSignal) async throws -> Bool {
-    try await withThrowingTaskGroup(of: Bool.self) { group in
+  /// - Returns: the data when it is open here; `nil` if there was a stop.
+  private func relay(
+    _ data: SharedData, until stop: StopSignal, _ ready: @escaping @Sendable (Int) -> Void
+  ) async throws -> (LocalBackend, SharedData.End)? {
+    try await withThrowingTaskGroup(of: (LocalBackend, SharedData.End)?.self) { group in
       group.addTask {
-        for await _ in stop.stops() { return true }
-        return true
+        for await _ in stop.stops() { break }
+        return nil
       }
       group.addTask {
         while true {
-          guard case (.over(let socket, _), let ended?) = try await data.access() else { return false }
-          try await PortRelay(bound.configuration, to: socket).run(until: ended) { bound.isReady(at: $0) }
+          let (access, end) = try await data.access()
+          switch access {
+          case .own(let backend): return (backend, end)
+          case .over(let socket, _): try await PortRelay(configuration, to: socket).run(until: end, ready: ready)
+          }
         }
       }
       defer { group.cancelAll() }
-      return try await group.next() ?? true
+      return try await group.next() ?? nil
     }
   }
 }
 
-/// The port that the system chose stays the same when the data changes hands.
-private final class BoundPort: Sendable {
-  private let state: Mutex<(configuration: FirestoreServer.Configuration, isReady: Bool)>
-  private let ready: @Sendable (Int) -> Void
+/// Passes the first call on.
+private final class FirstCall: Sendable {
+  private let isOver = Atomic(false)
+  private let call: @Sendable (Int) -> Void
 
-  init(_ configuration: FirestoreServer.Configuration, _ ready: @escaping @Sendable (Int) -> Void) {
-    state = Mutex((configuration, false))
-    self.ready = ready
-  }
+  init(_ call: @escaping @Sendable (Int) -> Void) { self.call = call }
 
-  var configuration: FirestoreServer.Configuration { state.withLock { $0.configuration } }
-
-  func isReady(at port: Int) {
-    let isFirst = state.withLock { state in
-      state.configuration.port = port
-      defer { state.isReady = true }
-      return !state.isReady
-    }
-    if isFirst { ready(port) }
-  }
+  func callAsFunction(_ number: Int) { if !isOver.exchange(true, ordering: .relaxed) { call(number) } }
 }
 
 /// The wish that something ends, which comes once and stays.
 final class StopSignal: Sendable {
   private let state = Mutex((isStopped: false, waiting: [AsyncStream<Void>.Continuation]()))
+
+  var isStopped: Bool { state.withLock { $0.isStopped } }
 
   func stop() {
     let waiting = state.withLock { state in

@@ -9,6 +9,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
+import FirestoreSharing
 import Foundation
 import Glibc
 import Logging
@@ -70,6 +71,9 @@ final class Session {
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
   private var bridge: ClientBridge?
+  /// The data, where other processes use it too, while the session runs.
+  private weak var data: SharedData?
+  private var suspending: Task<Void, Never>?
   private var editing: Task<Void, Never>?
   private var copying: Task<Void, Never>?
   private var exitCode: Int32?
@@ -141,6 +145,7 @@ final class Session {
       self?.apply(.client(event, at: .now))
     }
     self.bridge = bridge
+    data = connection.data
 
     let code = await withTaskGroup(of: Void.self) { group in
       group.addTask { await bridge.followStatus() }
@@ -162,7 +167,8 @@ final class Session {
       }
       restoreListeners(of: connection)
       let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }
-      for notice in options.notices + [former].compactMap(\.self) { notify(.warning, notice) }
+      let weaker = connection.data?.durabilityWarning(options.durability)
+      for notice in options.notices + [former, weaker].compactMap(\.self) { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       let code = await untilExit()
       let deadline = await leaveScreen(code)
@@ -281,7 +287,14 @@ final class Session {
   }
 
   private func suspend() {
-    if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
+    guard suspending == nil else { return }
+    suspending = Task {
+      // A stopped process answers nobody.
+      await data?.handOver()
+      if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
+      data?.takeUp()
+      suspending = nil
+    }
   }
 
   private func exit(_ code: Int32) {
@@ -337,7 +350,9 @@ final class Session {
         let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
         let program = ForegroundProgram(editor.command(for: file.path))
         let status = try await screen.withSuspendedScreen(input: reader) {
-          try await program.run(on: screen.inputDescriptor)
+          try await program.run(
+            on: screen.inputDescriptor, beforeStop: { [weak data] in await data?.handOver() },
+            afterStop: { [weak data] in data?.takeUp() })
         }
         adoptSize()
         if status == 0 { await write(try file.text(), for: request) }

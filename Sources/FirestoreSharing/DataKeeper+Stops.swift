@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreServer
+import Glibc
+import Synchronization
+
+/// A process that is stopped answers nobody: before, it lets others have the data.
+extension DataKeeper {
+  /// How long what is under way may take to end, and how often that is looked at.
+  private static let (grace, glance) = (Duration.milliseconds(500), Duration.milliseconds(2))
+
+  /// Lets the data go, if it is open here: calls wait and streams end. Returns when others can have it, or when something
+  /// goes on for longer than a moment.
+  func handOver() async {
+    guard await letGo() else { return }
+    let deadline = ContinuousClock.now + Self.grace
+    while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
+  }
+
+  /// In a function of its own, so that nothing keeps the backend while its end is waited for.
+  /// - Returns: false if the data is not open here.
+  private func letGo() async -> Bool {
+    var held: (backend: LocalBackend, server: SocketServer?)?
+    change { state in
+      guard case .own(let backend)? = state.way else { return }
+      held = (backend, state.server)
+      (state.way, state.server, state.others) = (nil, nil, [])
+      state.hasHandedOver = true
+      state.generation += 1
+    }
+    guard let held else { return false }
+    if let server = held.server {
+      // Who looks for the socket while the lock is still held finds nobody.
+      try? DataSocket(in: directory).remove()
+      server.close()
+    }
+    await held.backend.endWatches(RPCStatus(.unavailable, "The process that has the data open is being stopped."))
+    return true
+  }
+
+  private var holdsLock: Bool {
+    DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process == getpid()
+  }
+
+  /// Looks for the data again after `handOver`: it is open here, or in the process that has it by now.
+  func takeUp() {
+    let hadHandedOver = state.withLock { state in
+      defer { state.hasHandedOver = false }
+      return state.hasHandedOver && !state.isClosed
+    }
+    if hadHandedOver { start(nil, from: DataSearch()) }
+  }
+}
