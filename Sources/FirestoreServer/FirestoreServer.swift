@@ -63,6 +63,9 @@ package struct FirestoreServer: Sendable {
   /// what a small call costs otherwise; while it reads or writes, connections wait.
   package static var executor: any SerialExecutor { loops.next().executor }
 
+  /// Whether the caller is on the thread of the connections, which must not wait for it.
+  package static var isOnItsThread: Bool { loops.next().inEventLoop }
+
   /// Lets connections be served between two steps of something long on that thread. What is merely enqueued again goes
   /// before them: the thread looks at its sockets when it has nothing else to do until later.
   package static let pause: @Sendable () async -> Void = {

@@ -40,10 +40,6 @@ extension DataKeeper {
     return true
   }
 
-  private var holdsLock: Bool {
-    DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process == getpid()
-  }
-
   /// Looks for the data again after `handOver`: it is open here, or in the process that has it by now.
   func takeUp() {
     let hadHandedOver = state.withLock { state in

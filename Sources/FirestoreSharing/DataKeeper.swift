@@ -5,6 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 import FirestoreServer
+import Glibc
 import Synchronization
 
 /// Keeps a way to the data of a directory: has it open, or is attached to the process that has.
@@ -92,8 +93,17 @@ final class DataKeeper: Sendable {
     queue.async { self.keep(search) }
   }
 
-  /// Lets the data go, and all that is attached through this process.
+  /// Lets the data go, and all that is attached through this process. Where it was open here, waits until it is closed,
+  /// which takes a millisecond or two, unless something goes on for longer than a moment.
   func close() {
+    guard end(), !FirestoreServer.isOnItsThread else { return }
+    let deadline = ContinuousClock.now + .milliseconds(250)
+    while holdsLock, .now < deadline { usleep(500) }
+  }
+
+  /// In a function of its own, so that nothing keeps the backend while its end is waited for.
+  /// - Returns: whether the data was open here.
+  private func end() -> Bool {
     let (way, server, line, observers) = state.withLock { state in
       state.isClosed = true
       defer {
@@ -108,6 +118,13 @@ final class DataKeeper: Sendable {
     if case .attached(let attachment)? = way { attachment.end() }
     line?.cut()
     for observer in observers { observer.finish() }
+    if case .own? = way { return true }
+    return false
+  }
+
+  /// Whether this process has the directory's lock.
+  var holdsLock: Bool {
+    DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process == getpid()
   }
 
   /// - Returns: false if the data is not wanted any more.

@@ -155,7 +155,7 @@ extension DataKeeper {
         return start(attach(welcome, line, received, search.socket), from: search)
       case .nobody(let held):
         // One who does not share it, such as a repair, is not waited for; who has just come says in a moment that it does.
-        let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? false
+        let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
         if ContinuousClock.now - began < (serves ? patience : .milliseconds(30)) {
           usleep(5_000)
           continue

@@ -49,7 +49,9 @@ extension EndToEndTests.InTmux {
         $0.rows("a0", "changed").count == 1 && $0.lines[0].contains("rtt") && $0.lines[0].contains("⇡0")
       }
       try await hearth.keys("u")
-      try await hearth.wait(for: "the old name") { $0.rows("a0", "seeded").count == 1 }
+      try await hearth.wait(for: "the old name, also on the server") {
+        $0.rows("a0", "seeded").count == 1 && $0.lines[0].contains("⇡0")
+      }
 
       try await hearth.keys("o")
       try await hearth.wait("OFFLINE for")
