@@ -105,12 +105,17 @@ struct ServeCommand: AsyncParsableCommand {
     _ source: PortSource, at configuration: FirestoreServer.Configuration, place: String
   ) async throws {
     let stop = StopSignal()
-    let sources = [SIGTERM, SIGINT].map { number in
+    var sources: [any DispatchSourceSignal] = []
+    for number in [SIGTERM, SIGINT] {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { stop.stop() }
-      source.resume()
-      return source
+      sources.append(source)
+      // Before it is heard, a signal would be lost.
+      await withCheckedContinuation { registered in
+        source.setRegistrationHandler { registered.resume() }
+        source.resume()
+      }
     }
     defer { for source in sources { source.cancel() } }
     let (host, isSecure) = (host, tlsCert != nil)
