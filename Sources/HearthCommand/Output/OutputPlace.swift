@@ -47,6 +47,12 @@ enum OutputPlace: Hashable, Sendable {
     throw failure(String(cString: strerror(ELOOP)))
   }
 
+  /// Whether a descriptor leads to a regular file.
+  static func isFile(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The folder and the name in it.
   static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }

@@ -38,8 +38,7 @@ actor LineSink<Item: Sendable> {
       throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
     // A file that is overwritten may have been open to others.
-    var status = stat()
-    if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG { _ = fchmod(descriptor, 0o600) }
+    if OutputPlace.isFile(descriptor) { _ = fchmod(descriptor, 0o600) }
     self.limit = limit
     self.encode = encode
     self.last = last

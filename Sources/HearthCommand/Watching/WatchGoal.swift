@@ -48,11 +48,10 @@ final class Interruptions {
   private let continuation: AsyncStream<Cause>.Continuation
   private var signals: [any DispatchSourceSignal] = []
 
-  /// From now on SIGINT, SIGTERM and SIGHUP do not end the process by themselves.
+  /// As soon as they are heard, SIGINT, SIGTERM and SIGHUP do not end the process by themselves.
   init() {
     (causes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     for number in [SIGINT, SIGTERM, SIGHUP] {
-      signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { [continuation] in continuation.yield(.signal(number)) }
       source.activate()
