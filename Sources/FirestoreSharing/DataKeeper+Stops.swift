@@ -8,14 +8,14 @@ import Synchronization
 
 /// A process that is stopped answers nobody: before, it lets others have the data.
 extension DataKeeper {
-  /// How long what is under way may take to end, and how often that is looked at.
-  private static let (grace, glance) = (Duration.milliseconds(500), Duration.milliseconds(2))
+  /// How often is looked at whether the data is closed.
+  private static let glance = Duration.milliseconds(2)
 
   /// Lets the data go, if it is open here: calls wait and streams end. Returns when others can have it, or when something
   /// goes on for longer than a moment.
-  func handOver() async {
+  func handOver(within grace: Duration) async {
     guard await letGo() else { return }
-    let deadline = ContinuousClock.now + Self.grace
+    let deadline = ContinuousClock.now + grace
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 

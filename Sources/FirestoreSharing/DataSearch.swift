@@ -64,8 +64,8 @@ struct DataSearch {
     var news = OwnerLine.News.silence
     repeat {
       news = line.next(&received, within: deadline == nil ? -1 : Self.glance)
-      guard case .silence = news, let holder = DirectoryLock.lastHolder(of: keeper.directory) else { break }
-      if ProcessState.isStopped(holder.process) { break }
+      guard case .silence = news else { break }
+      if let holder = DirectoryLock.lastHolder(of: keeper.directory), ProcessState.isStopped(holder.process) { break }
     } while deadline.map { .now < $0 } ?? true
     switch news {
     case .line(.welcome(let welcome)) where welcome.version == SharingLine.version:

@@ -102,8 +102,8 @@ package final class SharedData: Sendable {
   }
 
   /// To be called before this process is stopped, as by Ctrl-Z: a stopped process answers nobody. Others can have the
-  /// data when this returns, unless something goes on here for longer than half a second. Calls wait until `takeUp`.
-  package func handOver() async { await keeper.handOver() }
+  /// data when this returns, unless something goes on here for longer than the grace. Calls wait until `takeUp`.
+  package func handOver(within grace: Duration = .milliseconds(500)) async { await keeper.handOver(within: grace) }
 
   /// To be called when this process goes on after `handOver`.
   package func takeUp() { keeper.takeUp() }

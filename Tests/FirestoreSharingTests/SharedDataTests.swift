@@ -36,8 +36,8 @@ struct SharedDataTests {
   func takesOver() async throws {
     let folder = try Folder()
     var first: SharedData? = try SharedData.open(folder.path)
-    let second = try SharedData.open(try folder.alias("second"))
-    let third = try SharedData.open(try folder.alias("third"))
+    let second = try SharedData.open(try folder.alias("second"), patience: .seconds(60))
+    let third = try SharedData.open(try folder.alias("third"), patience: .seconds(60))
     let stores = [second, third].map { $0.datastore(for: database) }
     _ = try await stores[0].commit([increment("c/a")])
     first = nil
@@ -51,8 +51,9 @@ struct SharedDataTests {
   @Test("An owner that is about to be stopped hands the data over, and is attached to who has it when it goes on")
   func handsOver() async throws {
     let folder = try Folder()
-    let first = try SharedData.open(folder.path)
-    let stores = [first, try SharedData.open(try folder.alias())].map { $0.datastore(for: database) }
+    let first = try SharedData.open(folder.path, patience: .seconds(60))
+    let second = try SharedData.open(try folder.alias(), patience: .seconds(60))
+    let stores = [first, second].map { $0.datastore(for: database) }
     _ = try await stores[0].commit([increment("c/a")])
     // A stream in this process is no obstacle.
     let opened = AsyncStream.makeStream(of: Void.self)
@@ -64,7 +65,7 @@ struct SharedDataTests {
       try? await stores[0].write(requests: requests) { _ in opened.continuation.yield() }
     }
     for await _ in opened.stream { break }
-    await first.handOver()
+    await first.handOver(within: .seconds(60))
     _ = try await stores[1].commit([increment("c/a")])
     first.takeUp()
     _ = try await stores[0].commit([increment("c/a")])
@@ -77,10 +78,10 @@ struct SharedDataTests {
   @Test("Who hands data over that nobody wants has it again when it goes on")
   func handsOverAlone() async throws {
     let folder = try Folder()
-    let data = try SharedData.open(folder.path)
+    let data = try SharedData.open(folder.path, patience: .seconds(60))
     let store = data.datastore(for: database)
     _ = try await store.commit([increment("c/a")])
-    await data.handOver()
+    await data.handOver(within: .seconds(60))
     #expect(!DirectoryLock.isHeld(folder.path) && access(folder.socket, F_OK) != 0)
     data.takeUp()
     _ = try await store.commit([increment("c/a")])
