@@ -125,10 +125,11 @@ extension EndToEndTests.OnPseudoTerminal {
     func idle() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)
-      try await terminal.settle(for: .seconds(1))
+      // The marks of what is new go after two seconds, and the figures of the line come with them.
+      try await terminal.settle(for: .milliseconds(2_500))
       let (bytes, ticks) = (terminal.bytes.count, try ProcessFigures(process.id).cpuTicks)
 
-      try await terminal.settle(for: .seconds(3))
+      try await terminal.settle(for: .seconds(2))
 
       #expect(terminal.bytes.count == bytes, "\(String(decoding: terminal.bytes.dropFirst(bytes), as: UTF8.self).debugDescription)")
       // A tick is 10 ms: less than two per cent of a processor.
