@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+package import FirestoreSQLite
 
 package enum StorageLocation: Hashable, Sendable {
   case memory
-  /// A directory that one store may hold at a time (0700, made if absent).
+  /// A directory (0700, made if absent) that one store may hold at a time, or several that share it.
   case directory(String)
 }
 
@@ -28,6 +29,9 @@ package enum StoreAction: String, Hashable, Sendable, CaseIterable {
   case getLastRemoteSnapshotVersion = "Get last remote snapshot version"
   case applyRemoteEvent = "Apply remote event"
   case notifyLocalViewChanges = "notifyLocalViewChanges"
+  case lookUpMutationDocuments = "Lookup mutation documents"
+  case getNewDocumentChanges = "Get new document changes"
+  case refreshLease = "updateClientMetadataAndTryBecomePrimary"
 }
 
 package struct LocalStoreConfiguration: Sendable {
@@ -36,17 +40,20 @@ package struct LocalStoreConfiguration: Sendable {
   package var database: DatabaseID
   /// Whose a durable cache must be; `nil` takes any that is there, for a command that only reads it.
   package var claim: CacheClaim?
+  /// Whether other stores, of this process or of others, may use a durable cache at the same time.
+  package var use: DirectoryUse
   /// Told what a user should know while nothing has failed: one sentence or two, while the store is opened.
   package var report: @Sendable (String) -> Void
 
   package init(
     location: StorageLocation, policy: GarbageCollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil,
-    report: @escaping @Sendable (String) -> Void = { _ in }
+    use: DirectoryUse = .alone, report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.location = location
     self.policy = policy
     self.database = database
     self.claim = claim
+    self.use = use
     self.report = report
   }
 }

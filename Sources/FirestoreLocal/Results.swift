@@ -7,6 +7,8 @@ package import FirestoreProtocol
 package struct LocalWriteResult: Sendable {
   package var batchID: BatchID
   package var changes: [DocumentKey: Document]
+  /// Batches of other clients that came before it and are not known here yet.
+  package var others: [MutationBatch] = []
 }
 
 package struct QueryResult: Sendable {

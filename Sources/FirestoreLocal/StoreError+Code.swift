@@ -6,7 +6,7 @@ extension StoreError.Kind {
   /// The Firestore code under which a user of the cache sees an error of this kind.
   package var code: StatusCode {
     switch self {
-    case .locked, .newerSchema, .foreign: .failedPrecondition
+    case .locked, .newerSchema, .foreign, .leaseLost: .failedPrecondition
     case .notWritable, .notPrivate: .unimplemented
     case .corrupt: .dataLoss
     case .diskFull: .resourceExhausted

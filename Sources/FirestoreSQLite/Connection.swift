@@ -30,9 +30,8 @@ public import CSQLite
   private static let manyRows: Int64 = 64
   /// How many pages a query misses in the cache that would find some of them there the next time.
   private static let manyPages: Int32 = 128
-  /// In milliseconds. The directory's lock keeps other stores out; what remains is an administrator looking into the
-  /// file.
-  private static let patience: Int32 = 5000
+  /// The directory's lock keeps other stores out; what remains is an administrator looking into the file.
+  package static let patience: Int32 = 5000
 
   @usableFromInline let handle: OpaquePointer
   /// What errors call the database.
@@ -46,7 +45,10 @@ public import CSQLite
   /// - Parameters:
   ///   - path: of the database file, or its URI; `nil` for a database in memory.
   ///   - name: what errors call what is stored, such as "cache".
-  package init(path: String?, called name: String) throws(StoreError) {
+  ///   - patience: how many milliseconds to wait for what others have locked.
+  package init(
+    path: String?, called name: String, patience: Int32 = Connection.patience
+  ) throws(StoreError) {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)
@@ -59,7 +61,7 @@ public import CSQLite
     self.name = name
     isInMemory = path == nil
     sqlite3_extended_result_codes(handle, 1)
-    sqlite3_busy_timeout(handle, Self.patience)
+    sqlite3_busy_timeout(handle, patience)
   }
 
   deinit { close() }
@@ -237,9 +239,9 @@ public import CSQLite
   }
 
   /// Runs many statements that only read. Each by itself would find out anew what state the file is in, which takes
-  /// about as long as finding a row.
-  /// - Precondition: outside of a transaction.
+  /// about as long as finding a row. Inside of a transaction, they are part of that.
   package func readingTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
+    if sqlite3_get_autocommit(handle) == 0 { return try body() }
     if hasReadManyPages { growCache() }
     let misses = fullCache == nil ? 0 : pageMisses
     try run("BEGIN")
@@ -266,6 +268,11 @@ public import CSQLite
 
   /// Bounds the pages that are kept in memory. A database in memory keeps all of its own.
   package func keepPages(upTo bytes: Int) throws(StoreError) { try execute("PRAGMA cache_size = -\(bytes >> 10)") }
+
+  /// Another number than before when somebody else has changed the database since.
+  package var foreignVersion: Int64 {
+    get throws(StoreError) { try integer("PRAGMA data_version") ?? 0 }
+  }
 
   /// Grows with every row that is inserted, changed or deleted.
   package var changeCount: Int64 { sqlite3_total_changes64(handle) }

@@ -134,7 +134,7 @@ package enum PrivateFile {
   }
 }
 
-/// The directory of a store with the files of its database, held exclusively until the value goes.
+/// The directory of a store with the files of its database, held until the value goes: exclusively, unless it is shared.
 package struct StoreDirectory: ~Copyable {
   package let files: DatabaseFiles
   private let lock: DirectoryLock
@@ -143,19 +143,22 @@ package struct StoreDirectory: ~Copyable {
   /// Absolute.
   package var path: String { lock.directory }
 
+  /// Nobody else has the directory; always so for one that is not shared.
+  package var isFirst: Bool { lock.isFirst }
+
   /// Makes the directory if necessary, makes sure that it is private, and locks it.
   /// - Parameters:
   ///   - name: what errors call the directory, such as "data directory".
   ///   - database: the name of the database in it.
   ///   - others: beginnings of the names of what else belongs there.
-  ///   - isServed: whether this process lets others at it.
+  ///   - use: whether others may have it at the same time.
   ///   - report: told what was changed so that no other user can read what is stored.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
-    _ path: String, called name: String, database: String, others: [String] = [], isServed: Bool = false,
+    _ path: String, called name: String, database: String, others: [String] = [], use: DirectoryUse = .alone,
     report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) {
-    lock = try DirectoryLock(directory: path, called: name, own: [database] + others, isServed: isServed)
+    lock = try DirectoryLock(directory: path, called: name, own: [database] + others, use: use)
     files = DatabaseFiles(path: lock.directory + "/" + database)
     self.report = report
     lock.notices.forEach(report)
@@ -163,5 +166,12 @@ package struct StoreDirectory: ~Copyable {
 
   /// Looks at the files before SQLite opens them.
   /// - Throws: `corrupt` where SQLite would silently go without what is stored; `notWritable`, `notPrivate`.
-  package borrowing func prepare() throws(StoreError) { try files.prepare().forEach(report) }
+  package borrowing func prepare() throws(StoreError) {
+    // Whoever came first has looked. What is in use must not be opened beside SQLite: closing it again would drop the
+    // locks that this process has on it.
+    if isFirst { try files.prepare().forEach(report) }
+  }
+
+  /// Lets others in that share the directory, when the database is open.
+  package borrowing func share() throws(StoreError) { try lock.share() }
 }

@@ -1,40 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A directory that this process has for itself, by an advisory lock on a file that names the holder. The kernel drops
-/// the lock when the process ends in whatever way, so a stale file locks no process out.
+/// Whether a directory may be used by others at the same time.
+package enum DirectoryUse: String, Hashable, Sendable {
+  /// Nobody else uses it.
+  case alone
+  /// Nobody else opens it: others get at what is in it through the process that has it.
+  case served = "serves"
+  /// Others that share it as well may use it.
+  case shared
+}
+
+/// A directory that this process has for itself, or shares with others that share it, by an advisory lock on a file
+/// that names the holder. The kernel drops the lock when the process ends in whatever way, so a stale file locks no
+/// process out.
+///
+/// Those that share open the database one after the other (`OpeningTurn`): the first has the directory for itself until
+/// `share`, so that it may look at files that nobody uses.
 package struct DirectoryLock: ~Copyable {
   /// Absolute, which also keeps SQLite from taking a path such as `file:x` for a URI.
   package let directory: String
   /// What was changed so that no other user can read what is stored; for people.
   package let notices: [String]
+  /// Nobody else has the directory: always so for one that is not shared.
+  package let isFirst: Bool
   private let descriptor: Int32
+  private let turn: OpeningTurn?
+  private let place: String
 
   /// Makes the directory with its parents (0700), or makes sure that it is private, and locks it.
   /// - Parameters:
   ///   - name: what errors call the directory, such as "data directory".
   ///   - own: beginnings of the names of files that belong there. A directory that holds nothing else is narrowed to
   ///     0700 where it is wider.
-  ///   - isServed: whether this process lets others at what is in the directory.
+  ///   - use: whether others may use it at the same time.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
   package init(
-    directory path: String, called name: String, own: [String], isServed: Bool = false
+    directory path: String, called name: String, own: [String], use: DirectoryUse = .alone
   ) throws(StoreError) {
     let directory = Self.absolute(path)
     let place = "\(name) \(path)"
     try Self.make(directory, place)
-    let narrowed = try DirectoryPermissions.secure(directory, place, own: own + ["lock"])
+    let narrowed = try DirectoryPermissions.secure(
+      directory, place, own: own + ["lock", OpeningTurn.name, ClientPresence.name])
+    let turn = use == .shared ? try OpeningTurn(in: directory, place) : nil
     guard let file = try PrivateFile.open(directory + "/lock", creating: true) else {
       throw StoreError(.notWritable, "The \(place) cannot be locked: its file \"lock\" cannot be made.")
     }
-    try Self.lock(file.descriptor, place)
-    // It only serves those who come meanwhile: failing to write it does not weaken the lock.
-    let text = Array(Holder(process: getpid(), serves: isServed).text.utf8)
-    _ = ftruncate(file.descriptor, 0)
-    _ = pwrite(file.descriptor, text, text.count, 0)
+    let isFirst = try Self.lock(file.descriptor, use, directory, place)
+    if isFirst {
+      // It only serves those who come meanwhile: failing to write it does not weaken the lock.
+      let text = Array(Holder(process: getpid(), use: use).text.utf8)
+      _ = ftruncate(file.descriptor, 0)
+      _ = pwrite(file.descriptor, text, text.count, 0)
+    }
     self.directory = directory
+    self.isFirst = isFirst
+    self.turn = turn
+    self.place = place
     notices = [narrowed, file.notice].compactMap(\.self)
     descriptor = file.descriptor
+  }
+
+  /// Lets others in that share the directory, after the first has opened the database. Nothing for one that is not
+  /// shared.
+  /// - Throws: `locked` if another process took the directory for itself just then; it must not be used any more.
+  package func share() throws(StoreError) {
+    guard let turn else { return }
+    defer { turn.end() }
+    // Turning one kind of lock into the other lets go of the first for a moment.
+    guard isFirst, flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return }
+    throw StoreError(.locked, "The \(place) was taken by another process at this moment. Try again.")
   }
 
   deinit {
@@ -45,18 +81,33 @@ package struct DirectoryLock: ~Copyable {
   }
 
   /// Closes the file when it cannot be locked.
-  private static func lock(_ descriptor: Int32, _ place: String) throws(StoreError) {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return }
-    let reason = errno
+  /// - Returns: whether nobody else has the directory.
+  private static func lock(
+    _ descriptor: Int32, _ use: DirectoryUse, _ directory: String, _ place: String
+  ) throws(StoreError) -> Bool {
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+    var reason = errno
+    if use == .shared {
+      if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return false }
+      reason = errno
+    }
     let holder = holder(descriptor)
     close(descriptor)
     guard reason == EWOULDBLOCK else {
       throw StoreError(.notWritable, "The \(place) cannot be locked: \(StoreError.reason(reason)).")
     }
-    let who = holder.map(\.process).map { $0 == getpid() ? "process \($0), which is this one" : "process \($0)" }
-    throw StoreError(
-      .locked,
-      "The \(place) is in use by \(who ?? "another process"). End it, or choose another directory.")
+    func name(_ process: Int32) -> String {
+      process == getpid() ? "process \(process), which is this one" : "process \(process)"
+    }
+    let sharers = holder?.use == .shared ? ClientPresence.processes(in: directory) : []
+    if use != .shared, holder?.use == .shared {
+      let who = sharers.isEmpty ? "other processes" : sharers.map(name).joined(separator: " and ")
+      throw StoreError(
+        .locked, "The \(place) is shared by \(who). End them, share it as well, or choose another directory.")
+    }
+    let who = holder.map { name($0.process) } ?? "another process"
+    let remedy = use == .shared ? ", which does not share it. End it, have it share it" : ". End it"
+    throw StoreError(.locked, "The \(place) is in use by \(who)\(remedy), or choose another directory.")
   }
 
   private static func absolute(_ path: String) -> String {
@@ -79,20 +130,21 @@ package struct DirectoryLock: ~Copyable {
   /// Who has a directory, as its file "lock" says.
   package struct Holder: Hashable, Sendable {
     package var process: Int32
-    /// Whether others get at what is in the directory through it.
-    package var serves: Bool
+    /// The second line; of a word that is not known, as if nobody else could use it.
+    fileprivate var use: DirectoryUse
 
-    fileprivate init(process: Int32, serves: Bool) { (self.process, self.serves) = (process, serves) }
+    /// Whether others get at what is in the directory through it.
+    package var serves: Bool { use == .served }
+
+    fileprivate init(process: Int32, use: DirectoryUse) { (self.process, self.use) = (process, use) }
 
     fileprivate init?(text: some StringProtocol) {
       let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
       guard let process = Int32(lines[0]) else { return nil }
-      self.init(process: process, serves: lines.count > 1 && lines[1] == Self.serving)
+      self.init(process: process, use: lines.dropFirst().first.flatMap { DirectoryUse(rawValue: String($0)) } ?? .alone)
     }
 
-    fileprivate var text: String { "\(process)\n" + (serves ? Self.serving + "\n" : "") }
-
-    private static let serving = "serves"
+    fileprivate var text: String { "\(process)\n" + (use == .alone ? "" : use.rawValue + "\n") }
   }
 
   /// The process that had the directory last, as far as can be told. It may be gone.

@@ -17,6 +17,8 @@ import Glibc
     case newerSchema
     /// A cache that belongs to another database (`CacheIdentity`).
     case foreign
+    /// Another process that shares the cache is primary; what only the primary does was not done.
+    case leaseLost
     case diskFull
     /// The request itself is at fault.
     case refused(StatusCode)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 import FirestoreJSON
 package import FirestoreLocal
 package import FirestoreModel
@@ -24,8 +25,14 @@ package enum SpecAction: Sendable {
   case restart
   case collectGarbage(threshold: Int64)
   case failStore(Set<StoreAction>)
-  /// Only makes sense with several clients on one store, or with indexes.
-  case unsupported(String)
+  case setIndexes([FieldIndex])
+  // Of several clients on one store (SPEC-FORMAT §11).
+  /// Nothing but what each step begins and ends with.
+  case drain
+  case shutDown
+  case clearStore
+  case setVisibility(Bool)
+  case becomePrimary
 }
 
 extension SpecAction {
@@ -82,14 +89,11 @@ extension SpecAction {
     case "restart": self = try json.mark(.restart)
     case "triggerLruGC": self = .collectGarbage(threshold: Int64(try json.integer()))
     case "failDatabase": self = try Self.faults(json)
-    case "drainQueue", "shutdown", "clearPersistence": self = try json.mark(.unsupported(name))
-    case "applyClientState":
-      try json.only(["visibility", "primary"])
-      self = .unsupported(name)
-    case "setIndexConfiguration":
-      // As a string it is a file of the configuration.
-      if case .object = json.kind { try json.only(["indexes"]) } else { _ = try json.string() }
-      self = .unsupported(name)
+    case "drainQueue": self = try json.mark(.drain)
+    case "shutdown": self = try json.mark(.shutDown)
+    case "clearPersistence": self = try json.mark(.clearStore)
+    case "applyClientState": self = try Self.clientState(json)
+    case "setIndexConfiguration": self = .setIndexes(try json.indexes())
     default: throw json.error("Unknown step \"\(name)\".")
     }
   }
@@ -102,16 +106,23 @@ extension SpecAction {
 
   private static func faults(_ json: JSONSyntax) throws(JSONError) -> SpecAction {
     if case .boolean(false) = json.kind { return .failStore([]) }
-    let severalClients: Set = [
-      "Lookup mutation documents", "Get new document changes", "updateClientMetadataAndTryBecomePrimary",
-    ]
     var actions: Set<StoreAction> = []
     for name in try json.strings() {
-      if severalClients.contains(name) { return .unsupported("failDatabase \(name)") }
       guard let action = StoreAction(rawValue: name) else { throw json.error("Unknown transaction \"\(name)\".") }
       actions.insert(action)
     }
     return .failStore(actions)
+  }
+
+  private static func clientState(_ json: JSONSyntax) throws(JSONError) -> SpecAction {
+    try json.only(["visibility", "primary"])
+    if let primary = json["primary"] { return try primary.mark(.becomePrimary) }
+    let visibility = try json.member("visibility")
+    switch try visibility.string() {
+    case "visible": return .setVisibility(true)
+    case "hidden": return .setVisibility(false)
+    case let other: throw visibility.error("Unknown visibility \"\(other)\".")
+    }
   }
 
   private static func message(_ name: String, _ json: JSONSyntax) throws(JSONError) -> SpecAction {

@@ -26,6 +26,8 @@ struct SpecClient: ~Copyable {
   var core: SyncCore
   private(set) var backend = SpecBackend()
   private(set) var isNetworkEnabled = true
+  /// Another client deletes the store: this one is to be ended.
+  private(set) var isShutDown = false
   /// Streams that wait to be opened.
   private var opening: [StreamKind: (epoch: StreamEpoch, delay: Duration)] = [:]
   private var holdsWatchStream = false
@@ -51,8 +53,11 @@ struct SpecClient: ~Copyable {
     var configuration = SyncCore.Configuration(database: storage.database)
     configuration.maximumLimboResolutions = maximumLimboResolutions ?? .max
     self.init(configuration, storage, try Self.started(configuration, storage))
-    transition { _ in }
+    transition { core in core.refreshLease(at: Self.time) }
   }
+
+  /// The clock never advances (SPEC-FORMAT §9).
+  private static let time = Timestamp(seconds: 0)
 
   private init(
     _ configuration: SyncCore.Configuration, _ storage: LocalStoreConfiguration, _ core: consuming SyncCore
@@ -97,6 +102,14 @@ struct SpecClient: ~Copyable {
     settle()
   }
 
+  /// Deals with what other clients told.
+  /// - Returns: whether there was anything.
+  mutating func hear() -> Bool {
+    var hasHeard = false
+    transition { core in hasHeard = core.hear() }
+    return hasHeard
+  }
+
   private mutating func perform(_ effects: [SyncEffect]) {
     for effect in effects {
       switch effect {
@@ -115,6 +128,7 @@ struct SpecClient: ~Copyable {
         timers[timer] = Due(after: delay, order: timerCount)
         timerCount += 1
       case .cancel(let timer): timers[timer] = nil
+      case .shutDown: isShutDown = true
       }
     }
     if effects.bringSnapshotsInSync { snapshotsInSyncCalls += observers }
@@ -162,6 +176,10 @@ struct SpecClient: ~Copyable {
       while let request = core.takeWatchRequest(in: core.watchStream.epoch) { backend.receive(request) }
       while let (_, request) = core.takeWrite(in: core.writeStream.epoch, at: Timestamp(seconds: 0)) {
         backend.receive(request.mutations)
+      }
+      if timers[.leaseRefresh]?.after == .zero {
+        timers[.leaseRefresh] = nil
+        core.refreshLease(at: Self.time)
       }
       effects = core.takeEffects()
       perform(effects)
@@ -227,6 +245,12 @@ struct SpecClient: ~Copyable {
     transition { core in core.changeUser(to: user) }
   }
 
+  mutating func becomePrimary() {
+    // What cannot be done shows in what follows.
+    try? core.store.dropLease()
+    runTimers(upTo: "client_metadata_refresh")
+  }
+
   mutating func setNetwork(enabled: Bool) {
     isNetworkEnabled = enabled
     transition { core in enabled ? core.enableNetwork() : core.disableNetwork() }
@@ -276,6 +300,7 @@ struct SpecClient: ~Copyable {
   private static let timerNames: [SyncTimer: String] = [
     .onlineTimeout: "online_state_timeout", .watchIdle: "listen_stream_idle", .writeIdle: "write_stream_idle",
     .storeRetry: "async_queue_retry", .garbageCollection: "lru_garbage_collection", .indexBackfill: "index_backfill",
+    .leaseRefresh: "client_metadata_refresh",
   ]
 
   /// Runs the timers that are due before the named one, and that one; `all` runs every one there is, and so does, as
@@ -296,7 +321,7 @@ struct SpecClient: ~Copyable {
         continue
       }
       guard timers.removeValue(forKey: timer) != nil else { continue }
-      transition { core in core.fire(timer) }
+      transition { core in timer == .leaseRefresh ? core.refreshLease(at: Self.time) : core.fire(timer) }
     }
   }
 }

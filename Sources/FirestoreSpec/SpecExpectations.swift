@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
 import FirestoreJSON
 package import FirestoreModel
 package import FirestoreProtocol
@@ -86,8 +87,10 @@ package struct SpecExpectations: Sendable {
   package var rejected: [DocumentKey] = []
   package var snapshotsInSyncCalls = 0
   package var pendingWritesCalls = 0
-  /// Names of expectations that only several clients or indexes have.
-  package var unsupported: [String] = []
+  package var isPrimary: Bool?
+  package var isShutDown: Bool?
+  package var activeClients: Int?
+  package var indexes: [FieldIndex]?
 
   static let names: Set<String> = [
     "expectedSnapshotEvents", "expectedState", "expectedSnapshotsInSyncEvents", "expectedWaitForPendingWritesEvents",
@@ -117,15 +120,13 @@ package struct SpecExpectations: Sendable {
       try json.only(["acknowledgedDocs", "rejectedDocs"])
       acknowledged = try Self.keys(try json.member("acknowledgedDocs")).sorted()
       rejected = try Self.keys(try json.member("rejectedDocs")).sorted()
-    case "isPrimary", "isShutdown":
-      _ = try json.boolean()
-      unsupported.append(name)
-    case "numActiveClients":
-      _ = try json.integer()
-      unsupported.append(name)
+    case "isPrimary": isPrimary = try json.boolean()
+    case "isShutdown": isShutDown = try json.boolean()
+    case "numActiveClients": activeClients = try json.integer()
     case "indexes":
-      _ = try json.elements()
-      unsupported.append(name)
+      var indexes: [FieldIndex] = []
+      for index in try json.elements() { indexes.append(try index.expectedIndex()) }
+      self.indexes = indexes
     default: throw json.error("Unknown expectation \"\(name)\".")
     }
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -26,10 +27,17 @@ package struct SpecRun {
   private let test: SpecTest
   private let storage: LocalStoreConfiguration
 
-  // Sticky expectations.
-  private var activeTargets: [TargetID: SpecTarget] = [:]
-  private var activeLimboDocuments: Set<DocumentKey> = []
-  private var enqueuedLimboDocuments: Set<DocumentKey> = []
+  /// One client, for as long as it is not shut down, and what is expected of it until something else is.
+  private final class Seat {
+    var client: SpecClient?
+    var activeTargets: [TargetID: SpecTarget] = [:]
+    var activeLimboDocuments: Set<DocumentKey> = []
+    var enqueuedLimboDocuments: Set<DocumentKey> = []
+
+    init(_ client: consuming SpecClient) { self.client = consume client }
+  }
+
+  private var seats: [Int: Seat] = [:]
   /// Writes that the backend has to answer, oldest first.
   private var outstanding: [Mutation] = []
 
@@ -45,39 +53,85 @@ package struct SpecRun {
     let usesEager = storage == .memory && test.usesEagerCollection
     let configuration = LocalStoreConfiguration(
       location: storage == .memory ? .memory : .directory(directory.path),
-      policy: usesEager ? .eager : .leastRecentlyUsed(thresholdBytes: 100 << 20), database: specDatabase)
+      policy: usesEager ? .eager : .leastRecentlyUsed(thresholdBytes: 100 << 20), database: specDatabase,
+      use: test.hasSeveralClients ? .shared : .alone)
     var run = SpecRun(test, configuration)
     do throws(SpecMismatch) { try run.perform() } catch { return error }
     return nil
   }
 
   private mutating func perform() throws(SpecMismatch) {
-    var client: SpecClient
-    do throws(StoreError) {
-      client = try SpecClient(storage: storage, maximumLimboResolutions: test.maximumLimboResolutions)
-    } catch {
-      throw SpecMismatch(step: 0, action: "start", subject: "store", expected: "it opens", got: error.message)
-    }
     for (index, step) in test.steps.enumerated() {
-      if case .restart = step.action {
-        do throws(StoreError) {
-          client = try client.restarted()
-        } catch {
-          throw SpecMismatch(
-            step: index + 1, action: step.name, subject: "store", expected: "it opens", got: error.message)
-        }
-      } else {
-        do throws(SpecClient.Failure) {
-          try perform(step.action, on: &client)
-        } catch {
-          throw SpecMismatch(
-            step: index + 1, action: step.name, subject: "action", expected: "it can be done", got: error.reason)
-        }
+      let seat = try seat(of: step, index + 1)
+      do throws(SpecClient.Failure) { try perform(step.action, in: seat) } catch {
+        throw SpecMismatch(
+          step: index + 1, action: step.name, subject: "action", expected: "it can be done", got: error.reason)
       }
-      try check(step, index + 1, client)
-      client.forgetWhatHappened()
+      settle()
+      try check(step, index + 1, seat)
+      seat.client?.forgetWhatHappened()
     }
-    client.close()
+    for seat in seats.values { seat.client.take()?.close() }
+  }
+
+  /// The client that acts, which is made when it first does.
+  private mutating func seat(of step: SpecStep, _ number: Int) throws(SpecMismatch) -> Seat {
+    if let seat = seats[step.client] { return seat }
+    do throws(StoreError) {
+      let seat = Seat(try SpecClient(storage: storage, maximumLimboResolutions: test.maximumLimboResolutions))
+      seats[step.client] = seat
+      return seat
+    } catch {
+      throw SpecMismatch(step: number, action: step.name, subject: "store", expected: "it opens", got: error.message)
+    }
+  }
+
+  /// Has all clients deal with what the others tell, until none says anything.
+  private func settle() {
+    guard test.hasSeveralClients else { return }
+    var hasHeard = false
+    repeat {
+      hasHeard = false
+      for (_, seat) in seats.sorted(by: { $0.key < $1.key }) {
+        if seat.client?.hear() == true { hasHeard = true }
+        if seat.client?.isShutDown == true { seat.client.take()?.close() }
+      }
+    } while hasHeard
+  }
+
+  private mutating func perform(_ action: SpecAction, in seat: Seat) throws(SpecClient.Failure) {
+    switch action {
+    case .drain: break
+    case .clearStore: try clear()
+    case .shutDown: seat.client.take()?.close()
+    case .restart:
+      guard let client = seat.client.take() else { throw .shutDown }
+      do throws(StoreError) { seat.client = try client.restarted() } catch {
+        throw SpecClient.Failure(reason: error.message)
+      }
+    default:
+      guard var client = seat.client.take() else { throw .shutDown }
+      let result: Result<Void, SpecClient.Failure>
+      do throws(SpecClient.Failure) {
+        try perform(action, on: &client)
+        result = .success(())
+      } catch {
+        result = .failure(error)
+      }
+      seat.client = consume client
+      try result.get()
+    }
+  }
+
+  private func clear() throws(SpecClient.Failure) {
+    guard case .directory(let path) = storage.location else { return }
+    do throws(StoreError) {
+      try LocalStore.announceErasure(of: path)
+      settle()
+      try LocalStore.erase(path)
+    } catch {
+      throw SpecClient.Failure(reason: error.message)
+    }
   }
 
   private mutating func perform(_ action: SpecAction, on client: inout SpecClient) throws(SpecClient.Failure) {
@@ -102,8 +156,10 @@ package struct SpecRun {
     case .runTimer(let name): client.runTimers(upTo: name)
     case .collectGarbage(let threshold): client.collectGarbage(threshold: threshold)
     case .failStore(let actions): client.core.store.faults = actions
-    case .restart: break  // Makes another client, so it is done where the client is.
-    case .unsupported(let name): throw SpecClient.Failure(reason: "\(name) is not supported")
+    case .setIndexes(let indexes): try client.setIndexes(indexes)
+    case .setVisibility(let isVisible): client.transition { core in core.setVisibility(isVisible) }
+    case .becomePrimary: client.becomePrimary()
+    case .drain, .shutDown, .clearStore, .restart: break  // Done where the client is.
     }
   }
 
@@ -119,11 +175,32 @@ package struct SpecRun {
 
   // MARK: Checks
 
-  private mutating func check(_ step: SpecStep, _ number: Int, _ client: borrowing SpecClient) throws(SpecMismatch) {
+  private func check(_ step: SpecStep, _ number: Int, _ seat: Seat) throws(SpecMismatch) {
     let expected = step.expectations
-    activeTargets = expected.activeTargets ?? activeTargets
-    activeLimboDocuments = expected.activeLimboDocuments ?? activeLimboDocuments
-    enqueuedLimboDocuments = expected.enqueuedLimboDocuments ?? enqueuedLimboDocuments
+    seat.activeTargets = expected.activeTargets ?? seat.activeTargets
+    seat.activeLimboDocuments = expected.activeLimboDocuments ?? seat.activeLimboDocuments
+    seat.enqueuedLimboDocuments = expected.enqueuedLimboDocuments ?? seat.enqueuedLimboDocuments
+    let isShutDown = seat.client == nil
+    if let shutDown = expected.isShutDown, shutDown != isShutDown {
+      throw SpecMismatch(
+        step: number, action: step.name, subject: "shut down", expected: "\(shutDown)", got: "\(isShutDown)")
+    }
+    guard let client = seat.client.take() else { return }
+    let result: Result<Void, SpecMismatch>
+    do throws(SpecMismatch) {
+      try check(step, number, client, seat)
+      result = .success(())
+    } catch {
+      result = .failure(error)
+    }
+    seat.client = consume client
+    try result.get()
+  }
+
+  private func check(
+    _ step: SpecStep, _ number: Int, _ client: borrowing SpecClient, _ seat: Seat
+  ) throws(SpecMismatch) {
+    let expected = step.expectations
 
     func compare<T: Equatable>(_ subject: String, _ expected: T, _ got: T, _ text: (T) -> String) throws(SpecMismatch) {
       guard expected != got else { return }
@@ -138,10 +215,10 @@ package struct SpecRun {
     try compare("acknowledged writes", expected.acknowledged, client.acknowledged.sorted(), list)
     try compare("rejected writes", expected.rejected, client.rejected.sorted(), list)
     try compare(
-      "active limbo documents", activeLimboDocuments.sorted(), client.core.limbo.active.keys.sorted(), list)
+      "active limbo documents", seat.activeLimboDocuments.sorted(), client.core.limbo.active.keys.sorted(), list)
     try compare(
-      "enqueued limbo documents", enqueuedLimboDocuments.sorted(), client.core.limbo.enqueued.sorted(), list)
-    let wanted = client.isNetworkEnabled ? activeTargets : [:]
+      "enqueued limbo documents", seat.enqueuedLimboDocuments.sorted(), client.core.limbo.enqueued.sorted(), list)
+    let wanted = client.isNetworkEnabled && client.core.isPrimary ? seat.activeTargets : [:]
     try compare("active targets", wanted, comparable(client.backend.activeTargets, to: wanted), text(of:))
     if let count = expected.outstandingWrites {
       try compare("outstanding writes", count, client.core.outstandingWrites, \.description)
@@ -155,6 +232,16 @@ package struct SpecRun {
     try compare(
       "snapshots-in-sync calls", expected.snapshotsInSyncCalls, client.snapshotsInSyncCalls, \.description)
     try compare("pending-writes calls", expected.pendingWritesCalls, client.pendingWritesCalls, \.description)
+    let isPrimary = expected.isPrimary ?? (test.hasSeveralClients ? client.core.isPrimary : true)
+    try compare("primary", isPrimary, client.core.isPrimary, \.description)
+    if let count = expected.activeClients {
+      try compare("clients", count, client.core.store.clientCount, \.description)
+    }
+    if let indexes = expected.indexes {
+      // Those that cannot be read are not as expected.
+      let found = ((try? client.core.store.indexes()) ?? []).map(\.definition)
+      try compare("indexes", indexes, found) { $0.map(\.description).joined(separator: ", ") }
+    }
   }
 
   /// The order among queries is not checked, that of one query's events is.
@@ -179,11 +266,20 @@ package struct SpecRun {
   }
 }
 
+extension SpecClient.Failure {
+  fileprivate static let shutDown = SpecClient.Failure(reason: "the client is shut down")
+}
+
 extension SpecClient {
   /// A bundle that cannot be loaded is no failure of a test.
   mutating func loadBundle(_ text: String) {
     guard let bundle = try? BundleReader.read(Array(text.utf8), database: specDatabase) else { return }
     transition { core in _ = try? core.load(bundle) }
+  }
+
+  mutating func setIndexes(_ indexes: [FieldIndex]) throws(Failure) {
+    do throws(StoreError) { try core.store.setIndexes(indexes) } catch { throw Failure(reason: error.message) }
+    transition { _ in }
   }
 
   mutating func collectGarbage(threshold: Int64) {

@@ -5,8 +5,8 @@ package struct SpecStep: Sendable {
   /// The action's name in the file.
   package var name: String
   package var action: SpecAction
-  /// The client that acts; the only one is the first.
-  var client = 0
+  /// The client that acts; without several, the first.
+  package var client = 0
   package var expectations: SpecExpectations
 
   init(_ json: JSONSyntax) throws(JSONError) {
@@ -38,6 +38,8 @@ package struct SpecTest: Sendable {
   package var tags: Set<String>
   package var usesEagerCollection: Bool
   package var maximumLimboResolutions: Int?
+  /// Whether several clients share one store.
+  package var hasSeveralClients: Bool { tags.contains("multi-client") }
   package var steps: [SpecStep]
 
   /// - Throws: an error that names the file, the test and, if the fault is in one, the step.
@@ -96,16 +98,14 @@ package enum SpecStorage: String, Hashable, Sendable, CaseIterable { case memory
 extension SpecTest {
   /// Why the test cannot run on a storage; `nil` if it can.
   package func reasonToSkip(on storage: SpecStorage) -> String? {
-    if tags.contains("multi-client") { return "needs several clients on one store" }
+    // It trips an assertion of the reference, which nobody else is to have.
+    if tags.isSuperset(of: ["multi-client", "no-web"]) { return "runs on no reference" }
     if tags.contains("benchmark") { return "is a benchmark" }
     switch storage {
+    case .memory where hasSeveralClients: return "needs several clients on one store, which memory cannot be"
     case .memory where tags.contains("durable-persistence"): return "needs storage that survives a restart"
     case .durable where tags.contains("eager-gc"): return "needs eager collection, which only memory has"
     default: break
-    }
-    for step in steps {
-      if case .unsupported(let name) = step.action { return "\(name) is not supported" }
-      if let name = step.expectations.unsupported.first { return "expectation \(name) is not supported" }
     }
     return nil
   }

@@ -110,12 +110,19 @@ final class EngineJobs: Sendable {
 
   /// Ends everything and accepts no more orders.
   func finish() async {
+    for task in stop() { await task.value }
+  }
+
+  /// Accepts no more orders and gives up what is under way.
+  /// - Returns: what has not ended yet.
+  @discardableResult
+  func stop() -> [Task<Void, Never>] {
     let tasks = state.withLock { state in
       state.isFinished = true
       return state.tasks.values.map { $0 }
     }
     continuation.finish()
     for task in tasks { task.cancel() }
-    for task in tasks { await task.value }
+    return tasks
   }
 }

@@ -26,6 +26,9 @@ struct ListenerTable: Sendable {
     listeners[view]?.contains { $0.options.source == .default } ?? false
   }
 
+  /// Whether anybody listens to the view.
+  func listens(to view: ViewID) -> Bool { listeners[view] != nil }
+
   func contains(_ id: ListenerID) -> Bool { viewOf[id] != nil }
 
   /// - Parameter snapshot: the present state of the view.

@@ -56,6 +56,9 @@ struct PendingWrites: Sendable {
   /// What is in flight or sent next.
   var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
 
+  /// Whether the batch came after all that were ever here.
+  func isNew(_ id: BatchID) -> Bool { entries.last.map { $0.batch.id < id } ?? true }
+
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
   func isInFlight(_ id: BatchID) -> Bool { position(of: id).map { $0 < sentEnd } ?? false }
   func attempts(of id: BatchID) -> Int { position(of: id).map { entries[$0].attempts } ?? 0 }

@@ -33,7 +33,7 @@ struct StatusRecord: Sendable {
     let write = status(of: core.writeStream, .write)
     let writes = core.writes.measured(ends: ends).map { entry in
       let state: PendingWrite.State
-      if !core.canUseNetwork {
+      if !core.offlineCauses.isSubset(of: [.secondary]) {
         state = .held
       } else if core.writes.isInFlight(entry.batch.id) {
         state = .inFlight

@@ -21,12 +21,19 @@ struct StoreHealth: Sendable {
     case start(String?)
     /// Views whose limit could not be refilled.
     case refill(Set<ViewID>)
+    /// Dealing with what other clients of the cache have told.
+    case hear
+    /// Telling them what they were not told.
+    case announce
+    case takeOver
+    /// Making the views agree with what other clients have stored.
+    case synchronise
 
     /// The batch whose answer waits to be stored.
     var batch: BatchID? {
       switch self {
       case .acknowledge(let batch, _, _), .reject(let batch, _, _): batch.id
-      case .probe, .changeUser, .start, .refill: nil
+      case .probe, .changeUser, .start, .refill, .hear, .announce, .takeOver, .synchronise: nil
       }
     }
   }

@@ -18,7 +18,7 @@ extension SyncCore {
       view = existing
     } else {
       do throws(StoreError) {
-        view = try open(query)
+        view = try open(query, isAnnounced: options.source == .default)
       } catch {
         // What waits may be as damaged as what was read: it must not be sent any more.
         if error.kind == .corrupt { storeFailed(error, retrying: .probe) }
@@ -30,23 +30,26 @@ extension SyncCore {
     let snapshot = entry.view.snapshot(causes: [])
     let raised = listeners.add(id, to: view, options, showing: snapshot, online.state)
     if !raised.isEmpty { effects.append(.deliver(raised)) }
-    if options.source == .default, !plan.wants(entry.target), let data = store.activeTarget(entry.target) {
-      watch(data)
-    }
+    guard options.source == .default else { return }
+    announce(entry.target)
+    if isPrimary, !plan.wants(entry.target), let data = store.activeTarget(entry.target) { watch(data) }
   }
 
   /// Makes the view of a query from the cache.
-  private mutating func open(_ query: Query) throws(StoreError) -> ViewID {
-    let data = try store.allocateTarget(query.target)
+  /// - Parameter isAnnounced: the other clients of the cache are told.
+  mutating func open(_ query: Query, isAnnounced: Bool) throws(StoreError) -> ViewID {
+    let data = try store.allocateTarget(query.target, isAnnounced: isAnnounced)
     do throws(StoreError) {
       var result = try store.execute(query, usingPreviousResults: true)
-      let view = View(
+      var view = View(
         query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys,
         hasCachedResults: data.resumeToken != nil, readTime: data.snapshotVersion)
-      let isMirrorSynced = views.ids(of: data.id).contains { views.read($0, \.isSynced) ?? false }
+      view.tracksLimbo = store.isPrimary
+      var isInSync = views.ids(of: data.id).contains { views.read($0, \.isSynced) ?? false }
+      if !store.isPrimary, online.state != .offline, try store.isSharedTargetCurrent(data.id) { isInSync = true }
       let id = views.insert(view, target: data.id)
       pin(view, for: data.id)
-      if isMirrorSynced, let outcome = views.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
+      if isInSync, let outcome = views.update(id, { $0.becomeCurrent(token: data.resumeToken) }) {
         track(outcome, for: id)
         startLimboResolutions()
       }
@@ -72,17 +75,19 @@ extension SyncCore {
   package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listeners.remove(id), let target = views.target(of: removal.view) else { return }
     statusRevision += 1
-    if removal.wasLast {
+    let isWantedElsewhere = isWantedElsewhere(target)
+    if removal.wasLast, !isWantedElsewhere || views.ids(of: target).count > 1 {
       views.remove(removal.view)
       stopLimboResolutions(limbo.removeAll(for: removal.view))
       startLimboResolutions()
     }
     let others = views.ids(of: target)
+    if !others.contains(where: { listeners.needsBackend($0) }) { withdraw(target) }
     if others.isEmpty {
       // Losing the target's last position is harmless: the next listen starts from an older one.
       try? store.releaseTarget(target)
       unwatch(target)
-    } else if !others.contains(where: { listeners.needsBackend($0) }) {
+    } else if !isWantedElsewhere, !others.contains(where: { listeners.needsBackend($0) }) {
       unwatch(target)
       letAge(others)
     }
@@ -90,7 +95,7 @@ extension SyncCore {
 
   /// Nobody wants the backend's answer any more: what the views show is what the cache has from now on, and nothing of
   /// it is looked up.
-  private mutating func letAge(_ ids: [ViewID]) {
+  mutating func letAge(_ ids: [ViewID]) {
     for id in ids { stopLimboResolutions(limbo.removeAll(for: id)) }
     startLimboResolutions()
     var raised: [SnapshotDelivery] = []
@@ -104,12 +109,19 @@ extension SyncCore {
   /// The backend refused a target: all its listeners are over.
   mutating func refuse(_ target: TargetID, _ status: RPCStatus) {
     statusRevision += 1
+    sharing?.announced.remove(target)
+    sharing?.foreign.remove(target)
+    sharing?.told[target] = nil
+    if isPrimary, sharing != nil {
+      do throws(StoreError) { try store.refuseTarget(target, status) } catch { keepTrying(.announce, error) }
+    }
     // As for `stopListening`; the listeners' error matters more.
     try? store.releaseTarget(target)
     let ended = views.ids(of: target)
     for view in ended {
       views.remove(view)
-      effects.append(.fail(listeners.removeAll(of: view), status))
+      let ids = listeners.removeAll(of: view)
+      if !ids.isEmpty { effects.append(.fail(ids, status)) }
       stopLimboResolutions(limbo.removeAll(for: view))
     }
     startLimboResolutions()
@@ -132,6 +144,7 @@ extension SyncCore {
   }
 
   mutating func startLimboResolutions() {
+    guard isPrimary else { return }
     for (id, key) in limbo.start() {
       store.addLimboReference(key, id)
       let target = Query(path: key.path).target
@@ -141,7 +154,7 @@ extension SyncCore {
 
   // MARK: What should be watched
 
-  private mutating func watch(_ data: TargetData) {
+  mutating func watch(_ data: TargetData) {
     guard !plan.wants(data.id) else { return }
     plan.want(data)
     if watchStream.isOpen {
@@ -153,7 +166,7 @@ extension SyncCore {
     }
   }
 
-  private mutating func unwatch(_ id: TargetID) {
+  mutating func unwatch(_ id: TargetID) {
     guard plan.wants(id) else { return }
     plan.drop(id)
     reads.forget(id)

@@ -10,6 +10,7 @@ extension SyncCore {
     guard offlineCauses.remove(.disabledByUser) != nil else { return }
     statusRevision += 1
     restartStreams()
+    leaseConditionsChanged()
   }
 
   /// Stops both streams; every current view turns from-cache in the same step (S7).
@@ -17,7 +18,9 @@ extension SyncCore {
     guard offlineCauses.insert(.disabledByUser).inserted else { return }
     statusRevision += 1
     stopStreams()
-    changeOnlineState(causes: [.networkDisabled]) { $0.set(.offline) }
+    // A client without streams is as online as the one that has them.
+    if isPrimary { changeOnlineState(causes: [.networkDisabled]) { $0.set(.offline) } }
+    leaseConditionsChanged()
   }
 
   /// Skips every backoff: of a stream that waits to be opened, and of a store that failed.

@@ -31,6 +31,7 @@ extension SyncCore {
     }
     startLimboResolutions()
     deliver(snapshots)
+    announceResults(of: affected.keys)
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
   }
 
@@ -82,7 +83,7 @@ extension SyncCore {
     return outcome.snapshot
   }
 
-  private mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)]) {
+  mutating func deliver(_ snapshots: [(ViewID, TargetID, ViewSnapshot)]) {
     guard !snapshots.isEmpty else { return }
     let raised = snapshots.flatMap { listeners.show($0.2, of: $0.0, online.state) }
     if !raised.isEmpty { effects.append(.deliver(raised)) }
@@ -112,6 +113,8 @@ extension SyncCore {
     let state = online.state
     guard state != old else { return }
     statusRevision += 1
+    if state == .offline { sharing?.told = [:] }
+    announceOnlineState()
     var raised: [SnapshotDelivery] = []
     var snapshots: [(ViewID, ViewSnapshot)] = []
     for id in views.ids {

@@ -26,6 +26,8 @@ extension SyncCore {
   /// Takes the network down and keeps the operation to be tried again.
   mutating func storeFailed(_ error: StoreError, retrying operation: StoreHealth.Operation) {
     guard health.damage == nil else { return }
+    // Whoever is primary now does it.
+    if error.kind == .leaseLost { return resign() }
     statusRevision += 1
     offlineCauses.insert(.storageFailed)
     stopStreams()
@@ -68,6 +70,10 @@ extension SyncCore {
       if health.finishOldest() { return storeRecovered() }
     } catch {
       if error.kind == .corrupt { return storeFailed(error, retrying: operation) }
+      if error.kind == .leaseLost {
+        resign()
+        if health.finishOldest() { return storeRecovered() }
+      }
       health.failAgain(error)
     }
     if !health.waiting.isEmpty { scheduleRetry() }
@@ -81,6 +87,12 @@ extension SyncCore {
     case .refill(let views): try refill(views)
     case .start(let user): try startLate(user: user)
     case .changeUser(let user): try performUserChange(to: user)
+    case .hear:
+      if isPrimary, sharing != nil { try adoptTargets() }
+      try dealWithNews()
+    case .announce: try announceEverything()
+    case .takeOver: try performTakeOver()
+    case .synchronise: try performSynchronisation()
     }
   }
 
@@ -90,5 +102,8 @@ extension SyncCore {
     guard offlineCauses.remove(.storageFailed) != nil else { return }
     statusRevision += 1
     restartStreams()
+    if !isPrimary {
+      do throws(StoreError) { try adoptOnlineState() } catch { keepTrying(.synchronise, error) }
+    }
   }
 }

@@ -19,6 +19,7 @@ extension SyncCore {
     } catch {
       // What has been collected stays so; the rest is tried again at the next turn, and nothing depends on it.
       garbageCollection = nil
+      if error.kind == .leaseLost { resign() }
     }
     // SDK: five minutes after the last.
     effects.append(.schedule(.garbageCollection, after: garbageCollection == nil ? .seconds(300) : .zero))

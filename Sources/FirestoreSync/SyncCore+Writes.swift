@@ -13,8 +13,9 @@ extension SyncCore {
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
     if let refusal = health.refusal { throw refusal }
-    let result = try store.write(mutations, at: now, insteadOf: rejected)
+    let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.last)
     statusRevision += 1
+    for batch in result.others where writes.isNew(batch.id) { writes.append(batch) }
     writes.append(
       MutationBatch(id: result.batchID, generation: store.generation, localWriteTime: now, mutations: mutations))
     emit(result.changes, causes: [.localWrite(result.batchID)])
@@ -29,6 +30,11 @@ extension SyncCore {
     guard writes.contains(id) else { throw RPCStatus(.notFound, "Write \(id) is not pending.") }
     guard !writes.isInFlight(id), !health.waiting.contains(where: { $0.batch == id }) else {
       throw RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
+    }
+    guard isPrimary else {
+      throw RPCStatus(
+        .failedPrecondition,
+        "Write \(id) may be in flight: another process that shares the cache sends it. Cancel it there.")
     }
     let changes: [DocumentKey: Document]
     do throws(StoreError) { changes = try store.reject(id) } catch { throw error.status }
@@ -117,12 +123,14 @@ extension SyncCore {
   }
 
   /// Signals the result, then shows it (S3).
-  /// - Parameter time: when the backend answered; `nil` for a write that the user took back.
-  private mutating func finish(
+  /// - Parameter time: when the backend answered; `nil` for a write that the user took back, or another client sent.
+  mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
     statusRevision += 1
     let entry = writes.remove(id)
+    // What another client sent may have been dealt with before.
+    if entry == nil, sharing != nil { return emit(changes, causes: []) }
     history.add(id, result, after: time.flatMap { time in entry?.sentAt.map { time - $0 } })
     effects.append(.complete(id, result))
     let first = writes.first

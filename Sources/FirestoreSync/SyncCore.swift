@@ -39,6 +39,8 @@ package struct SyncCore: ~Copyable {
     /// The store failed; until it works again nothing may arrive that would have to be stored.
     case storageFailed
     case userChanging
+    /// Another client that shares the cache has the streams.
+    case secondary
   }
 
   let configuration: Configuration
@@ -75,6 +77,9 @@ package struct SyncCore: ~Copyable {
   /// What the transition under way wants done.
   var effects: [SyncEffect] = []
 
+  /// Of a client whose cache others may use as well.
+  var sharing: SharedRole?
+
   package init(
     _ store: consuming LocalStore, configuration: Configuration, random: any RandomNumberGenerator & Sendable
   ) {
@@ -85,6 +90,10 @@ package struct SyncCore: ~Copyable {
     limbo = LimboResolver(maximum: configuration.maximumLimboResolutions)
     aggregator = WatchChangeAggregator(database: configuration.database)
     if !configuration.isNetworkEnabled { offlineCauses.insert(.disabledByUser) }
+    if self.store.isShared {
+      sharing = SharedRole()
+      offlineCauses.insert(.secondary)
+    }
   }
 
   /// Opens the user's queue and starts sending it.
@@ -93,7 +102,7 @@ package struct SyncCore: ~Copyable {
     writes = PendingWrites(try store.pendingBatches())
     self.user = user
     health.opened()
-    if !canUseNetwork { _ = online.set(.offline) }
+    if !canUseNetwork, isPrimary { _ = online.set(.offline) }
     sendWrites()
     if configuration.garbageCollectionThreshold != nil {
       effects.append(.schedule(.garbageCollection, after: .seconds(60)))  // SDK: first run after a minute
@@ -104,6 +113,7 @@ package struct SyncCore: ~Copyable {
   /// What the transition wants done outside, in order; ends the transition.
   package mutating func takeEffects() -> [SyncEffect] {
     scheduleIndexBackfill()
+    store.wakeOthersIfTold()
     defer { effects = [] }
     return effects
   }
@@ -128,6 +138,7 @@ package struct SyncCore: ~Copyable {
     case .storeRetry: retryOldest()
     case .garbageCollection: collectGarbage()
     case .indexBackfill: backfillIndexes()
+    case .leaseRefresh: break  // Needs the time: `refreshLease`.
     }
   }
 }

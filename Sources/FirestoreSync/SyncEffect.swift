@@ -20,6 +20,8 @@ package enum SyncEffect: Sendable {
   /// Replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
+  /// The client is over: another one that shares the cache deletes that.
+  case shutDown(RPCStatus)
 }
 
 extension [SyncEffect] {
@@ -49,6 +51,8 @@ package enum SyncTimer: Hashable, Sendable, CaseIterable {
   case garbageCollection
   /// Does a slice of indexing documents that were cached before their index.
   case indexBackfill
+  /// Says that this client is there, and finds out whether it is primary.
+  case leaseRefresh
 }
 
 /// Names a listener for as long as the engine lives.

@@ -34,6 +34,7 @@ extension SyncEngine {
 
   private func fire(_ timer: SyncTimer, _ generation: Int) {
     guard jobs.isCurrent(timer, generation) else { return }
+    if timer == .leaseRefresh { return refreshLease() }
     transition { core in core.fire(timer) }
   }
 

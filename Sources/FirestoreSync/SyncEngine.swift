@@ -16,6 +16,8 @@ package actor SyncEngine {
   private nonisolated let executor = QueueExecutor(label: "hearth.sync-engine")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
+  nonisolated var executorQueue: DispatchQueue { executor.queue }
+
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
   package nonisolated let clock: any Clock<Duration>
@@ -40,6 +42,8 @@ package actor SyncEngine {
   private var publishedRevision = -1
   /// Whether the watch stream has said anything since that was last looked at.
   var hasHeardFromWatch = false
+  /// Of a cache that is shared.
+  var watchOfOthers: (any DispatchSourceRead)?
 
   /// Opens the cache, or memory in its place if it cannot be used (`cacheProblem` says why).
   /// Nothing is sent before `run`.
@@ -73,6 +77,7 @@ package actor SyncEngine {
 
   private func start(_ user: String?) {
     transition { core in core.startOrRetry(user: user) }
+    beginSharing()
   }
 
   /// Enqueues work in call order.
@@ -207,10 +212,23 @@ package actor SyncEngine {
     guard core != nil else { return }
     transition { core in core.disableNetwork() }
     await jobs.finish()
+    endSharing()
     core.take()?.close()
-    for mailbox in mailboxes.values { mailbox.fail(.terminated) }
-    for handle in writes.values { handle.answered.resolve(.failure(.terminated)) }
-    for wait in pendingWaits.values { wait.resolve(.failure(.terminated)) }
+    finishAll(.terminated)
+  }
+
+  /// The cache is about to be deleted: lets go of it at once.
+  private func end(_ status: RPCStatus) {
+    jobs.stop()
+    endSharing()
+    core.take()?.close()
+    finishAll(status)
+  }
+
+  private func finishAll(_ status: RPCStatus) {
+    for mailbox in mailboxes.values { mailbox.fail(status) }
+    for handle in writes.values { handle.answered.resolve(.failure(status)) }
+    for wait in pendingWaits.values { wait.resolve(.failure(status)) }
     for observer in statusObservers { observer.signal?.raise() }
     for observer in syncObservers.values { observer.finish() }
     (mailboxes, writes, pendingWaits, statusObservers, syncObservers) = ([:], [:], [:], [], [:])
@@ -267,6 +285,7 @@ package actor SyncEngine {
       if timer == .storeRetry { record.storeRetry = now() + delay }
       jobs.schedule(timer, after: delay)
     case .cancel(let timer): jobs.cancel(timer)
+    case .shutDown(let status): end(status)
     }
   }
 

@@ -47,6 +47,9 @@ struct View: Sendable {
   private(set) var isSynced = false
   /// `limboKeys` was not kept up because the view was not current.
   private var isLimboStale = true
+  /// Whether it is found out which documents are in limbo. Where another client does, a view is current when it is in
+  /// sync there.
+  var tracksLimbo = true
   private var readTime: SnapshotVersion?
 
   /// A view of what the cache holds.
@@ -172,6 +175,24 @@ struct View: Sendable {
     if hasPendingWrites { step.mutatedKeys.insert(key) } else { step.mutatedKeys.remove(key) }
   }
 
+  // MARK: Sharing
+
+  /// Takes a step to what the store has, and what it says that the backend listed.
+  mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
+    syncedKeys = keys
+    isLimboStale = true
+    return take(step, causes: causes)
+  }
+
+  /// Another client has the streams from now on, and says whether the view is in sync.
+  mutating func stopTrackingLimbo() {
+    tracksLimbo = false
+    isCurrent = isSynced
+    limboKeys = []
+    overdue = []
+    isLimboStale = true
+  }
+
   // MARK: Taking a step
 
   /// Takes the step and what the backend said about the target at the same time.
@@ -196,7 +217,7 @@ struct View: Sendable {
     if let version { readTime = version }
 
     var outcome = Outcome()
-    if isCurrent, !isPendingReset {
+    if isCurrent, !isPendingReset, tracksLimbo {
       let all = isLimboStale || !wasCurrent
       let unlisted = unlisted(at: version)
       overdue.formUnion(unlisted)

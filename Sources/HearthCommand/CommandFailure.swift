@@ -51,7 +51,7 @@ extension CommandFailure {
     case .newerSchema: self.init(.configuration, error.message)
     case .diskFull: self.init(.tryAgain, error.message)
     case .corrupt: self.init(.badData, error.message)
-    case .refused, .foreign, .injected, .sqlite: self.init(.failure, error.message)
+    case .refused, .foreign, .leaseLost, .injected, .sqlite: self.init(.failure, error.message)
     }
   }
 }

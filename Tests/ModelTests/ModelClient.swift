@@ -198,6 +198,7 @@ final class ModelClient {
       case .close(let kind, let epoch): closed(kind, epoch)
       case .wake: break
       case .schedule(let timer, _): timers.insert(timer)
+      case .shutDown(let status): throw Violation(description: "a client that shares nothing was shut down: \(status)")
       case .cancel(let timer): timers.remove(timer)
       }
     }

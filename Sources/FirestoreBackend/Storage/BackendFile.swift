@@ -46,8 +46,8 @@ struct BackendFile: ~Copyable {
     _ path: String, isServed: Bool = false, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
     try StoreDirectory(
-      path, called: "data directory", database: name, others: ["cache", LocalBackend.socketName], isServed: isServed,
-      report: report)
+      path, called: "data directory", database: name, others: ["cache", LocalBackend.socketName],
+      use: isServed ? .served : .alone, report: report)
   }
 
   /// Runs `body` on the connection.

@@ -9,7 +9,7 @@ extension StoreError {
   package var status: RPCStatus {
     let code: StatusCode =
       switch kind {
-      case .locked, .notWritable, .notPrivate, .newerSchema, .foreign: .failedPrecondition
+      case .locked, .notWritable, .notPrivate, .newerSchema, .foreign, .leaseLost: .failedPrecondition
       case .corrupt: .dataLoss
       case .diskFull: .resourceExhausted
       case .refused(let code): code

@@ -32,6 +32,10 @@ extension LocalStore {
       let changes = try application.perform()
       if isFirst { try database.targets.removeMembers(of: own.id) }
       try database.add(slice.lazy.filter(\.document.exists).map(\.document.key), to: own.id)
+      if let sharing = database.sharing {
+        try localDocuments.renewOtherUsers(changes.keys)
+        try sharing.tell(.bundle(changes.keys))
+      }
       return changes
     }
   }
@@ -40,8 +44,10 @@ extension LocalStore {
   /// target resumes from the bundle's read time if it has not seen anything newer.
   package mutating func finish(_ bundle: Bundle) throws(StoreError) {
     let database = database
-    let active = activeTargets
+    let own = Set(activeTargets.keys)
     try database.transaction { () throws(StoreError) in
+      var active = own
+      if let sharing = database.sharing { active.formUnion(try sharing.tables.targets(ofOthersThan: sharing.id)) }
       var members: [String: [DocumentKey]] = [:]
       for entry in bundle.entries where entry.document.exists {
         for query in entry.queries { members[query, default: []].append(entry.document.key) }
@@ -77,11 +83,11 @@ extension CacheDatabase {
 
   /// - Parameter active: targets that are listened to; those know better than the bundle.
   fileprivate func store(
-    _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: [TargetID: LocalStore.ActiveTarget]
+    _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: Set<TargetID>
   ) throws(StoreError) {
     try bundles.set(query)
     var data = try targets.allocate(query.query.target, self)
-    if active[data.id] != nil { return }
+    if active.contains(data.id) { return }
     if let known = data.snapshotVersion, known >= query.readTime { return }
     data.resumeToken = nil
     data.snapshotVersion = query.readTime

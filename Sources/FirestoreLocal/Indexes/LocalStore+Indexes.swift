@@ -57,7 +57,11 @@ extension LocalStore {
 
   /// Whether `backfillIndexes` has anything to do.
   package var needsIndexBackfill: Bool {
-    get throws(StoreError) { try IndexBackfill(database: database).isNeeded }
+    get throws(StoreError) {
+      // Of several clients that share the cache, the primary does it.
+      guard isPrimary else { return false }
+      return try IndexBackfill(database: database).isNeeded
+    }
   }
 
   /// Does one slice of what changed definitions left to do: some milliseconds of work, in one transaction. Writing a
@@ -71,7 +75,7 @@ extension LocalStore {
     pacer.begin(isWriting: true)
     let logBytes = database.logByteSize
     if logBytes >= backfillLog.dueBytes, !backfillLog.wasLast {
-      try database.read { () throws(StoreError) in try database.writeLogBack() }
+      try database.perform { () throws(StoreError) in try database.writeLogBack() }
       backfillLog.took(pacer.elapsed, for: logBytes)
       backfillLog.wasLast = true
       return true

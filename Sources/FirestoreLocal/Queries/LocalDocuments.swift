@@ -6,8 +6,16 @@ import FirestoreSQLite
 struct LocalDocuments {
   let database: CacheDatabase
   let user: UserNumber
+  private let knowsBatches: Bool
+
+  init(database: CacheDatabase, user: UserNumber, hasBatches: Bool) {
+    self.database = database
+    self.user = user
+    knowsBatches = hasBatches
+  }
+
   /// Without pending batches there are no overlays to look for.
-  let hasBatches: Bool
+  var hasBatches: Bool { knowsBatches || database.sharing?.hasBatches == true }
 
   private static let nothingChanged = MutatedFields.some(FieldMask([]))
 

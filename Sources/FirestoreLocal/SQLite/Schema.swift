@@ -20,10 +20,20 @@ enum Schema {
   /// Creates the tables in an empty database, and brings those of an earlier version up to date.
   /// - Throws: `newerSchema` for a database that a newer version of this program wrote, which is not changed; `corrupt`
   ///   for one that lacks what it should have.
-  static func prepare(_ connection: Connection, isFile: Bool) throws(StoreError) {
+  /// - Parameters:
+  ///   - use: whether other connections may have the file open as well; in memory there are none.
+  ///   - isFirst: none has.
+  static func prepare(
+    _ connection: Connection, isFile: Bool, _ use: DirectoryUse = .alone, isFirst: Bool = true
+  ) throws(StoreError) {
     let found = try connection.integer("PRAGMA user_version") ?? 0
     try check(found)
-    try connection.configure(settings(isFile: isFile))
+    guard isFirst || found == version else {
+      throw StoreError(
+        .locked,
+        "The cache is shared by processes of another version of this program (schema \(found)). End them first.")
+    }
+    try connection.configure(settings(isFile: isFile, use))
     if found == version { return try compare(connection) }
     try connection.transaction { () throws(StoreError) in
       if found == 5 { try connection.execute(checksums) }
@@ -65,11 +75,11 @@ enum Schema {
       ) { $0.text(0) })
   }
 
-  private static func settings(isFile: Bool) -> Connection.Settings {
-    // The directory is locked already; an exclusive lock saves the locks and the shared index file.
+  private static func settings(isFile: Bool, _ use: DirectoryUse) -> Connection.Settings {
+    // A directory that is not shared is locked already; an exclusive lock saves the locks and the shared index file.
     // A commit survives `kill -9` (S10); a power failure may take the last ones, never the consistency.
     let file = """
-      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      PRAGMA locking_mode = \(use == .alone ? "EXCLUSIVE" : "NORMAL"); PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
       PRAGMA wal_autocheckpoint = \(defaultLogPages); PRAGMA journal_size_limit = \(defaultLogPages * 4096);
       """
     // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.

@@ -17,6 +17,15 @@ extension LocalStore {
 }
 
 extension LocalStore {
+  /// Tells the clients that share a durable cache, if there are any, that it is about to be deleted, so that they let go
+  /// of it. Nothing happens where there is none.
+  package static func announceErasure(of path: String) throws(StoreError) {
+    guard exists(in: path) else { return }
+    let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
+    defer { database.close() }
+    try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cleared) }
+  }
+
   /// Deletes a durable cache: the database with its log, and what was moved aside. Nothing happens where there is none.
   /// - Throws: `locked` if a store has it open; `notWritable`.
   package static func erase(_ path: String) throws(StoreError) {

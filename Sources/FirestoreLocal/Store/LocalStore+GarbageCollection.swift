@@ -21,7 +21,8 @@ extension LocalStore {
       thresholdBytes: thresholdBytes, percentile: percentile, maximum: maximumSequenceNumbers, isDryRun: isDryRun,
       pacer: pacer)
     if isDryRun { return run }
-    guard case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return nil }
+    // Whoever has the streams knows what all listen to.
+    guard isPrimary, case .leastRecentlyUsed = policy, try byteSize() >= thresholdBytes else { return nil }
     return run
   }
 
@@ -37,11 +38,13 @@ extension LocalStore {
     for id in pins.keys { pins[id]?.settle() }
     let collector = LRUGarbageCollector(
       database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
-    if let count = run.changeCount, count != database.connection.changeCount { next.isUndisturbed = false }
+    let isUndisturbed = run.changeCount.map { $0 == database.connection.changeCount } ?? true
+    if !isUndisturbed || !isAlone { next.isUndisturbed = false }
     if run.isDryRun {
       try database.read { () throws(StoreError) in try collector.performSlice(&next) }
     } else {
       try database.transaction { () throws(StoreError) in
+        try database.sharing?.requireLease()
         try collector.performSlice(&next)
         next.pacer.endWork()
       }
@@ -57,7 +60,7 @@ extension LocalStore {
     let bytes = run.isDryRun ? 0 : database.logByteSize
     if case .writeBack = run.phase {
       // Only now does the file itself become shorter.
-      if bytes > 0 { try database.read { () throws(StoreError) in try database.writeLogBack() } }
+      if bytes > 0 { try database.perform { () throws(StoreError) in try database.writeLogBack() } }
       run.phase = .done
       return true
     }
@@ -65,7 +68,7 @@ extension LocalStore {
       run.log.wasLast = false
       return false
     }
-    try database.read { () throws(StoreError) in try database.writeLogBack() }
+    try database.perform { () throws(StoreError) in try database.writeLogBack() }
     run.log.took(run.pacer.elapsed, for: bytes)
     run.log.wasLast = true
     return true
@@ -92,7 +95,8 @@ extension LocalStore {
     try database.read { () throws(StoreError) in
       CacheOccupancy(
         bytes: try database.byteSize(), freeBytes: try database.freeByteSize(),
-        documents: try database.documents.count(), targets: try database.targets.count(), pendingWrites: batchCount,
+        documents: try database.documents.count(), targets: try database.targets.count(),
+        pendingWrites: isShared ? try database.mutations.count(of: user) : batchCount,
         policy: policy)
     }
   }

@@ -9,17 +9,17 @@ extension LocalStore {
   ///   sync, instead of reading the whole collection.
   package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
-    return try database.read { () throws(StoreError) in
+    let result = try database.read { () throws(StoreError) in
       let engine = QueryEngine(local: localDocuments)
-      let result = try database.connection.readingTransaction { () throws(StoreError) in
+      return try database.connection.readingTransaction { () throws(StoreError) in
         try engine.execute(query, target, usingPreviousResults: usingPreviousResults)
       }
-      if createsIndexesAutomatically {
-        // The query is answered; an index that cannot be stored now is proposed again by the next scan.
-        try? AutomaticIndexes(database: database, minimumScan: minimumScanForIndexes).consider(query, result)
-      }
-      return result
     }
+    if createsIndexesAutomatically {
+      // The query is answered; an index that cannot be stored now is proposed again by the next scan.
+      try? AutomaticIndexes(database: database, minimumScan: minimumScanForIndexes).consider(query, result)
+    }
+    return result
   }
 
   /// How many documents there are at most where a query looks; those that a pending write makes come on top.

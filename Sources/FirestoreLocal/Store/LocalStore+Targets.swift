@@ -6,12 +6,21 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).
-  package mutating func allocateTarget(_ target: Target) throws(StoreError) -> TargetData {
+  /// - Parameter isAnnounced: the other clients are told that this one listens to it.
+  package mutating func allocateTarget(
+    _ target: Target, isAnnounced: Bool = false
+  ) throws(StoreError) -> TargetData {
     try check(.allocateTarget)
-    if let id = activeIDs[target], let active = activeTargets[id] { return active.data }
+    // Another client may have stored a newer token.
+    if isPrimary, let id = activeIDs[target], let active = activeTargets[id] { return active.data }
     let database = database
     let data = try database.transaction { () throws(StoreError) in
-      try database.targets.allocate(target, database)
+      let data = try database.targets.allocate(target, database)
+      // Before it can be collected.
+      if isAnnounced, let sharing = database.sharing, !sharing.isAlone {
+        if try sharing.tables.add(data.id, of: sharing.id) { try sharing.tell(.targets) }
+      }
+      return data
     }
     activeTargets[data.id] = ActiveTarget(stored: data)
     activeIDs[target] = data.id
@@ -22,17 +31,25 @@ extension LocalStore {
   /// forgotten together with the documents that only it held.
   ///
   /// The target is inactive afterwards even if this throws; then the stored token stays the older one.
-  package mutating func releaseTarget(_ id: TargetID) throws(StoreError) {
+  /// - Parameter isForeign: of another client. It stays active if this throws, to be released again.
+  package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
+    if isForeign { try check(.releaseTarget) }
     guard let active = activeTargets.removeValue(forKey: id) else { return }
     activeIDs[active.data.target] = nil
     var shown = pins.removeValue(forKey: id) ?? PinnedKeys()
     try check(.releaseTarget)
+    // What is stored is the primary client's.
+    if !isPrimary { return }
     // Practically all documents of a large view belong to its target, and need no place of their own.
     let isFew = shown.maximumCount <= Self.individuallyTouched
     let shownKeys = policy == .eager || isFew ? shown.settled() : []
     let database = database
     let collector = eagerGarbageCollector
     try database.transaction { () throws(StoreError) in
+      if let sharing = database.sharing, !sharing.isAlone {
+        try sharing.requireLease()
+        try sharing.tables.withdraw(id, of: sharing.id)
+      }
       let sequenceNumber = try database.sequenceNumbers.next()
       if let collector {
         let members = try database.targets.members(of: id)
@@ -56,7 +73,7 @@ extension LocalStore {
   }
 
   func knownTarget(_ target: Target) throws(StoreError) -> TargetData? {
-    if let id = activeIDs[target], let active = activeTargets[id] { return active.data }
+    if isPrimary, let id = activeIDs[target], let active = activeTargets[id] { return active.data }
     return try database.read { () throws(StoreError) in try database.targets.data(for: target) }
   }
 
@@ -79,6 +96,8 @@ extension LocalStore {
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
+    // The primary client has these views as well.
+    if !isPrimary { return }
     let database = database
     var targets = activeTargets
     var removed: Set<DocumentKey> = []

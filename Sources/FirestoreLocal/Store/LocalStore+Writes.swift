@@ -6,10 +6,13 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Queues mutations as one batch.
-  /// - Parameter rejected: a rejected write that the batch takes the place of; it is gone in the same transaction.
+  /// - Parameters:
+  ///   - rejected: a rejected write that the batch takes the place of; it is gone in the same transaction.
+  ///   - last: the last batch that the caller knows to be waiting.
   /// - Returns: the batch's number and the local views of all documents it names.
   package mutating func write(
-    _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil
+    _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil,
+    after last: BatchID? = nil
   ) throws(StoreError) -> LocalWriteResult {
     try check(.writeLocally)
     let database = database
@@ -27,7 +30,14 @@ extension LocalStore {
       let batch = try database.mutations.add(
         mutations, base: base, in: database.generation, at: localWriteTime, for: user)
       let changes = try documents.add(batch, to: before)
-      return LocalWriteResult(batchID: batch.id, changes: changes)
+      var result = LocalWriteResult(batchID: batch.id, changes: changes)
+      if let sharing = database.sharing {
+        sharing.batchWasAdded()
+        try sharing.tell(.batchAdded(batch.id), of: user)
+        if rejected != nil { try sharing.tell(.rejectedWrites, of: user) }
+        if !sharing.isAlone { result.others = try database.mutations.batches(of: user, after: last, before: batch.id) }
+      }
+      return result
     }
     batchCount += 1
     return result
@@ -67,6 +77,7 @@ extension LocalStore {
     let documents = localDocuments
     let collector = eagerGarbageCollector
     let views = try database.transaction { () throws(StoreError) -> [DocumentKey: Document]? in
+      try database.sharing?.requireLease()
       guard let batch = try database.mutations.batch(id, of: user) else { return nil }
       try database.mutations.remove(batch, of: user)
       var response: CommitResponse?
@@ -82,12 +93,27 @@ extension LocalStore {
       for key in try collector?.collect(batch.keys) ?? [] where views[key] != nil {
         views[key] = LocalDocuments.nothing(key)
       }
+      try tell(id, answer, Array(batch.keys), database)
       return views
     }
     guard let views else { return [:] }
     batchCount -= 1
     unreferenced = []
     return views
+  }
+
+  private func tell(
+    _ id: BatchID, _ answer: Answer, _ keys: [DocumentKey], _ database: CacheDatabase
+  ) throws(StoreError) {
+    guard let sharing = database.sharing else { return }
+    if case .committed = answer { try localDocuments.renewOtherUsers(keys) }
+    let outcome: Notice.Outcome =
+      switch answer {
+      case .committed(let response): .acknowledged(response)
+      case .refused(let rejection?): .rejected(rejection.status)
+      case .refused(nil): .rejected(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent."))
+      }
+    try sharing.tell(.batchSettled(id, outcome, keys), of: user)
   }
 
   /// All batches of the current user that wait, in order.
@@ -107,7 +133,8 @@ extension LocalStore {
   package mutating func dropRejectedWrite(_ id: BatchID) throws(StoreError) -> Bool {
     let (database, user) = (database, user)
     return try database.transaction { () throws(StoreError) in
-      try database.rejectedWrites.remove(id, of: user)
+      try database.sharing?.tell(.rejectedWrites, of: user)
+      return try database.rejectedWrites.remove(id, of: user)
     }
   }
 
@@ -115,7 +142,8 @@ extension LocalStore {
   package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let (database, user) = (database, user)
     return try database.transaction { () throws(StoreError) in
-      try database.rejectedWrites.removeAll(of: user)
+      try database.sharing?.tell(.rejectedWrites, of: user)
+      return try database.rejectedWrites.removeAll(of: user)
     }
   }
 }

@@ -41,6 +41,8 @@ package struct LocalStore: ~Copyable {
   /// Where a damaged database was moved.
   package let movedAside: String?
 
+  /// Whether this client is the one that has the streams: always, unless the cache is shared.
+  package var isPrimary = true
   var user: UserNumber
   /// Batches of the current user.
   var batchCount: Int
@@ -57,7 +59,8 @@ package struct LocalStore: ~Copyable {
       switch configuration.location {
       case .memory: try CacheDatabase()
       case .directory(let path):
-        try CacheDatabase.open(in: path, claim: configuration.claim, report: configuration.report)
+        try CacheDatabase.open(
+          in: path, claim: configuration.claim, use: configuration.use, report: configuration.report)
       }
     self.init(try Opening(database), configuration.policy)
   }
@@ -86,6 +89,7 @@ package struct LocalStore: ~Copyable {
     movedAside = opening.movedAside
     user = opening.user
     batchCount = opening.batchCount
+    isPrimary = database.sharing == nil
     // A log that grows larger than it should is no reason not to open.
     try? database.boundLog(policy)
   }
@@ -113,7 +117,7 @@ package struct LocalStore: ~Copyable {
       case .memory: try self.init(CacheDatabase())
       case .directory(let path):
         let (database, damage, movedAside) = try CacheDatabase.openRecovering(
-          in: path, claim: configuration.claim, report: configuration.report)
+          in: path, claim: configuration.claim, use: configuration.use, report: configuration.report)
         try self.init(database, fallback: damage, movedAside: movedAside)
       }
     }

@@ -69,7 +69,15 @@ extension LocalStore {
     try check(.applyRemoteEvent)
     let database = database
     var application = RemoteEventApplication(event, localDocuments, activeTargets, eagerGarbageCollector)
-    let changes = try database.transaction { () throws(StoreError) in try application.perform() }
+    let changes = try database.transaction { () throws(StoreError) in
+      try database.sharing?.requireLease()
+      let changes = try application.perform()
+      if let sharing = database.sharing {
+        try localDocuments.renewOtherUsers(changes.keys)
+        if !changes.isEmpty { try sharing.tell(.documents(changes.keys)) }
+      }
+      return changes
+    }
     activeTargets = application.targets
     unreferenced = []
     return changes

@@ -46,8 +46,10 @@ extension CacheDatabase {
     return try pageCount() < pages
   }
 
-  /// Brings everything from the log into the database file, which ends with its last page then, and empties the log.
+  /// Brings everything from the log into the database file, which ends with its last page then, and
+  /// empties the log, unless others use it.
   func writeLogBack() throws(StoreError) {
-    try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    // Others may be reading what is in the log.
+    try connection.execute("PRAGMA wal_checkpoint(\(sharing == nil ? "TRUNCATE" : "PASSIVE"))")
   }
 }

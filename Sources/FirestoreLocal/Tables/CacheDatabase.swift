@@ -24,14 +24,17 @@ final class CacheDatabase {
   let generation: Int64
   /// Held as long as the database is open.
   private var directory: StoreDirectory?
+  /// Of a cache that others may use as well.
+  private(set) var sharing: CacheSharing?
 
   /// A database in memory.
   convenience init() throws(StoreError) { try self.init(path: nil) }
 
-  private init(path: String?) throws(StoreError) {
+  private init(path: String?, _ use: DirectoryUse = .alone, isFirst: Bool = true) throws(StoreError) {
     self.path = path
-    connection = try Connection(path: path, called: "cache")
-    try Schema.prepare(connection, isFile: path != nil)
+    connection = try Connection(
+      path: path, called: "cache", patience: use == .alone ? Connection.patience : CacheSharing.patience)
+    try Schema.prepare(connection, isFile: path != nil, use, isFirst: isFirst)
     collections = CollectionTable(connection)
     indexes = try IndexTable(connection, collections)
     documents = try DocumentTable(connection, collections, indexes)
@@ -55,19 +58,20 @@ final class CacheDatabase {
 
   /// Opens the database of a directory, which is locked until `close`.
   static func open(
-    in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void = { _ in }
+    in path: String, claim: CacheClaim?, use: DirectoryUse = .alone,
+    report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> CacheDatabase {
-    let directory = try hold(path, report)
-    let database = try open(directory, claim)
+    let directory = try hold(path, use, report)
+    let database = try open(directory, claim, use)
     database.directory = consume directory
     return database
   }
 
   /// Makes the directory of a cache if necessary, makes sure that it is private, and locks it.
   static func hold(
-    _ path: String, _ report: @escaping @Sendable (String) -> Void = { _ in }
+    _ path: String, _ use: DirectoryUse = .alone, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
-    try StoreDirectory(path, called: "cache directory", database: name, report: report)
+    try StoreDirectory(path, called: "cache directory", database: name, use: use, report: report)
   }
 
   static func files(in path: String) -> DatabaseFiles { DatabaseFiles(path: path + "/" + name) }
@@ -77,18 +81,19 @@ final class CacheDatabase {
   /// As `open`, but a damaged database is renamed and a new one begun.
   /// - Returns: also what was wrong and where the damaged database is now.
   static func openRecovering(
-    in path: String, claim: CacheClaim?, report: @escaping @Sendable (String) -> Void
+    in path: String, claim: CacheClaim?, use: DirectoryUse, report: @escaping @Sendable (String) -> Void
   ) throws(StoreError) -> (database: CacheDatabase, damage: StoreError?, movedAside: String?) {
-    let directory = try hold(path, report)
+    let directory = try hold(path, use, report)
     var damage: StoreError?
     var movedAside: String?
     let database: CacheDatabase
     do throws(StoreError) {
-      database = try open(directory, claim)
+      database = try open(directory, claim, use)
     } catch {
-      guard error.kind == .corrupt else { throw error }
+      // What others use stays where it is.
+      guard error.kind == .corrupt, directory.isFirst else { throw error }
       let aside = try directory.files.moveAside()
-      database = try open(directory, claim)
+      database = try open(directory, claim, use)
       movedAside = aside
       damage = StoreError(
         .corrupt,
@@ -100,18 +105,30 @@ final class CacheDatabase {
   }
 
   private static func open(
-    _ directory: borrowing StoreDirectory, _ claim: CacheClaim?
+    _ directory: borrowing StoreDirectory, _ claim: CacheClaim?, _ use: DirectoryUse
   ) throws(StoreError) -> CacheDatabase {
-    let database = try open(directory)
-    guard let claim, try !database.accept(claim, in: directory.path) else { return database }
-    database.close()
-    try directory.files.remove()
-    let new = try open(directory)
-    _ = try new.accept(claim, in: directory.path)
-    return new
+    var database = try open(directory, use)
+    if let claim {
+      // What others use is not begun anew.
+      let claim = directory.isFirst ? claim : CacheClaim(claim.identity)
+      if try !database.accept(claim, in: directory.path) {
+        database.close()
+        try directory.files.remove()
+        database = try open(directory, use)
+        _ = try database.accept(claim, in: directory.path)
+      }
+    }
+    if use == .shared {
+      database.sharing = try CacheSharing(
+        database.connection, try ClientPresence(in: directory.path), isFirst: directory.isFirst)
+      try directory.share()
+    }
+    return database
   }
 
-  private static func open(_ directory: borrowing StoreDirectory) throws(StoreError) -> CacheDatabase {
+  private static func open(
+    _ directory: borrowing StoreDirectory, _ use: DirectoryUse
+  ) throws(StoreError) -> CacheDatabase {
     do throws(StoreError) { try directory.prepare() } catch {
       guard error.kind == .corrupt, directory.files.hasContents else { throw error }
       throw StoreError(
@@ -120,12 +137,14 @@ final class CacheDatabase {
           + "the log holds.")
     }
     let database: CacheDatabase
-    do throws(StoreError) { database = try CacheDatabase(path: directory.files.path) } catch {
+    do throws(StoreError) {
+      database = try CacheDatabase(path: directory.files.path, use, isFirst: directory.isFirst)
+    } catch {
       throw StoreError(error.kind, "\(error.message) (\(directory.files.path))")
     }
     // What every start reads must be readable, or the database is not the one to go on with.
     _ = try database.mutations.count(of: database.signedOutUser)
-    if directory.files.isMarkedDamaged {
+    if directory.isFirst, directory.files.isMarkedDamaged {
       try database.verify()
       // Entries have no checksums of their own.
       try database.transaction { () throws(StoreError) in try database.indexes.removeAllEntries() }
@@ -135,6 +154,12 @@ final class CacheDatabase {
   }
 
   func close() {
+    if let sharing {
+      // Whoever cannot say it is found out to be gone all the same.
+      try? transaction { () throws(StoreError) in try sharing.leave() }
+      sharing.wakeOthersIfTold()
+      self.sharing = nil
+    }
     connection.close()
     directory = nil
   }
@@ -142,8 +167,15 @@ final class CacheDatabase {
   /// Runs `body` in one transaction; what tables remember is dropped when it fails.
   func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) {
-      return try connection.transaction(body)
+      guard let sharing else { return try connection.transaction(body) }
+      let result = try connection.transaction { () throws(StoreError) in
+        try noticeOthers(sharing)
+        return try body()
+      }
+      sharing.committed()
+      return result
     } catch {
+      sharing?.rolledBack()
       collections.forget()
       documents.forget()
       indexes.forget()
@@ -153,8 +185,19 @@ final class CacheDatabase {
     }
   }
 
-  /// Runs `body` without a transaction of its own: one statement, or several that need not agree.
+  /// Runs `body` without a transaction of its own where nobody else changes the database; else in one that only reads.
   func read<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
+    guard let sharing else { return try perform(body) }
+    return try perform { () throws(StoreError) in
+      try connection.readingTransaction { () throws(StoreError) in
+        try noticeOthers(sharing)
+        return try body()
+      }
+    }
+  }
+
+  /// Runs `body` without a transaction.
+  func perform<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) {
       return try body()
     } catch {
@@ -162,8 +205,24 @@ final class CacheDatabase {
     }
   }
 
+  /// Drops what tables remember when another client has changed the database.
+  private func noticeOthers(_ sharing: CacheSharing) throws(StoreError) {
+    try sharing.notice { () throws(StoreError) in
+      documents.forget()
+      indexes.forget()
+      batchNumbers.forget()
+      try sequenceNumbers.reload()
+    }
+  }
+
   private func noting(_ error: StoreError) -> StoreError {
     if error.kind == .corrupt { directory?.files.markDamaged() }
-    return error
+    guard error.kind == .locked, sharing != nil, let path, let holder = WriteLockHolder.process(of: path) else {
+      return error
+    }
+    return StoreError(
+      .locked,
+      "Process \(holder), which shares the cache, has had it locked for seconds. If it was stopped, wake it with "
+        + "kill -CONT \(holder), or end it.")
   }
 }

@@ -122,4 +122,10 @@ final class SequenceNumbers {
 
   /// Reserves anew, because the transaction that reserved may have been undone.
   func forget() { reserved = last }
+
+  /// Goes on behind what other stores have reserved.
+  func reload() throws(StoreError) {
+    last = max(last, try globals.value(.reservedSequenceNumber) ?? 0)
+    reserved = last
+  }
 }

@@ -60,6 +60,13 @@ struct MutationQueue {
       "SELECT batch, id, checksum, user FROM mutation_batches WHERE user = ? ORDER BY id", user, as: Self.decode)
   }
 
+  /// A user's batches between two numbers, in order.
+  func batches(of user: UserNumber, after first: BatchID?, before last: BatchID) throws(StoreError) -> [MutationBatch] {
+    try connection.all(
+      "SELECT batch, id, checksum, user FROM mutation_batches WHERE id > ? AND id < ? AND user = ? ORDER BY id",
+      first?.rawValue ?? 0, last.rawValue, user, as: Self.decode)
+  }
+
   func count(of user: UserNumber) throws(StoreError) -> Int {
     Int(try connection.integer("SELECT count(*) FROM mutation_batches WHERE user = ?", user) ?? 0)
   }

@@ -68,7 +68,7 @@ extension CommandFailure {
       case .notWritable, .notPrivate: .permissionDenied
       case .corrupt: .badData
       case .diskFull: .tryAgain
-      case .refused, .injected, .sqlite: .failure
+      case .refused, .leaseLost, .injected, .sqlite: .failure
       }
     self.init(exit, error.message)
   }

@@ -22,7 +22,7 @@ extension StorageNotice {
       case .foreign: "IN MEMORY: cache of another database"
       case .corrupt: "NEW CACHE: the old one is damaged"
       case .diskFull: "IN MEMORY: disk full"
-      case .refused, .injected, .sqlite: "IN MEMORY: cache cannot be opened"
+      case .refused, .leaseLost, .injected, .sqlite: "IN MEMORY: cache cannot be opened"
       }
     self.init(badge: badge, message: problem.notice)
   }
@@ -35,7 +35,7 @@ extension StorageNotice {
       case .notWritable: "IN MEMORY: data folder not writable"
       case .notPrivate: "IN MEMORY: data folder open to others"
       case .newerSchema: "IN MEMORY: data of a newer version"
-      case .corrupt, .diskFull, .refused, .foreign, .injected, .sqlite: "IN MEMORY: data cannot be opened"
+      case .corrupt, .diskFull, .refused, .foreign, .leaseLost, .injected, .sqlite: "IN MEMORY: data cannot be opened"
       }
     // The beginning says what matters: a screen cuts the rest.
     self.init(

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreProtocol
+import FirestoreSQLite
+
+/// What one client of a shared cache tells the others, in the transaction of what it is about.
+package enum Notice: Sendable {
+  /// A batch waits to be sent.
+  case batchAdded(BatchID)
+  /// A batch has left the queue; with the documents that it changed.
+  case batchSettled(BatchID, Outcome, [DocumentKey])
+  /// The backend's documents changed; `nil` for more than are named.
+  case documents([DocumentKey]?)
+  /// Documents came with a bundle; `nil` for more than are named.
+  case bundle([DocumentKey]?)
+  /// The primary's result of the target is what the backend has, or not (any more).
+  case target(TargetID, isCurrent: Bool)
+  /// The backend refused the target.
+  case targetRefused(TargetID, RPCStatus)
+  /// A client listens to other targets than before, or is gone.
+  case targets
+  case onlineState
+  case rejectedWrites
+  /// The cache is about to be deleted.
+  case cleared
+
+  package enum Outcome: Sendable {
+    case acknowledged(CommitResponse)
+    case rejected(RPCStatus)
+  }
+
+  /// More documents than these are looked for by those who are told, which takes no longer than storing them took.
+  static let maximumKeys = 256
+
+  static func documents(_ keys: some Collection<DocumentKey>) -> Notice {
+    .documents(keys.count > maximumKeys ? nil : Array(keys))
+  }
+
+  static func bundle(_ keys: some Collection<DocumentKey>) -> Notice {
+    .bundle(keys.count > maximumKeys ? nil : Array(keys))
+  }
+}
+
+/// A notice with its place in the order of all.
+package struct NoticeRecord: Sendable {
+  var id: Int64
+  package var notice: Notice
+  /// Whose batch it is about.
+  var user: UserNumber?
+}
+
+extension Notice {
+  enum Kind: Int64 {
+    case batchAdded = 1
+    case batchAcknowledged = 2
+    case batchRejected = 3
+    case documents = 4
+    case bundle = 5
+    case target = 6
+    case targetRefused = 7
+    case targets = 8
+    case onlineState = 9
+    case rejectedWrites = 10
+    case cleared = 11
+  }
+
+  var kind: Kind {
+    switch self {
+    case .batchAdded: .batchAdded
+    case .batchSettled(_, .acknowledged, _): .batchAcknowledged
+    case .batchSettled(_, .rejected, _): .batchRejected
+    case .documents: .documents
+    case .bundle: .bundle
+    case .target: .target
+    case .targetRefused: .targetRefused
+    case .targets: .targets
+    case .onlineState: .onlineState
+    case .rejectedWrites: .rejectedWrites
+    case .cleared: .cleared
+    }
+  }
+
+  var subject: Int64? {
+    switch self {
+    case .batchAdded(let id), .batchSettled(let id, _, _): id.rawValue
+    case .target(let id, _), .targetRefused(let id, _): Int64(id.rawValue)
+    default: nil
+    }
+  }
+
+  /// The batch's number, for what is about one.
+  var batch: BatchID? {
+    switch self {
+    case .batchAdded(let id), .batchSettled(let id, _, _): id
+    default: nil
+    }
+  }
+
+  // MARK: Content
+
+  /// Field numbers of the content, which is written as protobuf.
+  private enum Field {
+    static let key = 1
+    static let code = 2
+    static let message = 3
+    static let commitTime = 4
+    static let result = 5
+    static let flag = 6
+    static let resultVersion = 1
+    static let resultValue = 2
+  }
+
+  var content: [UInt8] {
+    WireWriter.message { writer in
+      switch self {
+      case .batchSettled(_, let outcome, let keys):
+        for key in keys { writer.field(Field.key, string: key.path.text) }
+        switch outcome {
+        case .acknowledged(let response):
+          writer.field(Field.commitTime, timestamp: response.commitTime.timestamp)
+          for result in response.results {
+            writer.field(Field.result) { inner in
+              inner.field(Field.resultVersion, timestamp: result.version.timestamp)
+              for value in result.transformResults { inner.field(Field.resultValue) { $0.value(value) } }
+            }
+          }
+        case .rejected(let status): Self.write(status, &writer)
+        }
+      case .documents(let keys), .bundle(let keys):
+        if keys == nil { writer.field(Field.flag, boolean: true) }
+        for key in keys ?? [] { writer.field(Field.key, string: key.path.text) }
+      case .target(_, let isCurrent): writer.field(Field.flag, boolean: isCurrent)
+      case .targetRefused(_, let status): Self.write(status, &writer)
+      case .batchAdded, .targets, .onlineState, .rejectedWrites, .cleared: break
+      }
+    }
+  }
+
+  private static func write(_ status: RPCStatus, _ writer: inout WireWriter) {
+    writer.field(Field.code, integer: Int64(status.code.rawValue))
+    writer.field(Field.message, string: status.message)
+  }
+
+  /// What the content of any kind may hold.
+  private struct Content {
+    var keys: [DocumentKey] = []
+    var code = StatusCode.unknown
+    var message = ""
+    var commitTime: SnapshotVersion?
+    var results: [MutationResult] = []
+    var flag = false
+
+    var status: RPCStatus { RPCStatus(code, message) }
+
+    init(_ bytes: [UInt8]) throws(WireError) {
+      self = try WireReader.read(bytes) { reader throws(WireError) in
+        var content = Content()
+        while let tag = try reader.tag() {
+          switch (tag.field, tag.type) {
+          case (Field.key, .lengthDelimited):
+            content.keys.append(DocumentKey(unchecked: ResourcePath(try reader.string())))
+          case (Field.code, .varint): content.code = StatusCode(rawValue: Int(try reader.integer())) ?? .unknown
+          case (Field.message, .lengthDelimited): content.message = try reader.string()
+          case (Field.commitTime, .lengthDelimited):
+            content.commitTime = SnapshotVersion(try reader.timestamp())
+          case (Field.result, .lengthDelimited):
+            var inner = try reader.message()
+            content.results.append(try Self.result(&inner))
+          case (Field.flag, .varint): content.flag = try reader.boolean()
+          default: try reader.skip(tag.type)
+          }
+        }
+        return content
+      }
+    }
+
+    private init() {}
+
+    private static func result(_ reader: inout WireReader) throws(WireError) -> MutationResult {
+      var version = SnapshotVersion(microseconds: 0)
+      var values: [Value] = []
+      while let tag = try reader.tag() {
+        switch (tag.field, tag.type) {
+        case (Field.resultVersion, .lengthDelimited): version = SnapshotVersion(try reader.timestamp())
+        case (Field.resultValue, .lengthDelimited):
+          var inner = try reader.message()
+          values.append(try inner.value())
+        default: try reader.skip(tag.type)
+        }
+      }
+      return MutationResult(version: version, transformResults: values)
+    }
+  }
+
+  /// - Throws: `corrupt` for what no client writes.
+  init(_ kind: Int64, _ subject: Int64?, _ bytes: [UInt8]) throws(StoreError) {
+    let content: Content
+    do throws(WireError) { content = try Content(bytes) } catch { throw Self.unreadable }
+    let batch = BatchID(subject ?? 0)
+    let target = TargetID(Int32(truncatingIfNeeded: subject ?? 0))
+    switch Kind(rawValue: kind) {
+    case .batchAdded: self = .batchAdded(batch)
+    case .batchAcknowledged:
+      guard let time = content.commitTime else { throw Self.unreadable }
+      let response = CommitResponse(commitTime: time, results: content.results)
+      self = .batchSettled(batch, .acknowledged(response), content.keys)
+    case .batchRejected: self = .batchSettled(batch, .rejected(content.status), content.keys)
+    case .documents: self = .documents(content.flag ? nil : content.keys)
+    case .bundle: self = .bundle(content.flag ? nil : content.keys)
+    case .target: self = .target(target, isCurrent: content.flag)
+    case .targetRefused: self = .targetRefused(target, content.status)
+    case .targets: self = .targets
+    case .onlineState: self = .onlineState
+    case .rejectedWrites: self = .rejectedWrites
+    case .cleared: self = .cleared
+    case nil: throw Self.unreadable
+    }
+  }
+
+  private static var unreadable: StoreError { .damaged("what another client told cannot be read") }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+
+/// What the clients of one cache tell each other (SPEC-FORMAT §11). It lies in the cache itself, so that it is told in
+/// the transaction of what it is about: nothing that is told is lost, or comes before its data.
+///
+/// Whoever opens the cache when nobody else has it begins the tables anew: they mean nothing beyond those who share it.
+struct SharingTables {
+  static let schema = """
+    DROP TABLE IF EXISTS sharing_clients;
+    DROP TABLE IF EXISTS sharing_targets;
+    DROP TABLE IF EXISTS sharing_target_states;
+    DROP TABLE IF EXISTS sharing_state;
+    DROP TABLE IF EXISTS sharing_notices;
+    CREATE TABLE sharing_clients (
+      id INTEGER PRIMARY KEY,       -- ClientPresence.place
+      alive INTEGER NOT NULL,       -- when it last said so
+      uses_network INTEGER NOT NULL,
+      is_visible INTEGER NOT NULL,
+      heard INTEGER NOT NULL        -- the last notice that it has dealt with
+    ) STRICT;
+    CREATE TABLE sharing_targets (  -- what each client's listeners want from the backend
+      client INTEGER NOT NULL,
+      target INTEGER NOT NULL,
+      PRIMARY KEY (client, target)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE sharing_target_states (
+      target INTEGER PRIMARY KEY,
+      is_current INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE sharing_state (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      lease_holder INTEGER,         -- the primary client
+      lease_time INTEGER,
+      online_state TEXT,
+      online_client INTEGER,        -- whose online state that is
+      forgotten INTEGER NOT NULL DEFAULT 0  -- notices up to this one may be gone
+    ) STRICT;
+    INSERT INTO sharing_state (id) VALUES (1);
+    CREATE TABLE sharing_notices (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      client INTEGER NOT NULL,
+      kind INTEGER NOT NULL,
+      subject INTEGER,              -- a batch or a target
+      user INTEGER,                 -- whose batch
+      content BLOB
+    ) STRICT;
+    """
+
+  struct Client: Hashable {
+    var id: Int64
+    var alive: Int64
+    var usesNetwork: Bool
+    var isVisible: Bool
+    var heard: Int64
+  }
+
+  let connection: Connection
+
+  // MARK: Clients
+
+  func clients() throws(StoreError) -> [Client] {
+    try connection.all("SELECT id, alive, uses_network, is_visible, heard FROM sharing_clients ORDER BY id") { row in
+      Client(
+        id: row.integer(0), alive: row.integer(1), usesNetwork: row.integer(2) != 0, isVisible: row.integer(3) != 0,
+        heard: row.integer(4))
+    }
+  }
+
+  func set(_ client: Client) throws(StoreError) {
+    try connection.run(
+      """
+      INSERT INTO sharing_clients (id, alive, uses_network, is_visible, heard) VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (id) DO UPDATE SET alive = excluded.alive, uses_network = excluded.uses_network,
+        is_visible = excluded.is_visible, heard = excluded.heard
+      """, client.id, client.alive, client.usesNetwork ? 1 : 0, client.isVisible ? 1 : 0, client.heard)
+  }
+
+  /// Removes all that is known of a client, the lease included.
+  func remove(_ client: Int64) throws(StoreError) {
+    try connection.run("DELETE FROM sharing_clients WHERE id = ?", client)
+    try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
+    try connection.run(
+      "UPDATE sharing_state SET lease_holder = NULL, lease_time = NULL WHERE lease_holder = ?", client)
+  }
+
+  // MARK: The lease
+
+  func lease() throws(StoreError) -> (holder: Int64, time: Int64)? {
+    try connection.first("SELECT lease_holder, lease_time FROM sharing_state") { row in
+      row.optionalInteger(0).map { ($0, row.integer(1)) }
+    } ?? nil
+  }
+
+  func setLease(_ holder: Int64?, at time: Int64) throws(StoreError) {
+    try connection.run("UPDATE sharing_state SET lease_holder = ?, lease_time = ?", holder, time)
+  }
+
+  // MARK: The online state
+
+  func onlineState() throws(StoreError) -> OnlineState? {
+    try connection.first(
+      """
+      SELECT online_state FROM sharing_state
+      WHERE online_client IN (SELECT id FROM sharing_clients) AND online_state NOT NULL
+      """
+    ) { OnlineState(rawValue: $0.text(0)) } ?? nil
+  }
+
+  func set(_ state: OnlineState, of client: Int64) throws(StoreError) {
+    try connection.run("UPDATE sharing_state SET online_state = ?, online_client = ?", state.rawValue, client)
+  }
+
+  // MARK: Targets
+
+  func add(_ target: TargetID, of client: Int64) throws(StoreError) -> Bool {
+    try connection.run("INSERT OR IGNORE INTO sharing_targets (client, target) VALUES (?, ?)", client, target)
+    return connection.rowsChangedLast > 0
+  }
+
+  func remove(_ target: TargetID, of client: Int64) throws(StoreError) -> Bool {
+    try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
+    return connection.rowsChangedLast > 0
+  }
+
+  func removeTargets(of client: Int64) throws(StoreError) {
+    try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
+  }
+
+  /// This client listens to the target no longer. What it said of the result holds as long as others do.
+  func withdraw(_ target: TargetID, of client: Int64) throws(StoreError) {
+    try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
+    try connection.run(
+      """
+      DELETE FROM sharing_target_states
+      WHERE target = ?1 AND NOT EXISTS (SELECT 1 FROM sharing_targets WHERE sharing_targets.target = ?1)
+      """, target)
+  }
+
+  /// Nobody listens to the target any more.
+  func removeEverywhere(_ target: TargetID) throws(StoreError) {
+    try connection.run("DELETE FROM sharing_targets WHERE target = ?", target)
+    try connection.run("DELETE FROM sharing_target_states WHERE target = ?", target)
+  }
+
+  func targets(ofOthersThan client: Int64) throws(StoreError) -> Set<TargetID> {
+    var ids: Set<TargetID> = []
+    try connection.forEachRow("SELECT target FROM sharing_targets WHERE client <> ?", client) {
+      row throws(StoreError) in
+      ids.insert(try TargetCache.id(row.integer(0)))
+    }
+    return ids
+  }
+
+  func isCurrent(_ target: TargetID) throws(StoreError) -> Bool {
+    try connection.integer("SELECT is_current FROM sharing_target_states WHERE target = ?", target) == 1
+  }
+
+  func setCurrent(_ target: TargetID, _ isCurrent: Bool) throws(StoreError) {
+    try connection.run(
+      """
+      INSERT INTO sharing_target_states (target, is_current) VALUES (?, ?)
+      ON CONFLICT (target) DO UPDATE SET is_current = excluded.is_current
+      """, target, isCurrent ? 1 : 0)
+  }
+
+  func removeStates() throws(StoreError) { try connection.run("DELETE FROM sharing_target_states") }
+
+  // MARK: Notices
+
+  /// The newest notice that there ever was.
+  func lastNotice() throws(StoreError) -> Int64 {
+    try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'sharing_notices'") ?? 0
+  }
+
+  /// Notices up to this one are no longer there for whoever has not heard them.
+  func forgottenNotices() throws(StoreError) -> Int64 {
+    try connection.integer("SELECT forgotten FROM sharing_state") ?? 0
+  }
+
+  func append(_ notice: Notice, of client: Int64, _ user: UserNumber?) throws(StoreError) {
+    try connection.run(
+      "INSERT INTO sharing_notices (client, kind, subject, user, content) VALUES (?, ?, ?, ?, ?)", client,
+      notice.kind.rawValue, notice.subject, user, notice.content)
+  }
+
+  func notices(after last: Int64, ofOthersThan client: Int64) throws(StoreError) -> [NoticeRecord] {
+    try connection.all(
+      "SELECT id, kind, subject, user, content FROM sharing_notices WHERE id > ? AND client <> ? ORDER BY id", last,
+      client
+    ) { row throws(StoreError) in
+      NoticeRecord(
+        id: row.integer(0), notice: try Notice(row.integer(1), row.optionalInteger(2), row.blob(4)),
+        user: row.optionalInteger(3).map(UserNumber.init))
+    }
+  }
+
+  /// Forgets what all have heard, and what a client that has not heard it for long cannot expect to find.
+  func forgetNotices(heardByAll heard: Int64, keeping count: Int64) throws(StoreError) {
+    let bound = max(heard, try lastNotice() - count)
+    try connection.run("DELETE FROM sharing_notices WHERE id <= ?", bound)
+    try connection.run("UPDATE sharing_state SET forgotten = max(forgotten, ?)", bound)
+  }
+}

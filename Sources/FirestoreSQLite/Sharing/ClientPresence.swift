@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Who shares a database, by one small file in its directory that each of them holds open and has locked a place of.
+///
+/// The kernel gives a place up when its holder ends in whatever way. A byte that is written there wakes the others, and
+/// so does the kernel when a holder's file is closed (`watch`): nobody has to look whether the others are still there.
+package final class ClientPresence: Sendable {
+  static let name = "clients"
+  /// Bytes of a place: the process's number, in decimal.
+  private static let size = 16
+  /// As many as may share a database.
+  private static let count = 1024
+  // Linux: locks that belong to the open file and not to the process, so that two clients of one process are two.
+  private static let setLock: Int32 = 37  // F_OFD_SETLK
+  private static let getLock: Int32 = 36  // F_OFD_GETLK
+
+  private let descriptor: Int32
+  private let path: String
+  /// From 1; no two that are there at the same time have the same.
+  package let place: Int64
+
+  /// - Throws: `notWritable`, `notPrivate`.
+  package init(in directory: String) throws(StoreError) {
+    path = directory + "/" + Self.name
+    guard let file = try PrivateFile.open(path, creating: true) else {
+      throw StoreError(.notWritable, "\(path) cannot be made, which tells who shares the directory.")
+    }
+    descriptor = file.descriptor
+    for place in 1..<Self.count {
+      var lock = Self.lock(place)
+      guard fcntl(descriptor, Self.setLock, &lock) == 0 else {
+        if errno == EAGAIN || errno == EACCES { continue }
+        let reason = StoreError.reason(errno)
+        close(descriptor)
+        throw StoreError(.notWritable, "\(path) cannot be locked, so that the directory cannot be shared: \(reason).")
+      }
+      let text = Array("\(getpid())".utf8) + Array(repeating: UInt8(ascii: " "), count: Self.size)
+      // It serves messages only.
+      _ = pwrite(descriptor, text, Self.size - 1, off_t(place * Self.size))
+      self.place = Int64(place)
+      return
+    }
+    close(descriptor)
+    throw StoreError(.locked, "The directory \(directory) is shared by \(Self.count - 1) clients already. End some.")
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether whoever has this place still lives; a stopped process does.
+  package func isTaken(_ place: Int64) -> Bool {
+    if place == self.place { return true }
+    guard (1..<Int64(Self.count)).contains(place) else { return false }
+    return Self.isTaken(Int(place), descriptor)
+  }
+
+  /// Wakes all that watch.
+  package func wakeOthers() {
+    // Whoever is not woken looks by itself in a few seconds.
+    _ = pwrite(descriptor, [UInt8(ascii: "\n")], 1, off_t(Int(place) * Self.size + Self.size - 1))
+  }
+
+  /// A descriptor that can be read when somebody wakes the others, comes or goes; the caller closes it.
+  /// - Returns: `nil` if the system has no more of them; then the others are looked at from time to time only.
+  package func watch() -> Int32? {
+    let watch = inotify_init1(O_NONBLOCK | O_CLOEXEC)
+    guard watch >= 0 else { return nil }
+    guard inotify_add_watch(watch, path, UInt32(IN_MODIFY | IN_CLOSE_WRITE)) >= 0 else {
+      close(watch)
+      return nil
+    }
+    return watch
+  }
+
+  /// Empties what `watch` returned, until the next time.
+  package static func drain(_ watch: Int32) {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while read(watch, &buffer, buffer.count) > 0 {}
+  }
+
+  /// The processes that share a directory now, ascending.
+  static func processes(in directory: String) -> [Int32] {
+    let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    var processes: Set<Int32> = []
+    var text = [UInt8](repeating: 0, count: size)
+    for place in 1..<count {
+      guard pread(descriptor, &text, size - 1, off_t(place * size)) > 0 else { break }
+      guard isTaken(place, descriptor) else { continue }
+      let digits = text.prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+      if let process = Int32(String(decoding: digits, as: UTF8.self)) { processes.insert(process) }
+    }
+    return processes.sorted()
+  }
+
+  private static func isTaken(_ place: Int, _ descriptor: Int32) -> Bool {
+    var lock = lock(place)
+    return fcntl(descriptor, getLock, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+  }
+
+  private static func lock(_ place: Int) -> Glibc.flock {
+    var lock = Glibc.flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    lock.l_start = off_t(place * size)
+    lock.l_len = off_t(size)
+    return lock
+  }
+}

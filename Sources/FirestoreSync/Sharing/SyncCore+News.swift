@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+
+/// What other clients of a shared cache tell, and what becomes of it here (SPEC-FORMAT §11).
+extension SyncCore {
+  /// What was told about documents and targets in a row, which is shown in one go.
+  private struct Results {
+    var keys: Set<DocumentKey> = []
+    /// More than were named.
+    var hasMore = false
+    var targets: [TargetID: Bool] = [:]
+    var isFromBackend = false
+
+    var isEmpty: Bool { keys.isEmpty && !hasMore && targets.isEmpty }
+
+    mutating func add(_ named: [DocumentKey]?) {
+      if let named { keys.formUnion(named) } else { hasMore = true }
+    }
+  }
+
+  /// Deals with everything that others have told. A store that fails is asked again later.
+  /// - Returns: whether there was anything.
+  @discardableResult
+  package mutating func hear() -> Bool {
+    guard sharing != nil, health.damage == nil else { return false }
+    // It has to wait for its turn.
+    if health.waiting.contains(where: { if case .hear = $0 { true } else { false } }) { return false }
+    do throws(StoreError) { return try dealWithNews() } catch {
+      keepTrying(.hear, error)
+      return true
+    }
+  }
+
+  @discardableResult
+  mutating func dealWithNews() throws(StoreError) -> Bool {
+    guard let news = try store.news(isPrimary: isPrimary) else { return false }
+    try meetNewcomers()
+    var results = Results()
+    var targetsChanged = false
+    for notice in news.notices {
+      switch notice {
+      case .batchAdded(let id):
+        try show(&results)
+        guard let batch = news.batches[id] else { break }
+        if writes.isNew(id) { writes.append(batch) }
+        statusRevision += 1
+        emit(try store.views(of: batch.keys), causes: [.localWrite(id)])
+      case .batchSettled(let id, let outcome, let keys):
+        try show(&results)
+        let changes = try store.views(of: keys)
+        switch outcome {
+        case .acknowledged(let response): finish(id, .success(response), at: nil, changes)
+        case .rejected(let status):
+          rejected = nil
+          finish(id, .failure(status), at: nil, changes)
+        }
+      case .documents(let keys):
+        if isPrimary { break }
+        results.add(keys)
+        results.isFromBackend = true
+      case .bundle(let keys): results.add(keys)
+      case .target(let id, let isCurrent):
+        if isPrimary || views.ids(of: id).isEmpty { break }
+        results.targets[id] = isCurrent
+        results.isFromBackend = true
+      case .targetRefused(let id, let status):
+        try show(&results)
+        if !isPrimary { refuse(id, status) }
+      case .targets: targetsChanged = true
+      case .onlineState: if !isPrimary { try adoptOnlineState() }
+      case .rejectedWrites:
+        rejected = nil
+        statusRevision += 1
+      case .cleared:
+        store.heard(news)
+        effects.append(
+          .shutDown(RPCStatus(.failedPrecondition, "The cache was cleared by another client, which ended this one.")))
+        return true
+      }
+    }
+    try show(&results)
+    if targetsChanged, isPrimary { try adoptTargets() }
+    if news.isIncomplete { try catchUp() }
+    store.heard(news)
+    if writes.hasUnsent || !writes.isEmpty { sendWrites() }
+    return !news.notices.isEmpty || news.isIncomplete
+  }
+
+  /// Brings the views up to date with what was told in a row.
+  private mutating func show(_ results: inout Results) throws(StoreError) {
+    defer { results = Results() }
+    if results.isEmpty { return }
+    let version = results.isFromBackend ? try store.lastRemoteSnapshotVersion() : nil
+    let causes: [SnapshotCause] = version.map { [.server($0)] } ?? []
+    if results.hasMore { try synchroniseViews(causes: causes) }
+    let changes = try store.views(of: results.keys)
+    guard !results.targets.isEmpty else { return emit(changes, causes: causes) }
+    let targets = results.targets.mapValues { TargetChange(isCurrent: $0 && online.state != .offline) }
+    emit(changes, event: RemoteEvent(version: version, targetChanges: targets), causes: causes)
+  }
+
+  /// What was told has been forgotten before this client heard it, as its process was stopped for long: looks at
+  /// everything. Batches that are gone have been answered; a rejection is among those that are kept.
+  private mutating func catchUp() throws(StoreError) {
+    let waiting = try store.pendingBatches()
+    let ids = Set(waiting.map(\.id))
+    rejected = nil
+    let refused = try rejectedWrites()
+    let version = try store.lastRemoteSnapshotVersion() ?? SnapshotVersion(microseconds: 0)
+    for entry in Array(writes.pending) where !ids.contains(entry.batch.id) {
+      let rejection = refused.first { $0.id == entry.batch.id }
+      let results = entry.batch.mutations.map { _ in MutationResult(version: version) }
+      let response = CommitResponse(commitTime: version, results: results)
+      finish(
+        entry.batch.id, rejection.map { .failure($0.rejection.status) } ?? .success(response), at: nil, [:])
+    }
+    for batch in waiting where writes.isNew(batch.id) { writes.append(batch) }
+    try performSynchronisation()
+    if isPrimary { try adoptTargets() }
+  }
+
+  /// Says what was not said as long as nobody was there to hear it.
+  private mutating func meetNewcomers() throws(StoreError) {
+    guard let role = sharing else { return }
+    if store.isAlone {
+      sharing?.wasAlone = true
+    } else if role.wasAlone {
+      try announceEverything()
+      sharing?.wasAlone = false
+    }
+    if isPrimary, store.isAlone, !role.foreign.isEmpty { try adoptTargets() }
+  }
+
+  mutating func announceEverything() throws(StoreError) {
+    guard let role = sharing else { return }
+    var current: [TargetID: Bool] = [:]
+    for id in views.ids {
+      if let target = views.target(of: id) { current[target] = views.read(id, \.isSynced) ?? false }
+    }
+    try store.announceAll(role.announced.sorted(), role.isPrimary ? (current, online.state) : nil)
+    if role.isPrimary { sharing?.told = current }
+  }
+}

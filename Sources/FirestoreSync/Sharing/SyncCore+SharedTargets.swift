@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreSQLite
+
+/// What the listeners of all clients want, and what the primary says of it.
+extension SyncCore {
+  /// Whether the listeners of another client want the backend's answer, as far as the primary knows.
+  func isWantedElsewhere(_ target: TargetID) -> Bool {
+    guard let role = sharing, role.isPrimary else { return false }
+    return role.foreign.contains(target)
+  }
+
+  /// Says that a listener of this client wants the backend's answer.
+  mutating func announce(_ target: TargetID) {
+    guard sharing != nil, sharing?.announced.insert(target).inserted == true, !store.isAlone else { return }
+    do throws(StoreError) { try store.announce(target, isListening: true) } catch { keepTrying(.announce, error) }
+  }
+
+  /// Says that none of them does any more.
+  mutating func withdraw(_ target: TargetID) {
+    guard sharing?.announced.remove(target) != nil, !store.isAlone else { return }
+    do throws(StoreError) { try store.announce(target, isListening: false) } catch { keepTrying(.announce, error) }
+  }
+
+  // MARK: The primary
+
+  mutating func adjustTargets() {
+    guard isPrimary, sharing != nil else { return }
+    do throws(StoreError) { try adoptTargets() } catch { keepTrying(.hear, error) }
+  }
+
+  /// Listens to what other clients want, and no longer to what none wants any more.
+  mutating func adoptTargets() throws(StoreError) {
+    let foreign = try store.foreignTargets()
+    for id in foreign.sorted() where !plan.wants(id) { try adopt(id) }
+    let wanted = plan.targets.values.filter { $0.purpose != .limboResolution }.map(\.id)
+    for id in wanted.sorted() where !foreign.contains(id) {
+      if !views.ids(of: id).contains(where: { listeners.needsBackend($0) }) { try abandon(id) }
+    }
+    sharing?.foreign = foreign
+    statusRevision += 1
+  }
+
+  private mutating func adopt(_ id: TargetID) throws(StoreError) {
+    // One that was collected meanwhile is announced anew by whoever listens to it.
+    guard let target = try store.target(id) else { return }
+    if views.ids(of: id).isEmpty {
+      _ = try open(target.query, isAnnounced: false)
+    }
+    watch(try store.allocateTarget(target))
+  }
+
+  private mutating func abandon(_ id: TargetID) throws(StoreError) {
+    let unheard = views.ids(of: id).filter { !listeners.listens(to: $0) }
+    let others = views.ids(of: id).filter { listeners.listens(to: $0) }
+    if others.isEmpty { try store.releaseTarget(id, isForeign: true) }
+    for view in unheard {
+      views.remove(view)
+      stopLimboResolutions(limbo.removeAll(for: view))
+    }
+    startLimboResolutions()
+    sharing?.told[id] = nil
+    unwatch(id)
+    if !others.isEmpty { letAge(others) }
+  }
+
+  /// Says which results are what the backend has, where that is new.
+  mutating func announceResults(of ids: some Sequence<ViewID>) {
+    guard let role = sharing, role.isPrimary, !store.isAlone else { return }
+    var news: [TargetID: Bool] = [:]
+    for id in ids {
+      guard let target = views.target(of: id), let isSynced = views.read(id, \.isSynced) else { continue }
+      if role.told[target] != isSynced { news[target] = isSynced }
+    }
+    if news.isEmpty { return }
+    do throws(StoreError) {
+      try store.announce(current: news)
+      sharing?.told.merge(news) { $1 }
+    } catch {
+      keepTrying(.announce, error)
+    }
+  }
+
+  // MARK: Views
+
+  /// Makes all views agree with the store, as if they were made now.
+  mutating func synchroniseViews(causes: [SnapshotCause] = []) throws(StoreError) {
+    var steps: [(ViewID, View.Step, Set<DocumentKey>)] = []
+    for id in views.ids {
+      guard let view = views[id]?.view else { continue }
+      var result = try store.execute(view.query, usingPreviousResults: true)
+      var documents = result.takeMatches()
+      let matching = Set(documents.lazy.map(\.key))
+      let departed = view.documents.keys.filter { !matching.contains($0) }
+      if !departed.isEmpty { documents += try store.views(of: departed).values }
+      steps.append((id, view.step(documents), result.remoteKeys))
+    }
+    var snapshots: [(ViewID, TargetID, ViewSnapshot)] = []
+    for (id, step, keys) in steps {
+      guard let target = views.target(of: id),
+        let outcome = views.update(id, { $0.synchronise(step, syncedKeys: keys, causes: causes) })
+      else { continue }
+      if isPrimary || store.isPrimary { track(outcome, for: id) }
+      if let snapshot = outcome.snapshot { snapshots.append((id, target, snapshot)) }
+    }
+    deliver(snapshots)
+  }
+}

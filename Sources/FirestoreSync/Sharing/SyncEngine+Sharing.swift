@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSQLite
+import Glibc
+
+/// A client whose cache is shared with others.
+extension SyncEngine {
+  /// Listens to the others: what they say is dealt with at once, and the end of the primary's process is noticed by the
+  /// kernel. Where the system watches no more files, the timer of the lease does both.
+  func beginSharing() {
+    guard core?.isShared == true else { return }
+    if let descriptor = core?.watchOthers() {
+      let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: executorQueue)
+      source.setEventHandler { [weak self] in
+        ClientPresence.drain(descriptor)
+        self?.assumeIsolated { $0.hearOthers() }
+      }
+      source.setCancelHandler { close(descriptor) }
+      source.activate()
+      watchOfOthers = source
+    }
+    refreshLease()
+  }
+
+  private func hearOthers() {
+    transition { core in
+      core.hear()
+      // Nobody has to wait for the time of a lease whose holder is gone.
+      if core.isLeaseOpen() { core.refreshLease(at: now()) }
+    }
+  }
+
+  func refreshLease() {
+    transition { core in core.refreshLease(at: now()) }
+  }
+
+  /// No longer listens to the others.
+  func endSharing() {
+    watchOfOthers?.cancel()
+    watchOfOthers = nil
+  }
+
+  /// How many clients use the cache now, this one included, and whether this one has the streams.
+  package func sharing() async -> (clients: Int, isPrimary: Bool)? {
+    guard core != nil, let clients = core?.clientCount, let isPrimary = core?.isPrimary else { return nil }
+    return (clients, isPrimary)
+  }
+
+  /// Says whether somebody looks at what this client shows; of several clients one that is looked at has the streams.
+  package nonisolated func setVisibility(_ isVisible: Bool) {
+    submit { engine in engine.transition { core in core.setVisibility(isVisible) } }
+  }
+}
