@@ -30,7 +30,7 @@ let needGRPC: Set<String> = [
   "HearthCommand", "ClientTesting",
   "FirestoreProtocolTests",
   "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests",
-  "EndToEndTests",
+  "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
 let package = Package(
@@ -307,6 +307,19 @@ let package = Package(
         "FirestoreTesting", "SeededRandom", "ChildProcesses", "CrashClient", "FirestoreModel", "FirestoreQuery",
         "FirestoreClientState",
         "FirestoreSQLite", "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend",
+      ]),
+    .executableTarget(
+      name: "SharingClient",
+      dependencies: [
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreSQLite", "FirestoreLocal",
+        "FirestoreProtocol", "FirestoreSync", "FirestoreGRPC",
+      ],
+      path: "Tests/SharingClient", swiftSettings: swift),
+    tests(
+      "SharingTests",
+      [
+        "SeededRandom", "ChildProcesses", "SharingClient", "FirestoreModel", "FirestoreQuery", "FirestoreSQLite",
+        "FirestoreLocal", "FirestoreBackend", "FirestoreServer",
       ]),
     tests(
       "EndToEndTests",

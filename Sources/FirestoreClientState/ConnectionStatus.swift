@@ -33,6 +33,8 @@ package enum ConnectionReason: Codable, Hashable, Sendable {
   case failed(RPCStatus)
   /// The backend did not answer within ten seconds.
   case noAnswer
+  /// Another client that shares the cache has the connection.
+  case elsewhere
 }
 
 extension ConnectionReason: CustomStringConvertible {
@@ -44,6 +46,7 @@ extension ConnectionReason: CustomStringConvertible {
     case .storageFailed: "the cache cannot be written"
     case .failed(let status): status.description
     case .noAnswer: "the server does not answer"
+    case .elsewhere: "another process that shares the cache has the connection"
     }
   }
 
@@ -51,7 +54,7 @@ extension ConnectionReason: CustomStringConvertible {
   package var isFailure: Bool {
     switch self {
     case .storageFailed, .failed, .noAnswer: true
-    case .idle, .connecting, .networkDisabled: false
+    case .idle, .connecting, .networkDisabled, .elsewhere: false
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
-package import FirestoreSQLite
+import FirestoreSQLite
 
 package enum StorageLocation: Hashable, Sendable {
   case memory
@@ -41,19 +41,23 @@ package struct LocalStoreConfiguration: Sendable {
   /// Whose a durable cache must be; `nil` takes any that is there, for a command that only reads it.
   package var claim: CacheClaim?
   /// Whether other stores, of this process or of others, may use a durable cache at the same time.
-  package var use: DirectoryUse
+  package var isShared: Bool
   /// Told what a user should know while nothing has failed: one sentence or two, while the store is opened.
   package var report: @Sendable (String) -> Void
 
   package init(
     location: StorageLocation, policy: GarbageCollectionPolicy, database: DatabaseID, claim: CacheClaim? = nil,
-    use: DirectoryUse = .alone, report: @escaping @Sendable (String) -> Void = { _ in }
+    isShared: Bool = false, report: @escaping @Sendable (String) -> Void = { _ in }
   ) {
     self.location = location
     self.policy = policy
     self.database = database
     self.claim = claim
-    self.use = use
+    self.isShared = isShared
     self.report = report
   }
+}
+
+extension LocalStoreConfiguration {
+  var use: DirectoryUse { isShared ? .shared : .alone }
 }

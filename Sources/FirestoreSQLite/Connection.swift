@@ -31,7 +31,7 @@ public import CSQLite
   /// How many pages a query misses in the cache that would find some of them there the next time.
   private static let manyPages: Int32 = 128
   /// The directory's lock keeps other stores out; what remains is an administrator looking into the file.
-  package static let patience: Int32 = 5000
+  private static let patience: Int32 = 5000
 
   @usableFromInline let handle: OpaquePointer
   /// What errors call the database.
@@ -45,10 +45,7 @@ public import CSQLite
   /// - Parameters:
   ///   - path: of the database file, or its URI; `nil` for a database in memory.
   ///   - name: what errors call what is stored, such as "cache".
-  ///   - patience: how many milliseconds to wait for what others have locked.
-  package init(
-    path: String?, called name: String, patience: Int32 = Connection.patience
-  ) throws(StoreError) {
+  package init(path: String?, called name: String) throws(StoreError) {
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(path ?? ":memory:", &opened, flags, nil)
@@ -61,8 +58,11 @@ public import CSQLite
     self.name = name
     isInMemory = path == nil
     sqlite3_extended_result_codes(handle, 1)
-    sqlite3_busy_timeout(handle, patience)
+    setPatience(Self.patience)
   }
+
+  /// How many milliseconds to wait for what others have locked.
+  package func setPatience(_ milliseconds: Int32) { sqlite3_busy_timeout(handle, milliseconds) }
 
   deinit { close() }
 

@@ -54,7 +54,7 @@ package struct SpecRun {
     let configuration = LocalStoreConfiguration(
       location: storage == .memory ? .memory : .directory(directory.path),
       policy: usesEager ? .eager : .leastRecentlyUsed(thresholdBytes: 100 << 20), database: specDatabase,
-      use: test.hasSeveralClients ? .shared : .alone)
+      isShared: test.hasSeveralClients)
     var run = SpecRun(test, configuration)
     do throws(SpecMismatch) { try run.perform() } catch { return error }
     return nil

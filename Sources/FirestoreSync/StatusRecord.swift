@@ -107,6 +107,7 @@ extension SyncCore {
     if online.state == .online { return nil }
     if !isNetworkEnabled { return .networkDisabled }
     if offlineCauses.contains(.storageFailed) { return .storageFailed }
+    if !isPrimary { return .elsewhere }
     if let error = watchStream.lastError ?? writeStream.lastError { return .failed(error) }
     if online.state == .offline { return .noAnswer }
     return watchStream.isStarted || writeStream.isStarted ? .connecting : .idle

@@ -210,7 +210,7 @@ package actor SyncEngine {
   /// stored and are sent next time.
   package func terminate() async {
     guard core != nil else { return }
-    transition { core in core.disableNetwork() }
+    transition { core in core.prepareToClose() }
     await jobs.finish()
     endSharing()
     core.take()?.close()

@@ -231,7 +231,9 @@ extension LocalDocuments {
   /// Brings the overlays of other users up to date with remote documents that have changed. A client that is alone does
   /// that when the user changes.
   func renewOtherUsers(_ keys: some Sequence<DocumentKey>) throws(StoreError) {
-    guard let sharing = database.sharing, sharing.hasBatches else { return }
+    guard let sharing = database.sharing, sharing.hasBatches,
+      try database.connection.exists("SELECT 1 FROM users WHERE id <> ? LIMIT 1", user)
+    else { return }
     for key in keys {
       guard let collection = try database.collections.number(of: key.collection) else { continue }
       let users = try database.connection.all(

@@ -10,7 +10,7 @@ extension LocalStore {
   /// made which did not note for which database. 0 for a cache that has one.
   /// - Throws: `locked` if a store has it open, or why it cannot be read.
   package static func ownerlessWriteCount(in path: String) throws(StoreError) -> Int {
-    let database = try CacheDatabase.open(in: path, claim: nil)
+    let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
     defer { database.close() }
     return try database.owner == nil ? Int(database.keptWriteCount) : 0
   }
@@ -24,6 +24,23 @@ extension LocalStore {
     let database = try CacheDatabase.open(in: path, claim: nil, use: .shared)
     defer { database.close() }
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cleared) }
+  }
+
+  /// Deletes a durable cache, and ends the clients that share it before.
+  /// - Parameter clock: measures how long they may take to let go of it: five seconds.
+  /// - Throws: as `erase`; `locked` also for a client that does not let go, as its process is stopped.
+  package static func eraseShared(_ path: String, clock: any Clock<Duration>) async throws(StoreError) {
+    let refusal: StoreError
+    do throws(StoreError) { return try erase(path) } catch { refusal = error }
+    guard refusal.kind == .locked else { throw refusal }
+    // Whoever has it alone is not told anything.
+    do throws(StoreError) { try announceErasure(of: path) } catch { throw refusal }
+    for _ in 0..<100 {
+      do throws(StoreError) { return try erase(path) } catch { if error.kind != .locked { throw error } }
+      // Cancelled means that it is not to be deleted.
+      guard (try? await clock.sleep(for: .milliseconds(50))) != nil else { throw refusal }
+    }
+    throw refusal
   }
 
   /// Deletes a durable cache: the database with its log, and what was moved aside. Nothing happens where there is none.

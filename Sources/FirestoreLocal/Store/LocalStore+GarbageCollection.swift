@@ -37,7 +37,8 @@ extension LocalStore {
     }
     for id in pins.keys { pins[id]?.settle() }
     let collector = LRUGarbageCollector(
-      database: database, activeTargets: Set(activeTargets.keys), pins: pins, limboReferences: limboReferences)
+      database: database, activeTargets: Set(activeTargets.keys).union(try foreignTargets()), pins: pins,
+      limboReferences: limboReferences)
     let isUndisturbed = run.changeCount.map { $0 == database.connection.changeCount } ?? true
     if !isUndisturbed || !isAlone { next.isUndisturbed = false }
     if run.isDryRun {

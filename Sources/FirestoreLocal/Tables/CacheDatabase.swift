@@ -32,8 +32,7 @@ final class CacheDatabase {
 
   private init(path: String?, _ use: DirectoryUse = .alone, isFirst: Bool = true) throws(StoreError) {
     self.path = path
-    connection = try Connection(
-      path: path, called: "cache", patience: use == .alone ? Connection.patience : CacheSharing.patience)
+    connection = try Connection(path: path, called: "cache")
     try Schema.prepare(connection, isFile: path != nil, use, isFirst: isFirst)
     collections = CollectionTable(connection)
     indexes = try IndexTable(connection, collections)
@@ -119,9 +118,14 @@ final class CacheDatabase {
       }
     }
     if use == .shared {
-      database.sharing = try CacheSharing(
-        database.connection, try ClientPresence(in: directory.path), isFirst: directory.isFirst)
+      do throws(StoreError) {
+        database.sharing = try CacheSharing(
+          database.connection, try ClientPresence(in: directory.path), isFirst: directory.isFirst)
+      } catch {
+        throw explaining(error, directory.files.path)
+      }
       try directory.share()
+      database.connection.setPatience(CacheSharing.patience)
     }
     return database
   }
@@ -140,7 +144,7 @@ final class CacheDatabase {
     do throws(StoreError) {
       database = try CacheDatabase(path: directory.files.path, use, isFirst: directory.isFirst)
     } catch {
-      throw StoreError(error.kind, "\(error.message) (\(directory.files.path))")
+      throw Self.explaining(error, directory.files.path)
     }
     // What every start reads must be readable, or the database is not the one to go on with.
     _ = try database.mutations.count(of: database.signedOutUser)
@@ -217,8 +221,14 @@ final class CacheDatabase {
 
   private func noting(_ error: StoreError) -> StoreError {
     if error.kind == .corrupt { directory?.files.markDamaged() }
-    guard error.kind == .locked, sharing != nil, let path, let holder = WriteLockHolder.process(of: path) else {
-      return error
+    guard sharing != nil, let path else { return error }
+    return Self.explaining(error, path)
+  }
+
+  /// An error with the way out, where a process that shares the cache has had it locked for too long.
+  private static func explaining(_ error: StoreError, _ path: String) -> StoreError {
+    guard error.kind == .locked, let holder = WriteLockHolder.process(of: path) else {
+      return StoreError(error.kind, error.message.contains(path) ? error.message : "\(error.message) (\(path))")
     }
     return StoreError(
       .locked,

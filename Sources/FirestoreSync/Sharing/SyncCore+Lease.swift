@@ -120,6 +120,15 @@ extension SyncCore {
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
   }
 
+  /// The client is about to end. Of those that share a cache, the others see nothing of it.
+  package mutating func prepareToClose() {
+    guard sharing != nil else { return disableNetwork() }
+    sharing?.isPrimary = false
+    store.isPrimary = false
+    offlineCauses.insert(.secondary)
+    stopStreams()
+  }
+
   /// Makes all views agree with the store.
   mutating func performSynchronisation() throws(StoreError) {
     try synchroniseViews()

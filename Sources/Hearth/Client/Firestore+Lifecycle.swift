@@ -21,7 +21,8 @@ extension Firestore {
   }
 
   /// Deletes the durable cache with all its files, waiting writes included. Only before the first use or after
-  /// `terminate()`: otherwise `failedPrecondition`, as if another client or process holds the cache.
+  /// `terminate()`: otherwise `failedPrecondition`, as if another client or process holds the cache for itself. Clients
+  /// that share it are ended: every call of theirs fails with `failedPrecondition` from then on.
   public func clearPersistence() async throws {
     if isOpen {
       throw FirestoreError.failedPrecondition("Persistence cannot be cleared while the client is running.")
@@ -29,7 +30,7 @@ extension Firestore {
     let backend = app.backend.resolved(settings)
     guard let directory = cacheDirectory(for: backend) else { return }
     do throws(StoreError) {
-      try LocalStore.erase(directory)
+      try await LocalStore.eraseShared(directory, clock: app.backend.clock)
     } catch {
       throw FirestoreError(FirestoreErrorCode(error.code), error.message)
     }
@@ -56,7 +57,8 @@ extension Firestore {
 
 extension Firestore {
   /// Takes the client offline: listeners and reads are served from the cache, writes wait in the queue. When it
-  /// returns, nothing is sent or received any more.
+  /// returns, nothing is sent or received any more. Of several clients that share a cache it is this one that does
+  /// neither; another one that has the connection still sends what is queued, and shows what it receives.
   public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
 
   /// As `disableNetwork()`.

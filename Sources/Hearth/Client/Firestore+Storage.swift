@@ -29,12 +29,32 @@ extension Firestore {
     return LocalStoreConfiguration(
       location: (plan.isDurable ? cacheDirectory(for: backend) : nil).map { .directory($0) } ?? .memory,
       policy: plan.policy, database: database,
-      claim: identity.map { CacheClaim($0, replacesOthers: isBesideData) },
+      claim: identity.map { CacheClaim($0, replacesOthers: isBesideData) }, isShared: plan.isShared,
       report: { [database] in ClientLog.write($0, database) })
   }
 
+  /// Starts the client with a durable cache: the web SDK's older spelling of `PersistentCacheSettings`.
+  ///
+  /// When this throws because the cache cannot be used, the client has started all the same and works in memory.
+  /// - Parameter synchronizeTabs: whether other clients may use the cache at the same time
+  ///   (`PersistentTabManager.multiple`).
+  /// - Throws: `failedPrecondition` after the first use, or if another client has the cache and does not share it;
+  ///   `unimplemented` if a cache cannot be kept at its place; as for `persistenceFailure`.
+  public func enablePersistence(synchronizeTabs: Bool = false) async throws {
+    guard !isOpen else {
+      throw FirestoreError.failedPrecondition(
+        "Firestore has already been started. Enable persistence before any other call.")
+    }
+    settings = settings.withPersistence(synchronizeTabs ? .multiple : .single)
+    guard app.cacheDirectory != nil else {
+      throw FirestoreError(
+        .unimplemented, "The app \(app.name) keeps its cache in memory: it names no directory for one.")
+    }
+    if let failure = try await persistenceFailure { throw failure }
+  }
+
   /// Why the durable cache is not in use and this session's data is kept in memory, or that it is a new one:
-  /// `failedPrecondition` if another process holds it or it belongs to another database or a newer version,
+  /// `failedPrecondition` if another client holds it and one of the two does not share it, or it belongs to another database or a newer version,
   /// `unimplemented` if it cannot be kept at its place, `dataLoss` if it was damaged (and moved aside),
   /// `resourceExhausted` if the disk is full, also if it became so later. `nil` if it is in use, or if memory was
   /// asked for.

@@ -99,6 +99,17 @@ public final class FirestoreSettings: Sendable {
   }
 }
 
+extension FirestoreSettings {
+  /// The same settings with a durable cache, in whichever spelling that was asked for.
+  func withPersistence(_ tabManager: PersistentTabManager) -> FirestoreSettings {
+    var values = values
+    let size = values.effectiveCacheSettings.sizeLimit ?? CacheSize.default
+    values.cacheSettings = PersistentCacheSettings(sizeBytes: size, tabManager: tabManager)
+    (values.isPersistenceEnabled, values.cacheSizeBytes, values.isDurable) = (nil, nil, nil)
+    return FirestoreSettings(values)
+  }
+}
+
 extension FirestoreSettings: Hashable {
   /// Whether a client opened with one of them would be the same with the other. Wrong settings equal none.
   public static func == (left: FirestoreSettings, right: FirestoreSettings) -> Bool {
@@ -134,7 +145,9 @@ extension FirestoreSettings.Storage {
     }
     switch effectiveCacheSettings {
     case let persistent as PersistentCacheSettings:
-      return CachePlan(isDurable: true, policy: try CacheSize.policy(ofBytes: persistent.sizeBytes))
+      return CachePlan(
+        isDurable: true, isShared: persistent.tabManager == .multiple,
+        policy: try CacheSize.policy(ofBytes: persistent.sizeBytes))
     case let memory as MemoryCacheSettings:
       switch memory.garbageCollectorSettings {
       case let leastRecentlyUsed as MemoryLRUGCSettings:
@@ -156,6 +169,7 @@ extension FirestoreSettings.Storage {
 
 struct CachePlan: Equatable {
   var isDurable: Bool
+  var isShared = false
   var policy: GarbageCollectionPolicy
 }
 

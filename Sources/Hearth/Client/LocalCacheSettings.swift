@@ -11,14 +11,41 @@ public protocol LocalCacheSettings: Sendable {}
 public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
   /// Bytes above which the least recently used documents are dropped.
   public let sizeBytes: Int64
+  /// Whether other clients may use the cache at the same time.
+  public let tabManager: PersistentTabManager
 
-  /// - Parameter sizeBytes: at least 1 000 000 (the SDK asks for 1 048 576, against its own samples), or
-  ///   `FirestoreCacheSizeUnlimited`; anything else is reported when the settings are used.
-  public init(sizeBytes: Int64) { self.sizeBytes = sizeBytes }
+  /// - Parameters:
+  ///   - sizeBytes: at least 1 000 000 (the SDK asks for 1 048 576, against its own samples), or
+  ///     `FirestoreCacheSizeUnlimited`; anything else is reported when the settings are used.
+  ///   - tabManager: by default the cache is this client's alone.
+  public init(sizeBytes: Int64, tabManager: PersistentTabManager = .single) {
+    self.sizeBytes = sizeBytes
+    self.tabManager = tabManager
+  }
 
   /// 100 MiB, as in the SDK for Apple platforms.
-  public init() { self.init(sizeBytes: CacheSize.default) }
+  /// - Parameter tabManager: by default the cache is this client's alone.
+  public init(tabManager: PersistentTabManager = .single) {
+    self.init(sizeBytes: CacheSize.default, tabManager: tabManager)
+  }
 }
+
+/// Who may use a persistent cache at the same time: what tabs are to the web SDK, processes are here, and clients of one
+/// process.
+public enum PersistentTabManager: Hashable, Sendable {
+  /// One client. While it is open, any other that is given the cache works in memory, and says so
+  /// (`Firestore.persistenceFailure`: `failedPrecondition`).
+  case single
+  /// All clients that choose this. One of them has the connection; the others write and listen through the cache, and
+  /// see the writes of all. When that one ends, is killed or stops, another takes its place.
+  case multiple
+}
+
+/// The web SDK's spelling of `PersistentTabManager.single`.
+public func persistentSingleTabManager() -> PersistentTabManager { .single }
+
+/// The web SDK's spelling of `PersistentTabManager.multiple`.
+public func persistentMultipleTabManager() -> PersistentTabManager { .multiple }
 
 /// A cache that ends with the process.
 public struct MemoryCacheSettings: LocalCacheSettings {

@@ -33,6 +33,8 @@ public struct OnlineState: Hashable, Sendable {
     public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
     /// The backend did not answer within ten seconds (SDK: ONLINE_STATE_TIMEOUT_MS).
     public static let noAnswer = Reason(.noAnswer)
+    /// Another client that shares the cache has the connection (`PersistentTabManager.multiple`).
+    public static let elsewhere = Reason(.elsewhere)
 
     /// A few words: `the server does not answer`.
     public var description: String { reason.description }
