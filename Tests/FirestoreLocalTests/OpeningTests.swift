@@ -104,6 +104,19 @@ struct OpeningTests {
     #expect(other.clientID != id.clientID)
   }
 
+  @Test("Each user is a sender of its own, whose last answers a server remembers")
+  func senders() throws {
+    var store = try Place(.durable).open()
+    _ = try store.write([set("rooms/a", [:])], at: now)
+    let signedOut = store.requestID(of: try #require(try store.pendingBatches().last))
+    _ = try store.start(user: "ada")
+    _ = try store.write([set("rooms/a", [:])], at: now)
+    let signedIn = store.requestID(of: try #require(try store.pendingBatches().last))
+
+    #expect(signedIn.clientID != signedOut.clientID)
+    #expect(WriteRequestID(label: signedIn.label) == signedIn)
+  }
+
   @Test("A cache whose log was cut off uses a number again, and never an id")
   func cutLog() throws {
     let place = Place(.durable)

@@ -126,12 +126,14 @@ package struct LocalStore: ~Copyable {
   /// Drawn anew at each opening; batches that are made now carry it.
   package var generation: Int64 { database.generation }
 
-  /// Names a batch of this cache for ever, also when the cache is put back to an earlier state and numbers other batches
-  /// as it did this one.
+  /// Names a batch of the current user for ever, also when the cache is put back to an earlier state and numbers other
+  /// batches as it did this one. Each user is a sender of its own: a server remembers a sender's last answers, and while
+  /// one user's batches are sent, those of another whose answers were lost may have to wait for long.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
     let generation = batch.generation.map(bytes) ?? []
-    return WriteRequestID(clientID: bytes(database.identity) + generation, batchID: batch.id)
+    let sender = user == database.signedOutUser ? [] : bytes(user.rawValue)
+    return WriteRequestID(clientID: bytes(database.identity) + generation + sender, batchID: batch.id)
   }
 
   /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
