@@ -70,7 +70,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "A second dashboard on the same folders shares the data and the cache, and says who is here")
+      "A second dashboard on the same folders shares the data and says that its cache is in memory, and who is here")
     func shared() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)
@@ -79,8 +79,9 @@ extension EndToEndTests.InTmux {
       let second = try Surroundings()
       for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] { second.environment[name] = surroundings.environment[name] }
       let hearth = try await TmuxTerminal(in: second)
-      try await hearth.wait(for: "the owner") {
-        $0.rows("│ cache ", "on disk").count == 1 && $0.rows("│ data ", "open in hearth dashboard").count == 1
+      try await hearth.wait(for: "the reason") {
+        $0.rows("│ cache ", "In memory only the cache", "data is shared").count == 1
+          && $0.rows("│ data ", "open in hearth dashboard").count == 1
       }
       try await first.wait(for: "the guest") {
         $0.rows("│ data ", "open here, shared with hearth dashboard").count == 1

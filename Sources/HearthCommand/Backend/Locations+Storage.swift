@@ -25,7 +25,7 @@ extension StorageOptions.Locations {
     }
     return LocalStoreConfiguration(
       location: cache, policy: policy, database: database,
-      claim: CacheClaim(identity, replacesOthers: isBesideData), isShared: true,
+      claim: CacheClaim(identity, replacesOthers: isBesideData),
       report: { Logger(label: "hearth.cache").warning("\($0)") })
   }
 
@@ -47,7 +47,7 @@ extension StorageOptions.Locations {
   /// one; anywhere else one that is not there yet is empty.
   /// - Parameter isMade: whether it is made if need be.
   func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
-    var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database, isShared: true)
+    var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)
     guard !isMade, case .directory(let folder) = cache, !LocalStore.exists(in: folder) else { return configuration }
     if isCacheNamed || isDataNamed {
       throw CommandFailure(
