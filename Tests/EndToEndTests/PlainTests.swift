@@ -11,9 +11,12 @@ extension EndToEndTests {
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
-        ["--plain", "--demo", "--in-memory"], redirection: "| head -n 12", surroundings)
+        ["--plain", "--demo", "--in-memory"],
+        redirection: """
+          | while IFS= read -r line; do printf '%s\\n' "$line"; case $line in *"status: online"*) a=1;; \
+          *"orders added"*) b=1;; esac; [ "$a$b" = 11 ] && break; done
+          """, surroundings)
 
-      #expect(run.lines.count == 12)
       #expect(run.lines.contains { $0.contains("status: online") }, "\(run.output)")
       #expect(run.lines.contains { $0.contains("orders added") && $0.contains("12 docs") }, "\(run.output)")
       #expect(!run.output.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" })
