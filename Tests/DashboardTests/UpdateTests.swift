@@ -114,21 +114,6 @@ import Testing
     #expect(driver.state.feed.visible.count == driver.state.feed.rows.count)
   }
 
-  @Test("Every change counts, also where a flood of them is one row")
-  func flood() {
-    var driver = Scenario.online.play(Size(width: 120, height: 36))
-    let before = driver.state.feed.total
-    for (round, count) in [1, 150, 1000, 10_000].enumerated() {
-      let changes = (0..<count).map { index in
-        ListenerSnapshot.Change(.added, document("chat/\(round)-\(index)", ["text": .string("\(index)")]))
-      }
-      Scenario.snapshot(&driver, ListenerTag(1), changes, count: count, [.fromServer], at: 20.1)
-    }
-    #expect(driver.state.feed.total - before == 11_151)
-    driver.tick(21)
-    #expect(driver.screen.contains("2788 ev/s"))
-  }
-
   @Test("The snapshot after an acknowledgement says how long it took (S3)")
   func acknowledged() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))

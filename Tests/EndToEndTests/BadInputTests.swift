@@ -80,7 +80,7 @@ extension EndToEndTests.InTmux {
       for name in ["XDG_DATA_HOME", "XDG_STATE_HOME"] { second.environment[name] = surroundings.environment[name] }
       let hearth = try await TmuxTerminal(in: second)
       try await hearth.wait(for: "the reason") {
-        $0.rows("│ cache ", "In memory only the cache", "data is shared").count == 1
+        $0.rows("│ cache ", "Only the cache is in memory", "data is shared").count == 1
           && $0.rows("│ data ", "open in hearth dashboard").count == 1
       }
       try await first.wait(for: "the guest") {

@@ -10,7 +10,7 @@ extension StorageNotice {
   init(_ problem: CacheProblem, isDataShared: Bool = false) {
     if isDataShared, problem.isInMemory, problem.error.kind == .locked {
       self.init(
-        badge: "CACHE IN MEMORY", message: "In memory only the cache; the data is shared. \(problem.error.message)")
+        badge: "CACHE IN MEMORY", message: "Only the cache is in memory; the data is shared. \(problem.error.message)")
       return
     }
     let badge =
