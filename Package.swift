@@ -29,8 +29,8 @@ let needGRPC: Set<String> = [
   "WireOracle", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
   "HearthCommand", "ClientTesting",
   "FirestoreProtocolTests",
-  "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests", "HearthCommandTests",
-  "EndToEndTests", "SharingClient", "SharingTests",
+  "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests",
+  "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
 let package = Package(
@@ -63,7 +63,10 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
+    module("LocalSockets"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
+    module(
+      "FirestoreInspection", ["FirestoreModel", "FirestoreQuery", "FirestoreClientState", "LocalSockets"]),
     .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
     .target(name: "CPageChecksums", linkerSettings: [.linkedLibrary("sqlite3")]),
     module("FirestoreSQLite", ["FirestoreModel", "CSQLite", "CPageChecksums"]),
@@ -106,13 +109,14 @@ let package = Package(
       "FirestoreSharing",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
-        "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
+        "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "LocalSockets",
       ]),
     module(
       "Hearth",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
+        "FirestoreInspection", "LocalSockets",
       ]),
 
     module("TerminalCanvas"),
@@ -140,8 +144,8 @@ let package = Package(
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
-        "FirestoreSharing", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling",
-        "CAllocator",
+        "FirestoreSharing", "FirestoreInspection", "LocalSockets", "TerminalCanvas", "TerminalTheme", "Terminal",
+        "Dashboard", "SeededRandom", "Spelling", "CAllocator",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -248,14 +252,14 @@ let package = Package(
       "FirestoreSharingTests",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
-        "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing",
+        "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "LocalSockets",
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(
       "HearthTests",
       [
         "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
-        "FirestoreBackend",
+        "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync", "LocalSockets",
       ]),
     tests(
       "ConformanceTests",
@@ -290,7 +294,7 @@ let package = Package(
         "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "Dashboard", "TerminalTheme", "TerminalCanvas", "TerminalTesting",
-        "SeededRandom",
+        "SeededRandom", "FirestoreInspection", "LocalSockets",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
     .target(name: "ChildProcesses", path: "Tests/ChildProcesses", swiftSettings: swift),
@@ -321,10 +325,12 @@ let package = Package(
         "SeededRandom", "ChildProcesses", "SharingClient", "FirestoreModel", "FirestoreQuery", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreBackend", "FirestoreServer",
       ]),
+    .executableTarget(name: "Shop", dependencies: ["Hearth"], path: "Tests/Shop", swiftSettings: swift),
     tests(
       "EndToEndTests",
       [
-        "ChildProcesses", "HearthCommand", "FirestoreBackend", "FirestoreLocal", "FirestoreModel", "FirestoreQuery",
+        "ChildProcesses", "HearthCommand", "Shop", "FirestoreBackend", "FirestoreLocal", "FirestoreModel",
+        "FirestoreQuery",
         "TerminalTesting", "TerminalCanvas",
       ]),
   ],

@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// How the network between a client and its backend is disturbed on purpose.
-package struct FaultSettings: Hashable, Sendable {
+package struct FaultSettings: Codable, Hashable, Sendable {
   /// Nothing can be opened, and what was open ends.
   package var isOffline = false
   /// Nothing gets through, but neither end is told: requests and messages vanish until it ends, which breaks the
@@ -21,7 +21,7 @@ package struct FaultSettings: Hashable, Sendable {
 }
 
 /// Something that happens to the next write.
-package enum WriteFault: Hashable, Sendable {
+package enum WriteFault: Codable, Hashable, Sendable {
   /// The connection breaks before the backend has seen it.
   case dropRequest
   /// The backend applies it; the connection breaks before its answer arrives.

@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreSQLite
 import FirestoreServer
 import Glibc
+import LocalSockets
 import Synchronization
 
 /// One search for a way to the data, by the thread that searches.

@@ -5,6 +5,7 @@ package import FirestoreModel
 package import FirestoreSQLite
 import FirestoreServer
 import Foundation
+import LocalSockets
 import Synchronization
 
 /// The data of a directory, which any number of processes use together. The first that comes has it open and serves it

@@ -31,6 +31,13 @@ struct ListenerTable: Sendable {
 
   func contains(_ id: ListenerID) -> Bool { viewOf[id] != nil }
 
+  /// Ascending by id.
+  var all: [(id: ListenerID, view: ViewID, options: ListenerOptions, hasRaisedInitialEvent: Bool)] {
+    listeners.flatMap { view, listeners in
+      listeners.map { (id: $0.id, view: view, options: $0.options, hasRaisedInitialEvent: $0.hasRaisedInitialEvent) }
+    }.sorted { $0.id < $1.id }
+  }
+
   /// - Parameter snapshot: the present state of the view.
   /// - Returns: the first snapshot, if it is due at once.
   mutating func add(

@@ -32,6 +32,8 @@ package actor SyncEngine {
   /// Whether the cache survives the process.
   package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
+  /// Who looks on from outside; `nil` while nobody does.
+  var tap: ListenerTap?
   private var writes: [BatchID: WriteHandle] = [:]
   private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
   private var waitCount = 0
@@ -95,6 +97,7 @@ package actor SyncEngine {
     submit { engine in
       guard engine.core != nil else { return mailbox.fail(.terminated) }
       engine.mailboxes[id] = mailbox
+      engine.tap?.open(ListenerState(id: id.rawValue, query: query, options: options))
       engine.transition { core in core.listen(id, to: query, options: options) }
     }
     return id
@@ -104,6 +107,7 @@ package actor SyncEngine {
   package nonisolated func stopListening(_ id: ListenerID) {
     submit { engine in
       engine.mailboxes.removeValue(forKey: id)?.finish()
+      engine.tap?.end([id], nil)
       engine.transition { core in core.stopListening(id) }
     }
   }
@@ -272,8 +276,10 @@ package actor SyncEngine {
       writes.removeValue(forKey: batch)?.answered.resolve(result)
     case .deliver(let deliveries):
       for delivery in deliveries { mailboxes[delivery.listener]?.put(delivery.snapshot) }
+      if let tap { tap.deliver(deliveries, at: now()) }
     case .fail(let listeners, let status):
       for listener in listeners { mailboxes.removeValue(forKey: listener)?.fail(status) }
+      tap?.end(listeners, status)
     case .finishWait(let wait, let status):
       pendingWaits.removeValue(forKey: wait)?.resolve(status.map { .failure($0) } ?? .success(()))
     case .open(let kind, let epoch, let delay):

@@ -68,7 +68,8 @@ struct HearthCommand: ParsableCommand {
     version: programVersion,
     subcommands: [
       DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
-      WatchCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
+      WatchCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
+      IndexesCommand.self,
       RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,
       RedactCommand.self,
     ],

@@ -109,7 +109,7 @@ extension EndToEndTests {
 
 extension ChildProcess {
   /// Reads lines until one holds a text.
-  fileprivate func shows(_ text: String) async throws {
+  func shows(_ text: String) async throws {
     while try await !line().contains(text) {}
   }
 }

@@ -7,6 +7,7 @@ import FirestoreSQLite
 import FirestoreServer
 import Foundation
 import Glibc
+import LocalSockets
 import Synchronization
 import Testing
 

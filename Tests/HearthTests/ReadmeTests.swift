@@ -26,8 +26,8 @@ struct ReadmeTests {
 
       let city = db.document("cities/SF")
       let write = try city.enqueueData(from: City(name: "San Francisco", population: 860_000))
-      try await write.local          // durable here and visible to listeners
-      try await write.acknowledged   // and at the backend, where transactions read
+      try await write.local  // durable here and visible to listeners
+      try await write.acknowledged  // and at the backend, where transactions read
       try await db.runTransaction { transaction in
         let current = try await transaction.getDocument(city).data(as: City.self)
         transaction.updateData(["population": current.population + 1], forDocument: city)
@@ -72,6 +72,15 @@ struct ReadmeTests {
       }
     }
     #expect(count > 20)
+  }
+
+  @Test("The program that is watched is the one of the tests, as it stands there")
+  func shop() throws {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    let readme = try String(contentsOf: folder.appendingPathComponent("../../README.md"), encoding: .utf8)
+    let program = try String(contentsOf: folder.appendingPathComponent("../Shop/main.swift"), encoding: .utf8)
+    let block = readme.components(separatedBy: "```swift shop\n").last?.components(separatedBy: "```").first
+    #expect(block == program.split(separator: "\n", maxSplits: 1).last.map(String.init))
   }
 
   /// What is different in a test: where the data is, and what is declared outside of the function.

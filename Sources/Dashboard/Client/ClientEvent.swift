@@ -10,6 +10,14 @@ package enum ClientEvent: Codable, Sendable {
   case snapshot(ListenerSnapshot)
   /// A listener ended with an error; it will not fire again.
   case listenerFailed(ListenerTag, RPCStatus)
+  /// The program whose client this shows stopped a listener.
+  case listenerStopped(ListenerTag)
+  /// So many snapshots were not told, and what listeners have now.
+  case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
+  /// How the program's network is disturbed, by whomever.
+  case faults(FaultSettings)
+  /// Nothing more is told of the program whose client this shows, for this reason.
+  case attachmentEnded(String)
   /// The documents of a browser window, in the order of its query; again after every change.
   /// `total` is the number of documents in the collection, where it is known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)

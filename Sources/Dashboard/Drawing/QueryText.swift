@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreQuery
+package import FirestoreQuery
 
 /// A query on one line, in the words of the command line: `cities where state == "CA" order population desc limit 10`.
-enum QueryText {
-  static func line(_ query: Query) -> String {
+package enum QueryText {
+  package static func line(_ query: Query) -> String {
     var words = [query.collectionGroup.map { "**/" + $0 } ?? query.path.text]
     if !query.filters.isEmpty {
       words += ["where", query.filters.map { text($0, isInner: false) }.joined(separator: ", ")]

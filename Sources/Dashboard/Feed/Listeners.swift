@@ -63,10 +63,12 @@ package struct ListenerSnapshot: Codable, Sendable {
   /// How many documents the query matches now.
   package var count: Int
   package var causes: [SnapshotCause]
+  /// How many changes are not among `changes`; `nil` where all are.
+  package var omitted: Int?
 
   package init(
     listener: ListenerTag, changes: [Change], isFromCache: Bool, syncStateChanged: Bool, hasPendingWrites: Bool,
-    count: Int, causes: [SnapshotCause]
+    count: Int, causes: [SnapshotCause], omitted: Int? = nil
   ) {
     self.listener = listener
     self.changes = changes
@@ -75,5 +77,6 @@ package struct ListenerSnapshot: Codable, Sendable {
     self.hasPendingWrites = hasPendingWrites
     self.count = count
     self.causes = causes
+    self.omitted = omitted
   }
 }

@@ -30,6 +30,11 @@ struct SnapshotRows {
       let causes = CausesOfChanges(snapshot.causes, writes)
       rows = snapshot.changes.map { row($0, causes) }
     }
+    if let omitted = snapshot.omitted {
+      var row = base(.modified, "\(grouped(omitted)) more change\(omitted == 1 ? "" : "s"), not told")
+      row.count = omitted
+      rows.append(row)
+    }
     if snapshot.syncStateChanged, !snapshot.isFromCache {
       rows.append(
         syncRow(isFirst ? "\(documents(snapshot.count))" : "cache\(glyphs.arrow)server, \(documents(snapshot.count))"))

@@ -65,6 +65,7 @@ package struct Command: Sendable {
   /// Why it can do nothing now; `nil` if it can. Help shows the reason, and pressing the key says it.
   func reason(_ state: DashboardState) -> String? {
     if writes, let past = state.past { return past.refusal(state) }
+    if let reason = state.configuration.attached?.reason(against: self, state) { return reason }
     if writes && state.configuration.isReadOnly { return DashboardState.readOnlyReason }
     return state.reasonAgainstRange(for: name) ?? condition(state)
   }

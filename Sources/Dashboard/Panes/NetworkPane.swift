@@ -15,6 +15,7 @@ struct NetworkPane {
     guard !area.isEmpty else { return }
     let isLarge = layout.layoutClass == .large
     var lines = [stateLine(width: area.width)]
+    lines += attachedLines
     if isLarge {
       lines += [
         streamLine("watch", state.network.watch, watchFacts, width: area.width),
@@ -26,7 +27,7 @@ struct NetworkPane {
     if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
     if let notice = state.storage?.message { lines.append(fact("cache", notice, .warn)) }
     if let line = companyLine { lines.append(line) }
-    if state.network.isOffline { lines.append(reconnectLine) }
+    if state.network.isOffline, state.attachmentEnd == nil { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }
     if isLarge, let traffic = state.traffic { lines.append(line(of: traffic)) }
@@ -47,7 +48,8 @@ struct NetworkPane {
   }
 
   static func count(_ state: DashboardState) -> String {
-    switch state.configuration.backend.kind {
+    if state.configuration.attached != nil { return state.attachmentEnd == nil ? "attached" : "ended" }
+    return switch state.configuration.backend.kind {
     case .embedded: "embedded"
     case .emulator: "emulator"
     case .cloud: "cloud"
@@ -65,12 +67,13 @@ struct NetworkPane {
     if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }
-    } else if state.network.onlineState == .online {
+    } else if state.network.onlineState == .online, state.attachmentEnd == nil {
       // Since when instead of how long: an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
     }
     let button = NetworkSwitch(state, width: width)
-    guard line.width < button.columns.lowerBound else { return line }
+    let isUseful = state.configuration.attached.map { $0.allowsControl && state.attachmentEnd == nil } ?? true
+    guard isUseful, line.width < button.columns.lowerBound else { return line }
     line.skip(to: button.columns.lowerBound)
     line.add(button.text, .key)
     return line

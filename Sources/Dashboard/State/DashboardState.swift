@@ -28,6 +28,10 @@ package struct DashboardState: Sendable {
   package internal(set) var company: DataCompany?
   /// Who had the data open last, as far as it was open.
   var dataStanding: DataCompany.Standing?
+  /// Why nothing more is told of the program whose client this shows.
+  package internal(set) var attachmentEnd: String?
+  /// Snapshots that the program did not tell.
+  package internal(set) var missedSnapshots = 0
   package internal(set) var browser = Browser()
   package internal(set) var writes = WriteQueue()
   package internal(set) var listeners: [ListenerRecord] = []
@@ -131,6 +135,8 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var keymap: Keymap
   /// Whether everything that changes documents, or what waits to be written, is refused.
   package var isReadOnly: Bool
+  /// The program whose client this shows; `nil` for a client of the dashboard's own.
+  package var attached: AttachedProgram?
   /// What was run in the palette at earlier starts, newest last.
   package var commandHistory: [String]
 
@@ -138,7 +144,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
-    commandHistory: [String] = []
+    attached: AttachedProgram? = nil, commandHistory: [String] = []
   ) {
     self.database = database
     self.backend = backend
@@ -151,6 +157,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.hasCoach = hasCoach
     self.keymap = keymap
     self.isReadOnly = isReadOnly
+    self.attached = attached
     self.commandHistory = commandHistory
   }
 }

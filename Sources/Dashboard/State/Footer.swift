@@ -115,7 +115,9 @@ struct Footer {
       let text = "[FILTER \(SafeText.truncated(filter, to: 20, ellipsis: glyphs.ellipsis))]"
       badges.append(Badge(text: text, role: .warn, command: "clear-filter"))
     }
-    if state.network.isOffline {
+    if state.attachmentEnd != nil {
+      badges.append(Badge(text: "[ENDED]", role: .headerOffline, command: "messages"))
+    } else if state.network.isOffline {
       // A server that is out of reach comes no nearer by switching the network off.
       let command = state.network.isNetworkEnabled ? "network" : "toggle-network"
       let text = [state.outageText, state.returnText].compactMap(\.self).joined(separator: ", ")

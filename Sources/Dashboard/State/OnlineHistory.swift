@@ -75,7 +75,7 @@ extension DashboardState {
 
   /// How long the present outage has lasted, `0:42`; `nil` while online.
   var outageText: String? {
-    guard network.isOffline else { return nil }
+    guard network.isOffline, attachmentEnd == nil else { return nil }
     let start = outages.outages.last { $0.end == nil }?.start ?? network.since
     return TimeText.elapsed(seconds: now.wholeSeconds(since: start))
   }

@@ -50,11 +50,14 @@ extension ClientEvent {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
     case .status(let status): status.isOffline != state.network.isOffline
     case .company(let company): state.company.map { $0.standing != company.standing } ?? false
-    case .listenerFailed, .windowFailed, .storage, .pendingWrites, .writeAcknowledged, .writeRejected, .writeCancelled,
+    case .snapshotsMissed(let count, _): count > 0
+    case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
+      .writeAcknowledged, .writeRejected, .writeCancelled,
       .rejectedWritesForgotten, .conflict, .editConflict, .undoConflict, .editorFailed, .editorGaveUp, .explained,
       .transferred, .listenersRead, .question, .notice:
       true
     case .windowLoaded, .located, .collections, .missingDocuments, .counted, .rejectedWrites, .detail, .indexes,
+      .faults,
       .previewed,
       .transferring:
       false

@@ -11,6 +11,10 @@ extension DashboardState {
       if !snapshot.changes.isEmpty { notePreviewChange() }
       receive(snapshot)
     case .listenerFailed(let tag, let status): fail(tag, status)
+    case .listenerStopped(let tag): receive(stopped: tag)
+    case .snapshotsMissed(let count, let results): receive(missed: count, results)
+    case .faults(let settings): faults = settings
+    case .attachmentEnded(let reason): endAttachment(reason)
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       noteWindow(tag, documents)
       notePreviewChange()

@@ -91,7 +91,8 @@ extension DashboardState {
       return []
     }
     let count = writes.waiting + writes.rejected.count
-    guard !network.isDurable, count > 0 else { return [.terminal(.quit(code: 0))] }
+    // Another program goes on, with all that waits.
+    guard !network.isDurable, count > 0, configuration.attached == nil else { return [.terminal(.quit(code: 0))] }
     overlay = .confirm(
       Confirmation(
         title: "Quit",

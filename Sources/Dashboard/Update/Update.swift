@@ -26,6 +26,10 @@ package enum Action: Codable, Sendable {
   case configured(DashboardPreferences, at: Timestamp)
 }
 
+extension Action {
+  fileprivate var isListen: Bool { if case .listen = self { true } else { false } }
+}
+
 /// The one transition of the dashboard: applies what happened and returns what has to be done about it. Pure and total.
 package func update(_ state: inout DashboardState, _ action: Action) -> [Effect] {
   var effects: [Effect]
@@ -68,6 +72,8 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = []
   }
   state.followCoach()
+  // The program's listeners come as such actions themselves.
+  if let program = state.configuration.attached, !action.isListen { effects = state.permitted(effects, by: program) }
   if state.configuration.isReadOnly { effects = state.withoutWrites(effects) }
   state.settle()
   return effects

@@ -83,7 +83,10 @@ struct HeaderLine {
         if name { line.add(gap, role) }
         line.add(project, role)
       }
-      if kind {
+      if let program = state.configuration.attached {
+        line.add(gap, role)
+        line.add(name || kind ? "ATTACHED \(program.process) \(program.name)" : program.name, role)
+      } else if kind {
         line.add(gap, role)
         line.add(kindText, role)
       }
@@ -123,6 +126,7 @@ struct VitalSigns {
   let glyphs: Glyphs
 
   var word: String {
+    if state.attachmentEnd != nil { return "ENDED" }
     if state.network.isOffline { return "OFFLINE" }
     switch state.network.onlineState {
     case .online: return "ONLINE"
@@ -136,10 +140,10 @@ struct VitalSigns {
     state.network.watch.state == .closed && state.network.write.state == .closed && state.network.activeTargets == 0
   }
 
-  var glyph: String { state.network.isOffline ? glyphs.offline : glyphs.online }
+  var glyph: String { state.network.isOffline || state.attachmentEnd != nil ? glyphs.offline : glyphs.online }
 
   var role: Role {
-    if state.network.isOffline { return .headerOffline }
+    if state.network.isOffline || state.attachmentEnd != nil { return .headerOffline }
     return state.network.onlineState == .online || isIdle ? .stateOnline : .stateConnecting
   }
 
@@ -185,7 +189,9 @@ struct VitalSigns {
       }
       line.add(" \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
     case .dense, .short, .bare:
-      let name = state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
+      let name =
+        state.attachmentEnd != nil
+        ? "END" : state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
       if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
       line.add(" ", .header)

@@ -13,15 +13,18 @@ package final class Client: Sendable {
   let callbackTasks = CallbackTasks()
   let callbackListeners = CallbackListeners()
   let log: ClientLog
+  /// Who shows the client to those who watch it; `nil` where nobody may.
+  package let inspection: Inspection?
   /// Streams and timers; ends in `terminate()`.
   private let running: Task<Void, Never>
 
   /// - Parameters:
   ///   - isNetworkEnabled: whether the client connects, and sends what waits in the cache, from the beginning.
   ///   - clock: measures every delay and timeout.
+  ///   - plan: how the client can be watched; where that cannot be so, the log says why.
   package init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true,
-    clock: any Clock<Duration> = ContinuousClock()
+    clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
   ) {
     var configuration = SyncConfiguration(store: cache)
     configuration.isNetworkEnabled = isNetworkEnabled
@@ -32,6 +35,7 @@ package final class Client: Sendable {
     self.datastore = datastore
     database = cache.database
     log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
+    inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
     running = Task { await engine.run() }
   }
 
@@ -42,6 +46,7 @@ package final class Client: Sendable {
 
   /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first.
   package func terminate() async {
+    await inspection?.end()
     callbackListeners.finish()
     await engine.terminate()
     running.cancel()

@@ -135,9 +135,11 @@ public final class Firestore: Sendable {
     let plan = try settings.cachePlan()
     let resolved = app.backend.resolved(FirestoreSettings(settings))
     let backend = try resolved.open(for: database)
+    let inspection = inspectionPlan(settings, resolved)
     return Client(
-      storeConfiguration(for: resolved, backend.identity, plan), datastore: backend.datastore,
-      clock: app.backend.clock)
+      storeConfiguration(for: resolved, backend.identity, plan),
+      datastore: inspection?.disturbing(backend.datastore, clock: app.backend.clock) ?? backend.datastore,
+      clock: app.backend.clock, inspectedAs: inspection)
   }
 
   /// What the engine answers; its errors as a program sees them.

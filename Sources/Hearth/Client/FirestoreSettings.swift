@@ -19,6 +19,7 @@ public final class FirestoreSettings: Sendable {
     var isPersistenceEnabled: Bool?
     var cacheSizeBytes: Int64?
     var allowsInsecureCredentials = false
+    var isInspectable = false
     /// Whether the cache of the client that these are the settings of survives the process, as far as that is known.
     var isDurable: Bool?
   }
@@ -58,6 +59,21 @@ public final class FirestoreSettings: Sendable {
   public var allowsInsecureCredentials: Bool {
     get { values.allowsInsecureCredentials }
     set { storage.withLock { $0.allowsInsecureCredentials = newValue } }
+  }
+
+  /// Whether `hearth attach` may watch this client while the program runs, and with `--control` switch its network off
+  /// and on, break the way to its backend, and retry, cancel or drop its waiting writes. `false` until it is set; the
+  /// environment variable `HEARTH_INSPECT` counts more: `1` allows it, `0` forbids it.
+  ///
+  /// What becomes visible is everything that the client knows: listeners with their queries, documents in its cache,
+  /// waiting and refused writes. It is visible to processes of the same user (and to root), on a socket of mode 0600 in
+  /// a folder of mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. Where that folder cannot be had, nobody can
+  /// watch, and the log says why. Nothing is done while nobody watches. While somebody does, telling takes about one
+  /// part in a hundred of the program's processor time; what that does not suffice for, the watcher is told to have
+  /// missed. The network and faults that a watcher switched are as before when it is gone.
+  public var isInspectable: Bool {
+    get { values.isInspectable }
+    set { storage.withLock { $0.isInspectable = newValue } }
   }
 
   /// Takes the place of host and backend.
@@ -164,6 +180,7 @@ extension FirestoreSettings.Storage {
     guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
     return plan == otherPlan && host == other.host && emulator == other.emulator && isSSLEnabled == other.isSSLEnabled
       && dispatchQueue === other.dispatchQueue && allowsInsecureCredentials == other.allowsInsecureCredentials
+      && isInspectable == other.isInspectable
   }
 }
 

@@ -10,6 +10,8 @@ extension Redaction {
     switch event {
     case .snapshot(let snapshot): .snapshot(self.snapshot(snapshot))
     case .listenerFailed(let tag, let status): .listenerFailed(tag, self.status(status))
+    case .listenerStopped, .snapshotsMissed, .faults: event
+    case .attachmentEnded(let reason): .attachmentEnded(text(reason))
     case .windowLoaded(let tag, let documents, let isFromCache, let total):
       .windowLoaded(tag, documents.map(document), isFromCache: isFromCache, total: total)
     case .windowFailed(let tag, let status): .windowFailed(tag, self.status(status))

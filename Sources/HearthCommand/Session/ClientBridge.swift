@@ -38,18 +38,12 @@ final class ClientBridge {
   private var requests: [Int: Task<Void, Never>] = [:]
   private var requestCount = 0
   private(set) var canReachBackend: Bool
-  private var lastOutcome = 0
-  private var lastQueue: [PendingWrite]?
-  private var lastQueueSize: QueueSize?
+  private var news = StatusNews()
   var undoLog = UndoLog()
   /// What the authors of waiting writes saw.
   var seen: [BatchID: SeenContents] = [:]
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
-  private var lastRejected: [RejectedWrite] = []
-  /// Rejected writes that were sent again or dropped here; others that go were forgotten by the cache.
-  private var settledRejected: Set<BatchID> = []
-  private var lastIndexes: [IndexState] = []
   /// The database, and how imports note what they were into; `nil` where nothing of it outlives the process.
   let transferPlace: (database: DatabaseID, backend: String?)
   /// The import or export that is under way.
@@ -134,7 +128,7 @@ final class ClientBridge {
     case .redo(let allowed): redo(over: allowed)
     case .resend(let batch, let mutations): resend(batch, as: mutations)
     case .dropRejected(let batches):
-      settledRejected.formUnion(batches)
+      news.settledRejected.formUnion(batches)
       request { bridge in for batch in batches { try await bridge.engine.dropRejectedWrite(batch) } }
     case .retryNow: request { await $0.engine.retryNow() }
     case .explain(let query): explain(query)
@@ -296,8 +290,8 @@ final class ClientBridge {
 
   /// - Parameter mutations: what to write instead of what was rejected.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
-    settledRejected.insert(batch)
-    let written = mutations ?? lastRejected.first { $0.id == batch }?.mutations ?? []
+    news.settledRejected.insert(batch)
+    let written = mutations ?? news.rejected.first { $0.id == batch }?.mutations ?? []
     request { bridge in
       var contents: [DocumentKey: UndoLog.Contents] = [:]
       for key in Set(written.map(\.key)) {
@@ -334,46 +328,26 @@ final class ClientBridge {
   // MARK: Status
 
   /// Whether a batch is among those that were listed last.
-  func isWaiting(_ batch: BatchID) -> Bool { lastQueue?.contains { $0.id == batch } ?? false }
+  func isWaiting(_ batch: BatchID) -> Bool { news.queue?.contains { $0.id == batch } ?? false }
 
   private func publish(_ status: ClientStatus) {
     let couldReachBackend = canReachBackend
     canReachBackend = !status.isOffline
     // What was listed in between came from the cache alone.
     if canReachBackend, !couldReachBackend { listed.keys.forEach(listCollections) }
-    for outcome in status.recentOutcomes where outcome.sequence > lastOutcome {
-      lastOutcome = outcome.sequence
+    for outcome in news.outcomes(of: status) {
       if outcome.rejection != nil {
         undoLog.forget(outcome.batch)
         forgetSeen(with: outcome.batch)
       }
-      if let rejection = outcome.rejection, rejection.code == .cancelled {
-        emit(.writeCancelled(outcome.batch))
-      } else if let rejection = outcome.rejection {
-        emit(.writeRejected(outcome.batch, rejection))
-      } else {
-        emit(.writeAcknowledged(outcome.batch, after: outcome.after))
-        if let time = outcome.commitTime { tellConflicts(of: outcome.batch, appliedAt: time) }
+      emit(StatusNews.event(of: outcome))
+      if outcome.rejection == nil, let time = outcome.commitTime {
+        tellConflicts(of: outcome.batch, appliedAt: time)
       }
     }
     for key in unsettled { readLayers(of: key) }
-    if lastQueue == nil { noteSeen(by: status.pendingWrites) }
-    if status.pendingWrites != lastQueue || status.queue != lastQueueSize {
-      (lastQueue, lastQueueSize) = (status.pendingWrites, status.queue)
-      emit(.pendingWrites(status.pendingWrites, of: status.queue))
-    }
-    if status.rejectedWrites != lastRejected {
-      let kept = Set(status.rejectedWrites.map(\.id))
-      let forgotten = lastRejected.map(\.id).filter { !kept.contains($0) && settledRejected.remove($0) == nil }
-      if !forgotten.isEmpty { emit(.rejectedWritesForgotten(forgotten)) }
-      lastRejected = status.rejectedWrites
-      emit(.rejectedWrites(status.rejectedWrites))
-    }
-    if status.indexes != lastIndexes {
-      lastIndexes = status.indexes
-      emit(.indexes(status.indexes))
-    }
-    emit(.status(status))
+    if news.queue == nil { noteSeen(by: status.pendingWrites) }
+    for event in news.changes(in: status) { emit(event) }
   }
 }
 

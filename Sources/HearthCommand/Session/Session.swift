@@ -46,6 +46,8 @@ final class Session {
     var keeping = Keeping()
     /// A recorded session to show, in place of a client's.
     var replay: ReplayRequest?
+    /// Another program whose client is shown, in place of one of the dashboard's own.
+    var attachment: Attachment?
   }
 
   let options: Options
@@ -74,6 +76,7 @@ final class Session {
   /// The data, where other processes use it too, while the session runs.
   private weak var data: SharedData?
   private var suspending: Task<Void, Never>?
+  private var attached: AttachedBridge?
   private var editing: Task<Void, Never>?
   private var copying: Task<Void, Never>?
   private var exitCode: Int32?
@@ -93,12 +96,13 @@ final class Session {
         depth: options.appearance.color.depth, glyphs: options.preferences.file.glyphs?.choice, usesMouse: mouse))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
-      backend: Connection.name(options.storage.backend, options.storage.database),
+      backend: options.attachment?.backend
+        ?? Connection.name(options.storage.backend, options.storage.database),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
       // Over a line that may be slow a move of the cursor is kept small.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
-      keymap: options.preferences.keymap, isReadOnly: options.isReadOnly,
+      keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
       commandHistory: options.preferences.remembered.commands ?? [])
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
@@ -122,6 +126,7 @@ final class Session {
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   func run() async -> Int32 {
     if options.replay != nil { return await show(options.notices) }
+    if let attachment = options.attachment { return await show(attachment) }
     let connection: Connection
     do throws(StoreError) {
       connection = try Connection.openOrFallBack(
@@ -190,6 +195,24 @@ final class Session {
     let code = await untilExit()
     await leaveScreen(code).cancel()
     return code
+  }
+
+  /// Shows another program's client until the user quits; when the program ends, what was last known of it.
+  private func show(_ attachment: Attachment) async -> Int32 {
+    let bridge = AttachedBridge(attachment.link, attachment.program) { [weak self] in self?.apply($0) }
+    attached = bridge
+    bridge.begin()
+    for notice in options.notices { notify(.warning, notice) }
+    return await withTaskGroup(of: Void.self) { group in
+      group.addTask { await bridge.follow() }
+      perform(DashboardState.initialEffects)
+      let code = await untilExit()
+      let deadline = await leaveScreen(code)
+      bridge.close()
+      await group.waitForAll()
+      deadline.cancel()
+      return code
+    }
   }
 
   /// Gives the terminal back first: it is the user's again while files and client end.
@@ -313,7 +336,9 @@ final class Session {
   func perform(_ effects: [Effect]) {
     for effect in effects {
       switch effect {
-      case .client(let effect): bridge?.perform(effect)
+      case .client(let effect):
+        bridge?.perform(effect)
+        attached?.perform(effect)
       case .terminal(let effect): perform(effect)
       case .recording(let effect): perform(effect)
       // The session has taken these.

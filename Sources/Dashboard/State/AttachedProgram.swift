@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// Another program, whose client the dashboard shows in place of one of its own.
+package struct AttachedProgram: Codable, Hashable, Sendable {
+  package var process: Int32
+  package var name: String
+  /// Whether the dashboard may change what the program's client does.
+  package var allowsControl: Bool
+
+  package init(process: Int32, name: String, allowsControl: Bool) {
+    self.process = process
+    self.name = SafeText.truncated(SafeText.sanitized(name), to: 24, ellipsis: "~")
+    self.allowsControl = allowsControl
+  }
+
+  /// As `shop 4711`.
+  package var title: String { "\(name) \(process)" }
+
+  // MARK: What a dashboard does not do with another program's client
+
+  var documentsReason: String { "attached: \(name) alone writes its documents" }
+  var listenersReason: String { "attached: the listeners are \(name)'s" }
+  var indexesReason: String { "attached: the indexes are \(name)'s" }
+  var transferReason: String { "attached: the backend is \(name)'s to ask" }
+  var controlReason: String { "attached to look only: hearth attach --control may change it" }
+}
+
+extension AttachedProgram {
+  /// Commands that are about listeners, indexes and files, by name.
+  private static let listenerCommands: Set = [
+    "listen", "new", "open-listeners", "duplicate", "stop", "open-file",
+  ]
+  private static let transferCommands: Set = ["export", "export-all", "transfer"]
+  private static let controls: Set = [
+    "toggle-network", "offline", "latency", "faults", "retry", "cancel-write", "drop-rejected",
+  ]
+
+  /// Why a command can do nothing here; `nil` if it can.
+  func reason(against command: Command, _ state: DashboardState) -> String? {
+    if Self.controls.contains(command.name) {
+      if !allowsControl { return controlReason }
+      return state.attachmentEnd.map { "nothing to change any more: \($0)" }
+    }
+    let editsListener =
+      command.name == "accept" && [.overlay(.listeners), .overlay(.listener)].contains(command.context)
+    if editsListener || Self.listenerCommands.contains(command.name) { return listenersReason }
+    if command.name == "make-index" { return indexesReason }
+    if Self.transferCommands.contains(command.name) { return transferReason }
+    return command.writes ? documentsReason : nil
+  }
+}
+
+extension DashboardState {
+  /// The effects that another program's client may be asked for; that others are left out is said. Commands refuse
+  /// before, with the same reason: nothing of what a command overlooks is sent.
+  mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
+    var refusal: String?
+    let allowed = effects.filter { effect in
+      guard let reason = effect.reason(attachedTo: program) else { return true }
+      refusal = reason
+      return false
+    }
+    if let refusal { toast(.info, refusal) }
+    return allowed
+  }
+}
+
+extension Effect {
+  fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
+    switch self {
+    case .client(let effect): effect.reason(attachedTo: program)
+    case .terminal(.edit): program.documentsReason
+    case .terminal(.openListeners): program.listenersReason
+    case .terminal, .timeline, .recording: nil
+    }
+  }
+}
+
+extension ClientEffect {
+  fileprivate func reason(attachedTo program: AttachedProgram) -> String? {
+    switch self {
+    case .listen, .unlisten: program.listenersReason
+    case .openWindow, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail, .closeDetail,
+      .explain, .preview:
+      nil
+    case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
+    case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason
+    case .transfer, .cancelTransfer: program.transferReason
+    case .setNetwork, .cancelWrite, .resend(_, as: nil), .dropRejected, .retryNow, .setFaults, .injectFault:
+      program.allowsControl ? nil : program.controlReason
+    }
+  }
+}

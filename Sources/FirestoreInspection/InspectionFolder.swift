@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+package import LocalSockets
+
+/// Where the programs of a user that may be watched have their sockets: `PID.sock`, and `PID-2.sock` for the second
+/// client of a process.
+package struct InspectionFolder: Hashable, Sendable {
+  /// Why a folder cannot be used, in words that name it and the way out.
+  package struct Failure: Error, Hashable, Sendable {
+    package var message: String
+
+    package init(message: String) { self.message = message }
+  }
+
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  /// In `$XDG_RUNTIME_DIR`, which is the user's alone, or else in `/tmp`.
+  package init(_ environment: [String: String]) {
+    if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
+      path = runtime + "/hearth"
+    } else {
+      path = "/tmp/hearth-\(geteuid())"
+    }
+  }
+
+  /// Makes the folder if it is not there.
+  /// - Throws: where others could put something into it, or it cannot be made.
+  package func prepare() throws(Failure) {
+    if mkdir(path, 0o700) != 0, errno != EEXIST {
+      throw Failure(message: "\(path) cannot be made: \(String(cString: strerror(errno))).")
+    }
+    guard try isThere() else { throw Failure(message: "\(path) is gone again.") }
+  }
+
+  /// Whether the folder is there, and the user's alone.
+  /// - Throws: where it is somebody else's, or others may use it.
+  package func isThere() throws(Failure) -> Bool {
+    var information = stat()
+    guard lstat(path, &information) == 0 else {
+      if errno == ENOENT { return false }
+      throw Failure(message: "\(path) cannot be looked at: \(String(cString: strerror(errno))).")
+    }
+    guard information.st_mode & S_IFMT == S_IFDIR else {
+      throw Failure(message: "\(path) is no folder; move it away, or set XDG_RUNTIME_DIR to a folder of your own.")
+    }
+    guard information.st_uid == geteuid() else {
+      throw Failure(
+        message: "\(path) belongs to another user (\(information.st_uid)); set XDG_RUNTIME_DIR to a folder of your own."
+      )
+    }
+    guard information.st_mode & 0o077 == 0 else {
+      throw Failure(message: "\(path) is open to other users: chmod 700 \(path), or remove it.")
+    }
+    return true
+  }
+
+  /// The sockets that are there, by the processes' numbers; some may be left of processes that are gone.
+  package func entries() throws(Failure) -> [InspectionAddress] {
+    guard try isThere() else { return [] }
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    return names.compactMap(InspectionAddress.init(fileName:)).sorted()
+  }
+
+  package func socket(_ address: InspectionAddress) throws(LocalSocketError) -> LocalSocket {
+    try LocalSocket(address.fileName, in: path)
+  }
+}
+
+/// A client that may be watched: the process, and which of its clients.
+package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
+  package var process: Int32
+  /// From 1 on, in the order in which they were opened.
+  package var client: Int
+
+  package init(process: Int32, client: Int = 1) {
+    self.process = process
+    self.client = client
+  }
+
+  /// - Parameter text: `4711`, or `4711-2`.
+  package init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    guard (1...2).contains(parts.count), let process = Int32(parts[0]), process > 0, parts[0].first != "+" else {
+      return nil
+    }
+    self.init(process: process)
+    guard parts.count == 2 else { return }
+    guard let client = Int(parts[1]), client > 1 else { return nil }
+    self.client = client
+  }
+
+  init?(fileName: String) {
+    guard fileName.hasSuffix(".sock") else { return nil }
+    self.init(fileName.dropLast(5))
+  }
+
+  package var description: String { client == 1 ? "\(process)" : "\(process)-\(client)" }
+  var fileName: String { "\(self).sock" }
+
+  /// Whether the process runs, as far as the system says: one that has ended may wait for its parent to notice.
+  package var isAlive: Bool {
+    guard kill(process, 0) == 0 || errno != ESRCH else { return false }
+    guard let facts = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
+      let state = facts[(facts.lastIndex(of: ")") ?? facts.startIndex)...].dropFirst(2).first
+    else { return true }
+    return !["Z", "X"].contains(state)
+  }
+
+  package static func < (left: Self, right: Self) -> Bool {
+    (left.process, left.client) < (right.process, right.client)
+  }
+}

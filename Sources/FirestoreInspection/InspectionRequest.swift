@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreClientState
+package import FirestoreModel
+package import FirestoreQuery
+
+/// What who watches asks a program for. Questions are answered from its cache.
+package enum InspectionRequest: Codable, Sendable {
+  case documents(Query)
+  /// The document that has so many before it.
+  case locate(Query, offset: Int)
+  case collections(below: ResourcePath)
+  case count(ResourcePath)
+  case layers(DocumentKey)
+  case explain(Query)
+  case preview(Query)
+  case setNetwork(Bool)
+  case retryNow
+  case cancelWrite(BatchID)
+  /// Queue a rejected batch again as it was.
+  case resend(BatchID)
+  case dropRejected([BatchID])
+  case setFaults(FaultSettings)
+  case injectFault(WriteFault)
+
+  /// Whether it changes what the program's client does.
+  package var isControl: Bool {
+    switch self {
+    case .documents, .locate, .collections, .count, .layers, .explain, .preview: false
+    case .setNetwork, .retryNow, .cancelWrite, .resend, .dropRejected, .setFaults, .injectFault: true
+    }
+  }
+}
+
+package struct NumberedRequest: Codable, Sendable {
+  package var number: Int
+  package var request: InspectionRequest
+
+  package init(_ number: Int, _ request: InspectionRequest) {
+    self.number = number
+    self.request = request
+  }
+}
+
+package enum InspectionAnswer: Codable, Sendable {
+  case done
+  case failed(RPCStatus)
+  case documents([Document])
+  /// `nil` where the cache has no more than `count` documents.
+  case located(DocumentKey?, count: Int)
+  case collections([String])
+  /// `nil` where there are too many to be counted.
+  case count(Int?)
+  case layers(remote: Document?, overlay: Mutation?, local: Document?)
+  case explanation(QueryExplanation)
+  case preview(QueryPreview)
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+package import FirestoreBackend
+import FirestoreClientState
+package import FirestoreInspection
+import FirestoreModel
+import FirestoreSQLite
+import FirestoreSync
+import Glibc
+import LocalSockets
+
+/// Shows one client to those of its user who watch it, and has them control it if they ask for that.
+///
+/// A domain of its own, on a queue: what is told is made and sent beside the engine, which only puts snapshots into a
+/// bounded `ListenerTap`, and only while somebody watches. Nobody is waited for: what a watcher does not read, or what
+/// there is no time for (`InspectionBudget`), it is told as missed.
+package actor Inspection {
+  /// What a client needs in order to be inspected.
+  package struct Plan: Sendable {
+    package var folder: InspectionFolder
+    package var greeting: InspectionGreeting
+    /// Between the client and its backend.
+    package var faults: FaultInjector
+    /// Of `InspectionBudget`.
+    package var restingShare = InspectionBudget.usualRestingShare
+
+    package init(folder: InspectionFolder, greeting: InspectionGreeting, faults: FaultInjector) {
+      self.folder = folder
+      self.greeting = greeting
+      self.faults = faults
+    }
+  }
+
+  private nonisolated let executor = QueueExecutor(label: "hearth.inspection")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  let engine: SyncEngine
+  let faults: FaultInjector
+  private let plan: Plan
+  private let socket: InspectionSocket
+  private var listening: (any DispatchSourceRead)?
+  var watchers: [Int: Watcher] = [:]
+  private var lastWatcher = 0
+  private var tap: ListenerTap?
+  var budget: InspectionBudget
+  private var status: Task<Void, Never>?
+  /// Whether the next reconsideration is due.
+  private var isWaitingForTime = false
+  /// Snapshots that nobody was told.
+  private var missed = 0
+  var isNetworkEnabled = true
+  private var isOver = false
+
+  /// What happens within this time is told together.
+  private static let pace = DispatchTimeInterval.milliseconds(50)
+  private static let slowPace = DispatchTimeInterval.milliseconds(500)
+  private static let mostWatchers = 16
+  /// What of a snapshot is told: changes, and bytes of documents.
+  static let mostChanges = 20
+  static let mostBytes = 64 << 10
+  private static let queueEnds = 100
+  private static let keptForSnapshots = Duration.milliseconds(10)
+
+  /// Begins to listen for watchers.
+  /// - Throws: in one line, why nobody can watch.
+  init(_ plan: Plan, _ engine: SyncEngine) throws(InspectionFolder.Failure) {
+    self.plan = plan
+    self.engine = engine
+    faults = plan.faults
+    budget = InspectionBudget(restingShare: plan.restingShare)
+    socket = try InspectionSocket(in: plan.folder)
+  }
+
+  nonisolated func start() { executor.queue.async { self.assumeIsolated { $0.listen() } } }
+
+  private func listen() {
+    guard !isOver else { return }
+    let descriptor = socket.descriptor
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: executor.queue)
+    source.setEventHandler { [weak self] in self?.assumeIsolated { $0.acceptAll() } }
+    source.setCancelHandler { close(descriptor) }
+    source.activate()
+    listening = source
+  }
+
+  /// Tells all watchers that the client is closed, and that is all.
+  package func end() {
+    guard !isOver else { return }
+    isOver = true
+    socket.remove()
+    if let listening { listening.cancel() } else { close(socket.descriptor) }
+    listening = nil
+    tell(.closed)
+    for id in watchers.keys { drop(id) }
+  }
+
+  // MARK: Watchers
+
+  private func acceptAll() {
+    while true {
+      let descriptor = accept(socket.descriptor, nil, nil)
+      if descriptor < 0 { return }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      guard let peer = SocketPeer(of: descriptor), peer.isTrusted, watchers.count < Self.mostWatchers else {
+        close(descriptor)
+        continue
+      }
+      lastWatcher += 1
+      let id = lastWatcher
+      watchers[id] = Watcher(descriptor, on: executor.queue) { [weak self] in
+        self?.assumeIsolated { $0.read(id) }
+      } writable: { [weak self] in
+        self?.assumeIsolated { $0.write(id) }
+      }
+      Task { await greet(id) }
+    }
+  }
+
+  private func greet(_ id: Int) async {
+    var greeting = plan.greeting
+    greeting.listeners = await engine.listenerStates().count
+    greeting.watchers = watchers.values.count { $0.word != nil }
+    send(greeting, to: id)
+  }
+
+  private func read(_ id: Int) {
+    guard let bytes = watchers[id]?.read() else { return drop(id) }
+    let lines = watchers[id]?.received.take(bytes[...]) ?? []
+    for line in lines {
+      guard watchers[id] != nil else { return }
+      if watchers[id]?.word == nil { begin(id, line) } else { receive(line, from: id) }
+    }
+    if watchers[id]?.received.count ?? 0 > InspectionLine.longestRequest {
+      refuse(id, "A request of more than \(InspectionLine.longestRequest) bytes.")
+    }
+  }
+
+  private func begin(_ id: Int, _ line: [UInt8]) {
+    let version = InspectionGreeting.currentVersion
+    guard let word = try? InspectionLine.value(InspectionWord.self, of: line) else {
+      return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
+    }
+    guard word.hearth == version else {
+      return refuse(
+        id,
+        "\(plan.greeting.name) tells what it does in version \(version), not \(word.hearth): use the hearth of the "
+          + "same version.")
+    }
+    watchers[id]?.word = word
+    if let problem = engine.cacheProblem { send(InspectionNews.cacheProblem(problem.notice), to: id) }
+    send(InspectionNews.faults(faults.settings), to: id)
+    watch()
+    if watchers.values.count(where: { $0.word != nil }) > 1 {
+      Task { for listener in await engine.listenerStates() { send(InspectionNews.listener(listener), to: id) } }
+    }
+  }
+
+  private func receive(_ line: [UInt8], from id: Int) {
+    guard let request = try? InspectionLine.value(NumberedRequest.self, of: line) else {
+      return refuse(id, "Not understood: \(String(decoding: line.prefix(80), as: UTF8.self))")
+    }
+    guard let watcher = watchers[id], let word = watcher.word else { return }
+    func answer(_ status: RPCStatus) {
+      send(InspectionNews.answer(to: request.number, .failed(status)), to: id)
+    }
+    if request.request.isControl, !word.control {
+      return answer(RPCStatus(.permissionDenied, "Attached to look only: hearth attach --control may change it."))
+    }
+    guard watcher.requests < Watcher.mostRequests, watcher.hasRoom else {
+      return answer(RPCStatus(.resourceExhausted, "Too many requests at once."))
+    }
+    watchers[id]?.requests += 1
+    Task {
+      let result = await self.answer(request.request, of: id)
+      watchers[id]?.requests -= 1
+      send(InspectionNews.answer(to: request.number, result), to: id)
+    }
+  }
+
+  private func refuse(_ id: Int, _ reason: String) {
+    send(InspectionNews.refused(reason), to: id)
+    drop(id)
+  }
+
+  private func write(_ id: Int) {
+    guard watchers[id]?.sendWaiting() == true else { return drop(id) }
+    if watchers[id]?.isEmpty == true, watchers[id]?.isBehind == true { waitForTime() }
+  }
+
+  /// Closes a connection, and takes back what it did to the client.
+  private func drop(_ id: Int) {
+    guard var watcher = watchers.removeValue(forKey: id) else { return }
+    watcher.end()
+    if watcher.hasSetFaults, !watchers.values.contains(where: \.hasSetFaults) {
+      faults.apply(FaultSettings())
+      tell(.faults(FaultSettings()))
+    }
+    if watcher.hasSwitchedOff, !isOver { Task { await engine.enableNetwork() } }
+    if !watchers.values.contains(where: { $0.word != nil }) { rest() }
+  }
+
+  // MARK: What is told
+
+  /// Has what happens told from now on, beginning with the listeners that are there, and the status.
+  private func watch() {
+    if tap == nil {
+      let executor = executor
+      let tap = ListenerTap { [weak self] in
+        executor.queue.asyncAfter(deadline: .now() + Self.pace) { [weak self] in
+          self?.assumeIsolated { $0.tellNews() }
+        }
+      }
+      self.tap = tap
+      engine.setTap(tap)
+    }
+    status?.cancel()
+    status = Task { await self.followStatus() }
+  }
+
+  /// Costs nothing any more.
+  private func rest() {
+    engine.setTap(nil)
+    tap = nil
+    status?.cancel()
+    status = nil
+    missed = 0
+  }
+
+  private func tellNews() {
+    guard let tap else { return }
+    let (news, uncounted) = tap.take()
+    missed += uncounted
+    for item in news {
+      switch item {
+      case .opened(let listener): tell(.listener(listener))
+      case .ended(let id, let status): tell(.ended(listener: id.rawValue, status))
+      case .snapshot(let id, let snapshot, let time):
+        if budget.hasTime() {
+          let told = InspectionNews.snapshot(InspectedSnapshot(snapshot, of: id.rawValue, at: time))
+          tell(told, isSnapshot: true)
+        } else {
+          missed += 1
+        }
+      }
+    }
+    if missed > 0 {
+      tap.setCounting(true)
+      waitForTime()
+    }
+  }
+
+  /// Says what was missed as soon as there is time for that.
+  private func waitForTime() {
+    if isWaitingForTime { return }
+    isWaitingForTime = true
+    executor.queue.asyncAfter(deadline: .now() + Self.slowPace) { [weak self] in
+      self?.assumeIsolated { inspection in
+        inspection.isWaitingForTime = false
+        Task { await inspection.catchUp() }
+      }
+    }
+  }
+
+  private func catchUp() async {
+    guard let tap else { return }
+    guard budget.hasTime() else { return waitForTime() }
+    let listeners = await engine.listenerStates()
+    guard tap === self.tap else { return }
+    missed += tap.take().missed
+    tap.setCounting(false)
+    let results = Dictionary(uniqueKeysWithValues: listeners.map { ($0.id, $0.result) })
+    let everybody = missed
+    missed = 0
+    for id in watchers.keys {
+      guard let watcher = watchers[id], watcher.word != nil, watcher.isEmpty else {
+        watchers[id]?.missed += everybody
+        if everybody > 0 { watchers[id]?.isBehind = true }
+        continue
+      }
+      if watcher.isBehind { for listener in listeners { send(InspectionNews.listener(listener), to: id) } }
+      let count = everybody + watcher.missed
+      watchers[id]?.missed = 0
+      watchers[id]?.isBehind = false
+      guard count > 0 || watcher.isBehind else { continue }
+      budget.pay { send(InspectionNews.missed(snapshots: count, results), to: id) }
+    }
+  }
+
+  private func followStatus() async {
+    var omissions = StatusOmissions()
+    for await status in engine.status(queueEnds: Self.queueEnds) {
+      isNetworkEnabled = status.isNetworkEnabled
+      let (before, told) = (budget, InspectedStatus(status, omitting: omissions.next(status, at: .now)))
+      tell(.status(told))
+      // What the engine did for it costs about as much as to tell it.
+      budget.charge(before.saved - budget.saved)
+      repeat {
+        do { try await engine.clock.sleep(for: .milliseconds(100)) } catch { return }
+        // Snapshots come first: a status that is left out says less than a snapshot.
+      } while !budget.hasTime(beyond: Self.keptForSnapshots)
+    }
+  }
+
+  /// To all that watch, as far as they read.
+  private func tell(_ news: InspectionNews, isSnapshot: Bool = false) {
+    budget.pay {
+      guard let bytes = bytes(of: news) else { return }
+      for (id, watcher) in watchers where watcher.word != nil {
+        if watcher.hasRoom {
+          if watchers[id]?.send(bytes) == false { leave(id) }
+        } else {
+          watchers[id]?.isBehind = true
+          if isSnapshot { watchers[id]?.missed += 1 }
+        }
+      }
+    }
+  }
+
+  private func send(_ value: some Encodable, to id: Int) {
+    guard let bytes = bytes(of: value), watchers[id] != nil else { return }
+    if watchers[id]?.send(bytes) == false { leave(id) }
+  }
+
+  /// Not in the middle of something.
+  private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
+
+  /// Everything that is told can be encoded.
+  private func bytes(of value: some Encodable) -> [UInt8]? { try? InspectionLine.bytes(value) }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import FirestoreInspection
+import Glibc
+import LocalSockets
+import Synchronization
+
+/// The socket on which a client is watched, as long as the client or the process lives.
+final class InspectionSocket: Sendable {
+  private struct Registry {
+    var sockets: [InspectionAddress: LocalSocket] = [:]
+    var removesAtExit = false
+  }
+
+  /// The sockets of this process: their names go with it.
+  private static let registry = Mutex(Registry())
+
+  let descriptor: CInt
+  private let address: InspectionAddress
+
+  /// - Throws: in one line, why there is none.
+  init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
+    try folder.prepare()
+    let opened = Self.registry.withLock { registry -> Result<(CInt, InspectionAddress), InspectionFolder.Failure> in
+      var address = InspectionAddress(process: getpid())
+      while registry.sockets[address] != nil { address.client += 1 }
+      return Result { () throws(InspectionFolder.Failure) in
+        do throws(LocalSocketError) {
+          let socket = try folder.socket(address)
+          let descriptor = try socket.listen()
+          registry.sockets[address] = socket
+          return (descriptor, address)
+        } catch {
+          throw InspectionFolder.Failure(message: "\(error.path): \(error.text).")
+        }
+      }
+    }
+    (descriptor, address) = try opened.get()
+    Self.removeAtExit()
+  }
+
+  /// Nobody finds it any more. The descriptor stays the caller's to close.
+  func remove() {
+    Self.registry.withLock { $0.sockets.removeValue(forKey: address) }?.remove()
+  }
+
+  private static func removeAtExit() {
+    let isFirst = registry.withLock { registry in
+      defer { registry.removesAtExit = true }
+      return !registry.removesAtExit
+    }
+    guard isFirst else { return }
+    atexit { InspectionSocket.removeAll() }
+  }
+
+  private static func removeAll() {
+    // A child of this process that ends has no part in them.
+    registry.withLock { registry in
+      for (address, socket) in registry.sockets where address.process == getpid() { socket.remove() }
+      registry.sockets = [:]
+    }
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreInspection
+import FirestoreModel
+import LocalSockets
+import TerminalCanvas
+
+/// The clients of this user's programs that may be watched.
+struct InspectablePrograms {
+  struct Entry {
+    var address: InspectionAddress
+    var find: Find
+  }
+
+  enum Find {
+    case program(InspectionGreeting, InspectionLink)
+    /// It tells in another version.
+    case other(InspectionGreeting.Core)
+    /// It listens and says nothing: it is stopped, or something else.
+    case silent
+    case stranger(UInt32)
+  }
+
+  /// How long a greeting is waited for.
+  private static let patience: CInt = 1_500
+
+  let folder: InspectionFolder
+  private(set) var entries: [Entry] = []
+
+  /// Asks every socket of the folder who is there, and removes those of processes that are gone.
+  /// - Throws: for a folder in which others could have put them.
+  init(in folder: InspectionFolder) throws(CommandFailure) {
+    self.folder = folder
+    let addresses: [InspectionAddress]
+    do throws(InspectionFolder.Failure) {
+      addresses = try folder.entries()
+    } catch {
+      throw CommandFailure(.permissionDenied, error.message)
+    }
+    for address in addresses {
+      // A folder that is gone meanwhile has no programs.
+      guard let socket = try? folder.socket(address) else { continue }
+      if let find = Self.look(at: socket, address) { entries.append(Entry(address: address, find: find)) }
+    }
+  }
+
+  private static func look(at socket: LocalSocket, _ address: InspectionAddress) -> Find? {
+    switch socket.connect() {
+    case .nobody:
+      if !address.isAlive { socket.remove() }
+      return nil
+    case .stranger(let user): return .stranger(user)
+    case .connected(let descriptor):
+      let link = InspectionLink(descriptor)
+      guard let line = link.receive(within: patience)?.first,
+        let core = try? InspectionLine.value(InspectionGreeting.Core.self, of: line)
+      else { return .silent }
+      guard core.hearth == InspectionGreeting.currentVersion,
+        let greeting = try? InspectionLine.value(InspectionGreeting.self, of: line)
+      else { return .other(core) }
+      return .program(greeting, link)
+    }
+  }
+
+  /// The one that a number or a name means.
+  /// - Throws: one line for none, and for several, with their numbers.
+  func entry(_ text: String) throws(CommandFailure) -> (InspectionAddress, InspectionGreeting, InspectionLink) {
+    let found: [Entry]
+    if let address = InspectionAddress(text) {
+      found = entries.filter { $0.address == address }
+    } else {
+      found = entries.filter { $0.name == text }
+    }
+    if found.count > 1 {
+      let list = found.map { "\($0.address) (\($0.words))" }.joined(separator: ", ")
+      throw CommandFailure(.usage, "\(text): several are called so. Say which by its number: \(list)")
+    }
+    guard let entry = found.first else {
+      let others = entries.map { "\($0.address) (\($0.name ?? "?"))" }.joined(separator: ", ")
+      let list = others.isEmpty ? Self.nobody : "There are: \(SafeText.sanitized(others))."
+      throw CommandFailure(.noInput, "\(text): no such program can be watched. \(list)")
+    }
+    switch entry.find {
+    case .program(let greeting, let link): return (entry.address, greeting, link)
+    case .other(let core):
+      throw CommandFailure(
+        .configuration,
+        "\(SafeText.sanitized(core.name)) \(entry.address) tells what it does in version \(core.hearth), and this hearth "
+          + "reads version \(InspectionGreeting.currentVersion): use the hearth of the version that it was built with.")
+    case .silent:
+      throw CommandFailure(
+        .unavailable, "\(entry.address) does not answer: it may be stopped (fg or kill -CONT \(entry.address.process))."
+      )
+    case .stranger(let user):
+      throw CommandFailure(
+        .permissionDenied, "\(folder.path): \(entry.address) is a process of another user (\(user)).")
+    }
+  }
+
+  static let nobody =
+    "No program can be watched now. Start one with HEARTH_INSPECT=1, or set isInspectable in its FirestoreSettings."
+}
+
+extension InspectablePrograms.Entry {
+  var name: String? {
+    switch find {
+    case .program(let greeting, _): greeting.name
+    case .other(let core): core.name
+    case .silent, .stranger: nil
+    }
+  }
+
+  var words: String {
+    switch find {
+    case .program(let greeting, _): SafeText.sanitized(greeting.database.text)
+    case .other(let core): "version \(core.hearth)"
+    case .silent: "does not answer"
+    case .stranger(let user): "of user \(user)"
+    }
+  }
+}
+
+extension DatabaseID {
+  /// As `demo/(default)`.
+  var text: String { "\(project)/\(database)" }
+}
+
+extension InspectablePrograms {
+  /// As a table, for people; times by this machine's clock.
+  func table(now: Timestamp) -> [String] {
+    if entries.isEmpty { return [] }
+    var rows = [["PID", "NAME", "DATABASE", "LISTENERS", "SINCE"]]
+    for entry in entries {
+      switch entry.find {
+      case .program(let greeting, _):
+        rows.append([
+          "\(entry.address)", SafeText.sanitized(greeting.name), SafeText.sanitized(greeting.database.text),
+          "\(greeting.listeners)", Self.age(from: greeting.since, to: now),
+        ])
+      case .other, .silent, .stranger:
+        rows.append(["\(entry.address)", SafeText.sanitized(entry.name ?? "-"), "(\(entry.words))", "-", "-"])
+      }
+    }
+    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ").trimmedEnd
+    }
+  }
+
+  private static func age(from start: Timestamp, to now: Timestamp) -> String {
+    let seconds = max(0, now.seconds - start.seconds)
+    return switch seconds {
+    case ..<60: "\(seconds)s"
+    case ..<3600: "\(seconds / 60)m"
+    case ..<86_400: "\(seconds / 3600)h \(seconds % 3600 / 60)m"
+    default: "\(seconds / 86_400)d \(seconds % 86_400 / 3600)h"
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmedEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
+}

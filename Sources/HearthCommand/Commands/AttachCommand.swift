@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Dashboard
+import FirestoreBackend
+import FirestoreInspection
+import FirestoreLocal
+import FirestoreModel
+import Foundation
+import Glibc
+import Terminal
+import TerminalTheme
+
+/// `hearth attach`: the dashboard on another program's client.
+struct AttachCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "attach", abstract: "Watch the client of a running program; without a program, list them.",
+    discussion: """
+      A program that uses Hearth can be watched if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
+      FirestoreSettings (HEARTH_INSPECT=0 forbids it). The dashboard then shows that program's own listeners with \
+      every snapshot and why it fired, its waiting and refused writes, its connection and cache, and explains its \
+      queries. Only programs of the same user can be watched.
+
+      Nothing is changed without --control. With it, o switches the program's network off and on, F breaks the way to \
+      its backend, r and x in the pane of writes retry, cancel and drop what waits; documents and listeners stay the \
+      program's own. When the dashboard ends, network and faults are as before.
+
+      A busy program goes first: it spends about a hundredth of its processor time on telling, and says how many \
+      snapshots it left out.
+
+      With --json one object per line: first attached, listener and status for what is there, then listener, snapshot, \
+      stopped, write, pending, rejected, indexes, status, faults and missed as they happen. It ends with 0 when the \
+      program ends, when it is interrupted, or when its reader goes away.
+
+      Without a program, a list: the number (PID, and PID-2 for the second client of a process), the name, the \
+      database, how many listeners there are, and how long the client has been open. Ends with 66 if PROGRAM cannot \
+      be found, 64 if several have its name, 69 if it does not answer, 77 if it is another user's, and 78 if it is of \
+      another version.
+
+      Example: HEARTH_INSPECT=1 ./shop & hearth attach shop --control
+      """)
+
+  @Argument(help: ArgumentHelp("The number or the name of a program.", valueName: "program"))
+  var program: String?
+
+  @Flag(help: "Allow to switch its network, break the way to its backend, and retry, cancel and drop its writes.")
+  var control = false
+
+  @Flag(help: "Print JSON, one object per line, and open no screen.")
+  var json = false
+
+  @OptionGroup var appearance: AppearanceOptions
+
+  mutating func validate() throws {
+    if control, json { throw ValidationError("--control is about the screen, and --json has none. Leave one out.") }
+    if control, program == nil { throw ValidationError("--control needs a program; hearth attach alone lists them.") }
+  }
+
+  @MainActor
+  mutating func run() async throws {
+    let folder = InspectionFolder(ProcessInfo.processInfo.environment)
+    let programs = try InspectablePrograms(in: folder)
+    guard let program else { return try list(programs) }
+    let (address, greeting, link) = try programs.entry(program)
+    if json { return try await AttachedStream(address, greeting, link).run() }
+    guard isatty(STDOUT_FILENO) == 1 else {
+      throw ValidationError("standard output is not a terminal, so there is no dashboard. --json prints lines.")
+    }
+    let attachment = Attachment(greeting, over: link, allowsControl: control)
+    let code = try await Session(options(attachment)).run()
+    if code != 0 { throw ExitCode(code) }
+  }
+
+  private func list(_ programs: InspectablePrograms) throws {
+    let output = OutputFile.standard()
+    if json {
+      for entry in programs.entries {
+        guard case .program(let greeting, _) = entry.find else { continue }
+        try output.line(AttachedLines.program(entry.address, greeting, type: "program"))
+      }
+    } else {
+      for line in programs.table(now: .now) { try output.line(line) }
+    }
+    try output.flush()
+    if programs.entries.isEmpty { StandardError.write("hearth: \(InspectablePrograms.nobody)") }
+  }
+
+  @MainActor
+  private func options(_ attachment: Attachment) throws -> Session.Options {
+    AllocatorArenas.limit()
+    let paths = Paths.ofProcess
+    let preferences = Preferences.read(paths)
+    let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
+    let theme = try appearance.theme(preferences, background: background)
+    Log.start(in: paths.state)
+    let storage = StorageOptions.Locations(
+      database: attachment.greeting.database, cache: .memory, backend: .embedded(folder: nil))
+    return Session.Options(
+      storage: storage, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
+      isReadOnly: !control, restoresListeners: false, listeners: [], appearance: appearance,
+      preferences: preferences, theme: theme, paths: paths,
+      notices: Notices.about(preferences.problems, theme, paths), attachment: attachment)
+  }
+}

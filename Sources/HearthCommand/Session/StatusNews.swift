@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreClientState
+import FirestoreModel
+
+/// What is new in a client's status, as a dashboard's events: each outcome once, each list when it changed.
+struct StatusNews {
+  /// `nil` where what was answered before the first status is not news.
+  private var lastOutcome: Int?
+  /// Answers of which the last status does not say any more what they were: there were too many since the one before.
+  private(set) var missedOutcomes = 0
+  private(set) var queue: [PendingWrite]?
+  private var queueSize: QueueSize?
+  private(set) var rejected: [RejectedWrite] = []
+  /// Rejected writes that were sent again or dropped here; others that go were forgotten by the cache.
+  var settledRejected: Set<BatchID> = []
+  private var indexes: [IndexState] = []
+
+  /// - Parameter knowsPast: whether what was answered before the first status is not news.
+  init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
+
+  /// How batches left the queue since the last status.
+  mutating func outcomes(of status: ClientStatus) -> [WriteOutcome] {
+    let last = lastOutcome ?? status.recentOutcomes.last?.sequence ?? 0
+    let new = status.recentOutcomes.filter { $0.sequence > last }
+    missedOutcomes = new.first.map { $0.sequence - last - 1 } ?? 0
+    lastOutcome = new.last?.sequence ?? last
+    return new
+  }
+
+  static func event(of outcome: WriteOutcome) -> ClientEvent {
+    guard let rejection = outcome.rejection else { return .writeAcknowledged(outcome.batch, after: outcome.after) }
+    return rejection.code == .cancelled ? .writeCancelled(outcome.batch) : .writeRejected(outcome.batch, rejection)
+  }
+
+  /// The lists that changed, and the status itself.
+  mutating func changes(in status: ClientStatus) -> [ClientEvent] {
+    var events: [ClientEvent] = []
+    if status.pendingWrites != queue || status.queue != queueSize {
+      (queue, queueSize) = (status.pendingWrites, status.queue)
+      events.append(.pendingWrites(status.pendingWrites, of: status.queue))
+    }
+    if status.rejectedWrites != rejected {
+      let kept = Set(status.rejectedWrites.map(\.id))
+      let forgotten = rejected.map(\.id).filter { !kept.contains($0) && settledRejected.remove($0) == nil }
+      if !forgotten.isEmpty { events.append(.rejectedWritesForgotten(forgotten)) }
+      rejected = status.rejectedWrites
+      events.append(.rejectedWrites(status.rejectedWrites))
+    }
+    if status.indexes != indexes {
+      indexes = status.indexes
+      events.append(.indexes(status.indexes))
+    }
+    return events + [.status(status)]
+  }
+}

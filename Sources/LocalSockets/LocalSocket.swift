@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// A Unix-domain socket with a name in a directory, for the processes of one user (0600).
+///
+/// The address of a socket has room for 107 bytes. A longer path is reached through a descriptor of the directory.
+package final class LocalSocket: Sendable {
+  package let path: String
+  private let name: String
+  private let directory: CInt
+
+  /// - Parameter directory: exists.
+  package init(_ name: String, in directory: String) throws(LocalSocketError) {
+    path = directory + "/" + name
+    self.name = name
+    self.directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard self.directory >= 0 else { throw LocalSocketError(directory, .system(errno)) }
+  }
+
+  deinit { close(directory) }
+
+  /// The path, short enough for an address; good in this process as long as this value lives.
+  package var address: String {
+    path.utf8.count <= Self.longestAddress ? path : "/proc/self/fd/\(directory)/\(name)"
+  }
+
+  private static let longestAddress = 107
+
+  /// Listens, in place of a process that is gone: what is left of its socket is removed.
+  /// - Precondition: no other process uses the name.
+  /// - Returns: a descriptor that is the caller's to close and does not block.
+  package func listen() throws(LocalSocketError) -> CInt {
+    if let isSocket {
+      guard isSocket else { throw LocalSocketError(path, .noSocket) }
+      unlink(address)
+    }
+    let kind = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue)
+    let descriptor = socket(AF_UNIX, kind, 0)
+    guard descriptor >= 0 else { throw LocalSocketError(path, .system(errno)) }
+    // Before it has a name: nobody else finds it open.
+    fchmod(descriptor, 0o600)
+    guard withAddress({ bind(descriptor, $0, $1) }) == 0, chmod(address, 0o600) == 0,
+      Glibc.listen(descriptor, 128) == 0
+    else {
+      let reason = errno
+      close(descriptor)
+      throw LocalSocketError(path, .system(reason))
+    }
+    shareWithOwnerOfDirectory()
+    return descriptor
+  }
+
+  /// Root may use another user's directory, who is not locked out by that.
+  private func shareWithOwnerOfDirectory() {
+    var information = stat()
+    guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }
+    lchown(address, information.st_uid, information.st_gid)
+  }
+
+  /// Removes the name, if it is a socket's.
+  /// - Precondition: no other process uses it.
+  package func remove() { if isSocket == true { unlink(address) } }
+
+  /// Whether what has the name is a socket; `nil` if nothing has it.
+  private var isSocket: Bool? {
+    var information = stat()
+    return lstat(address, &information) == 0 ? information.st_mode & S_IFMT == S_IFSOCK : nil
+  }
+
+  package enum Approach {
+    /// A descriptor that is the caller's to close.
+    case connected(CInt)
+    /// Nobody listens, with the system's reason.
+    case nobody(Int32)
+    /// Somebody else's process listens.
+    case stranger(UInt32)
+  }
+
+  /// Connects, and looks who is at the other end.
+  package func connect() -> Approach {
+    let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+    guard descriptor >= 0 else { return .nobody(errno) }
+    // One that does not accept, with many who wait already, is not waited for.
+    var patience = timeval(tv_sec: 1, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+    guard withAddress({ Glibc.connect(descriptor, $0, $1) }) == 0 else {
+      let reason = errno
+      close(descriptor)
+      return .nobody(reason)
+    }
+    let peer = SocketPeer(of: descriptor)
+    guard let peer, peer.isTrusted else {
+      close(descriptor)
+      return .stranger(peer?.user ?? .max)
+    }
+    return .connected(descriptor)
+  }
+
+  private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> CInt) -> CInt {
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(address.utf8.prefix(Self.longestAddress))
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+    return withUnsafePointer(to: &name) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+    }
+  }
+}
+
+/// Who is at the other end of a socket of this machine: the system's `struct ucred`.
+package struct SocketPeer: Sendable {
+  package var process: Int32 = 0
+  package var user: UInt32 = .max
+  package var group: UInt32 = .max
+
+  package init() {}
+
+  /// - Returns: `nil` where the system does not say.
+  package init?(of descriptor: CInt) {
+    var size = socklen_t(MemoryLayout<Self>.size)
+    guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &size) == 0 else { return nil }
+  }
+
+  /// This user's, or root's, who may do everything anyway.
+  package var isTrusted: Bool { user == geteuid() || user == 0 || geteuid() == 0 }
+}
+
+/// Why a socket cannot be had.
+package struct LocalSocketError: Error, Hashable, Sendable {
+  package enum Reason: Hashable, Sendable {
+    /// The number of the system's error.
+    case system(Int32)
+    /// Something else has its name.
+    case noSocket
+  }
+
+  package var path: String
+  package var reason: Reason
+
+  init(_ path: String, _ reason: Reason) { (self.path, self.reason) = (path, reason) }
+
+  /// In words, without the path.
+  package var text: String {
+    switch reason {
+    case .system(let number): String(cString: strerror(number))
+    case .noSocket: "is no socket. Move it away"
+    }
+  }
+}

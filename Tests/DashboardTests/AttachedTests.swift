@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import TerminalCanvas
+import Testing
+
+@testable import Dashboard
+
+@Suite("A dashboard on another program's client")
+struct AttachedTests {
+  private func driver(control: Bool = false) -> Driver {
+    var driver = Scenario.online.play(Size(width: 120, height: 36))
+    driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: control)
+    driver.state.configuration.isReadOnly = !control
+    return driver
+  }
+
+  private func header(_ driver: Driver) -> Substring { driver.screen.prefix { $0 != "\n" } }
+
+  @Test("It says whose client this is, in the header and in the network pane")
+  func identity() {
+    #expect(header(driver()).contains("ATTACHED 4711 shop"))
+    #expect(driver().screen.contains("of shop 4711, looked at only"))
+    #expect(driver(control: true).screen.contains("of shop 4711, looked at and controlled"))
+  }
+
+  @Test("What would change the program's documents, listeners or connection says why it does nothing")
+  func refusals() {
+    var driver = driver()
+    let program = driver.state.configuration.attached!
+    for command in Keymap.standard.commands where command.writes {
+      let isControl = ["cancel-write", "drop-rejected"].contains(command.name)
+      #expect(command.reason(driver.state) == (isControl ? program.controlReason : program.documentsReason))
+    }
+    driver.press("o")
+    #expect(driver.effects == [] && driver.screen.contains("hearth attach --control may change it"))
+    driver.press("1 n")
+    #expect(driver.state.overlay == nil)
+    driver.press("F")
+    #expect(driver.state.overlay == nil)
+    let effects: [Effect] = [
+      .client(.write([])), .client(.setNetwork(enabled: false)),
+      .client(.listen(ListenerTag(9), Query(path: ResourcePath("a")), .init())),
+      .client(.deleteIndexes), .client(.listCollections(below: .root)),
+    ]
+    #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
+  }
+
+  @Test("With control the plug is pulled, and waiting writes are cancelled")
+  func control() {
+    var driver = driver(control: true)
+    driver.press("o")
+    #expect(driver.effects == [.client(.setNetwork(enabled: false))])
+    driver.press("F")
+    #expect(driver.state.overlay != nil)
+  }
+
+  @Test("Snapshots that were not told are counted, and listeners have what they came to")
+  func missed() {
+    var driver = driver()
+    let tag = driver.state.listeners[0].tag
+    driver.client(
+      .snapshotsMissed(1204, [tag: ListenerState.Result(count: 77, isFromCache: false)]), at: 60)
+    #expect(driver.screen.contains("missed \(grouped(1204)) snapshots: shop goes first"))
+    #expect(driver.screen.contains("\(grouped(1204)) snapshots, not told"))
+    #expect(driver.state.listeners[0].count == 77)
+  }
+
+  @Test("A listener that the program stops goes, and its rows stay")
+  func stopped() {
+    var driver = driver()
+    let listener = driver.state.listeners[0]
+    driver.client(.listenerStopped(listener.tag), at: 60)
+    #expect(!driver.state.listeners.contains { $0.tag == listener.tag })
+    #expect(driver.screen.contains("shop stopped listening"))
+  }
+
+  @Test("When the program ends the screen stays, says so, and claims no connection")
+  func end() {
+    var driver = driver(control: true)
+    driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)
+    #expect(header(driver).contains("ENDED"))
+    #expect(!header(driver).contains("ONLINE"))
+    #expect(driver.screen.contains("[ENDED]") && driver.screen.contains("shop 4711 has ended: what was last known"))
+    driver.press("o")
+    #expect(driver.effects == [] && driver.screen.contains("nothing to change any more"))
+    driver.press("Q")
+    #expect(driver.effects == [.terminal(.quit(code: 0))])
+  }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests.InTmux {
+  /// The program of the README, and who watches it.
+  @Suite(.serialized) struct AttachTests {
+    private let surroundings: Surroundings
+
+    init() throws {
+      surroundings = try Surroundings()
+      surroundings.environment["XDG_RUNTIME_DIR"] = surroundings.folder.path
+    }
+
+    private func start() async throws -> ChildProcess {
+      let path = URL(filePath: Surroundings.hearth).deletingLastPathComponent().appending(path: "Shop").path
+      let shop = try ChildProcess([path], environment: surroundings.environment, streams: .pipes)
+      let deadline = ContinuousClock.now + Waiting.limit
+      while try await !HeadlessRun(["attach"], surroundings).output.contains("\(shop.id)") {
+        try #require(ContinuousClock.now < deadline)
+      }
+      return shop
+    }
+
+    @Test("A program is listed, its plug is pulled, its writes wait, and its end leaves the screen")
+    func dashboard() async throws {
+      let shop = try await start()
+      let list = try await HeadlessRun(["attach"], surroundings)
+      #expect(list.status == 0 && list.output.contains("Shop"), "\(list.output)")
+
+      let hearth = try await TmuxTerminal(["attach", "Shop", "--control"], in: surroundings)
+      try await hearth.wait(for: "whose client this is") { $0.lines[0].contains("ATTACHED \(shop.id) Shop") }
+      try await hearth.wait(for: "its listener's changes") { $0.text.contains("orders/order-") }
+      try await hearth.keys("o")
+      try await hearth.wait(for: "a write that waits") { $0.lines[0].contains("OFFLINE") && $0.text.contains("held") }
+      kill(shop.id, SIGKILL)
+      try await hearth.wait(for: "the end") { $0.lines[0].contains("ENDED") && $0.text.contains("has ended") }
+      try await hearth.keys("q")
+      try await hearth.wait("EXIT=0")
+      let none = try await HeadlessRun(["attach"], surroundings)
+      #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("HEARTH_INSPECT=1"), "\(none.errors)")
+    }
+
+    @Test("--json tells what is there and what happens, and ends with the program")
+    func lines() async throws {
+      let shop = try await start()
+      let watcher = try ChildProcess(
+        [Surroundings.hearth, "attach", "\(shop.id)", "--json"], environment: surroundings.environment, streams: .pipes)
+      try await watcher.shows("\"type\": \"attached\"")
+      try await watcher.shows("\"type\": \"listener\"")
+      try await watcher.shows("\"type\": \"snapshot\"")
+      kill(shop.id, SIGTERM)
+      #expect(try await watcher.exitStatus() == 0)
+      #expect(try await ChildProcess.all(watcher.errors).contains("has ended"))
+    }
+  }
+}

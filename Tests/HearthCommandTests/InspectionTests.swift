@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreInspection
+import FirestoreLocal
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSync
+import FirestoreTesting
+import Foundation
+import Glibc
+import LocalSockets
+import Testing
+
+@testable import Hearth
+@testable import HearthCommand
+
+/// Both ends of the line between a program and who watches it.
+@Suite("Inspection", .timeLimit(.minutes(2)))
+struct InspectionTests {
+  /// A program with one listener, in a folder of its own.
+  fileprivate final class Program: Sendable {
+    let folder: InspectionFolder
+    let client: Client
+    let mailbox = SnapshotMailbox()
+    private let listener: ListenerID
+
+    init() throws {
+      folder = InspectionFolder(path: NSTemporaryDirectory() + "/hi-\(UUID().uuidString.prefix(8))")
+      let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
+      let faults = FaultInjector()
+      let datastore = FaultyDatastore(
+        InProcessDatastore(backend: backend, database: database), faults: faults, clock: ContinuousClock())
+      let greeting = InspectionGreeting(
+        process: getpid(), name: "shop", database: database, backend: .embedded, since: .now)
+      var plan = Inspection.Plan(folder: folder, greeting: greeting, faults: faults)
+      // Nothing is missed for want of time.
+      plan.restingShare = 2
+      client = Client(
+        LocalStoreConfiguration(location: .memory, policy: .never, database: database), datastore: datastore,
+        inspectedAs: plan)
+      listener = client.engine.listen(
+        to: Query(path: ResourcePath("orders")), options: ListenerOptions(includeMetadataChanges: true), into: mailbox)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder.path) }
+
+    func programs() throws -> InspectablePrograms { try InspectablePrograms(in: folder) }
+
+    func watch(control: Bool = false) throws -> Watching {
+      let (_, greeting, link) = try programs().entry("shop")
+      link.send(InspectionWord(control: control))
+      return Watching(link, greeting)
+    }
+
+    func write(_ path: String, _ fields: Fields) async throws {
+      _ = try await client.engine.write([set(path, fields)]).local
+    }
+  }
+
+  fileprivate final class Watching {
+    let link: InspectionLink
+    let greeting: InspectionGreeting
+    private var unread: [InspectionNews] = []
+
+    init(_ link: InspectionLink, _ greeting: InspectionGreeting) { (self.link, self.greeting) = (link, greeting) }
+
+    /// What the next news says that says something wanted; `nil` at the end.
+    func next<Found>(_ wanted: (InspectionNews) -> Found?) async throws -> Found {
+      while true {
+        while !unread.isEmpty { if let found = wanted(unread.removeFirst()) { return found } }
+        guard let lines = await link.next() else { throw RPCStatus(.cancelled, "The program has ended.") }
+        unread = try lines.map { try InspectionLine.value(InspectionNews.self, of: $0) }
+      }
+    }
+
+    func answer(to number: Int, _ request: InspectionRequest) async throws -> InspectionAnswer {
+      link.send(NumberedRequest(number, request))
+      return try await next { if case .answer(number, let answer) = $0 { answer } else { nil } }
+    }
+  }
+
+  @Test("A watcher is told the listeners that are there, each snapshot with why it fired, and what waits")
+  func told() async throws {
+    let program = try Program()
+    let watcher = try program.watch()
+    #expect(watcher.greeting.name == "shop" && watcher.greeting.database == database)
+    let id = try await watcher.next { if case .listener(let state) = $0 { state.id } else { nil } }
+    await program.client.engine.disableNetwork()
+    try await program.write("orders/a", ["n": 1])
+
+    let snapshot = try await watcher.next { news -> InspectedSnapshot? in
+      if case .snapshot(let snapshot) = news, snapshot.changes.isEmpty == false { snapshot } else { nil }
+    }
+    #expect(snapshot.listener == id && snapshot.changes.map(\.document.key.path.text) == ["orders/a"])
+    #expect(snapshot.causes.map(\.words.name) == ["local-write"] && snapshot.result.count == 1)
+    let pending = try await watcher.next { news -> Int? in
+      guard case .status(let told) = news else { return nil }
+      let size = told.completed(with: nil).queue.count
+      return size > 0 ? size : nil
+    }
+    #expect(pending == 1)
+    let answer = try await watcher.answer(to: 7, .layers(key("orders/a")))
+    guard case .layers(nil, .some, .some) = answer else {
+      Issue.record("\(answer)")
+      return
+    }
+    await program.client.terminate()
+    try await watcher.next { if case .closed = $0 { () } else { nil } }
+    #expect(try program.programs().entries.isEmpty)
+  }
+
+  @Test("Who only looks changes nothing; who controls switches the network, which is on again when it is gone")
+  func control() async throws {
+    let program = try Program()
+    let looker = try program.watch()
+    guard case .failed(let status) = try await looker.answer(to: 1, .setNetwork(false)) else {
+      Issue.record("It was done.")
+      return
+    }
+    #expect(status.code == .permissionDenied && status.message.contains("--control"))
+
+    let controller = try program.watch(control: true)
+    guard case .done = try await controller.answer(to: 1, .setNetwork(false)) else {
+      Issue.record("It was refused.")
+      return
+    }
+    for await status in program.client.engine.status() where !status.isNetworkEnabled { break }
+    controller.link.cut()
+    for await status in program.client.engine.status() where status.isNetworkEnabled { break }
+    await program.client.terminate()
+  }
+
+  @Test("A watcher of another version is told which versions differ")
+  func version() async throws {
+    let program = try Program()
+    let (_, _, link) = try program.programs().entry("shop")
+    var word = InspectionWord(control: false)
+    word.hearth = 99
+    link.send(word)
+    let watcher = Watching(link, program.greetingOfTest)
+    let reason = try await watcher.next { if case .refused(let reason) = $0 { reason } else { nil } }
+    #expect(reason.contains("version 1, not 99"))
+    await program.client.terminate()
+  }
+
+  @Test("One who does not read is told what it missed, when it reads again; the program's listeners go on")
+  func silence() async throws {
+    let program = try Program()
+    let watcher = try program.watch()
+    _ = try await watcher.next { if case .listener(let state) = $0 { state.id } else { nil } }
+    let text = Value.string(String(repeating: "x", count: 30_000))
+    for number in 0..<100 { try await program.write("orders/\(number)", ["text": text, "n": .integer(Int64(number))]) }
+    // Each is delivered whether or not somebody reads.
+    var count = 0
+    while count < 100, case .snapshot(let snapshot)? = await program.mailbox.next() { count = snapshot.documents.count }
+    #expect(count == 100)
+
+    let (missed, results) = try await watcher.next { news -> (Int, [Int: ListenerState.Result])? in
+      if case .missed(let missed, let results) = news, missed > 0 { (missed, results) } else { nil }
+    }
+    #expect(missed > 0 && results.values.allSatisfy { $0.count ?? 0 > 0 })
+    await program.client.terminate()
+  }
+
+  @Test("The list leaves out, and removes, what is left of programs that are gone; who does not answer is named")
+  func list() async throws {
+    let program = try Program()
+    // No process has the number: it is above what the system gives.
+    let left = try LocalSocket("\(Int32.max).sock", in: program.folder.path)
+    close(try left.listen())
+    let mute = try LocalSocket("1.sock", in: program.folder.path)
+    let descriptor = try mute.listen()
+    defer { close(descriptor) }
+
+    let programs = try program.programs()
+    #expect(programs.entries.map(\.address.process) == [1, getpid()])
+    let address = try #require(programs.entries.last?.address)
+    #expect(!FileManager.default.fileExists(atPath: left.path))
+    let table = programs.table(now: .now)
+    #expect(table.count == 3 && table[1].contains("does not answer") && table[2].contains("\(address)"))
+    #expect(throws: CommandFailure.self) { try programs.entry("1") }
+    do throws(CommandFailure) { _ = try programs.entry("nothing") } catch {
+      #expect(error.status == .noInput && error.message.contains("\(address) (shop)"))
+    }
+    await program.client.terminate()
+  }
+
+  @Test("Two clients of one name are told apart by their numbers")
+  func ambiguous() async throws {
+    let program = try Program()
+    let greeting = program.greetingOfTest
+    let second = Client(
+      LocalStoreConfiguration(location: .memory, policy: .never, database: database),
+      datastore: UnavailableDatastore(because: "It is a test."),
+      inspectedAs: Inspection.Plan(folder: program.folder, greeting: greeting, faults: FaultInjector()))
+    let programs = try program.programs()
+    do throws(CommandFailure) {
+      _ = try programs.entry("shop")
+      Issue.record("One was chosen.")
+    } catch {
+      #expect(error.status == .usage)
+      for entry in programs.entries { #expect(error.message.contains("\(entry.address) (")) }
+    }
+    #expect(programs.entries.count == 2)
+    for entry in programs.entries { #expect(try programs.entry("\(entry.address)").0 == entry.address) }
+    await second.terminate()
+    await program.client.terminate()
+  }
+
+  @Test("A folder that others may use is refused by both ends, with the way out")
+  func folder() throws {
+    let folder = InspectionFolder(path: NSTemporaryDirectory() + "/hi-\(UUID().uuidString.prefix(8))")
+    #expect(mkdir(folder.path, 0o755) == 0 && chmod(folder.path, 0o777) == 0)
+    defer { rmdir(folder.path) }
+    #expect(throws: InspectionFolder.Failure.self) { try folder.prepare() }
+    do throws(CommandFailure) {
+      _ = try InspectablePrograms(in: folder)
+      Issue.record("It was used.")
+    } catch {
+      #expect(error.status == .permissionDenied && error.message.contains("chmod 700"))
+    }
+  }
+
+  @Test("The environment counts more than the settings")
+  func permission() {
+    let settings = FirestoreSettings()
+    #expect(!InspectionPermission.isGiven(settings.values, [:]))
+    #expect(InspectionPermission.isGiven(settings.values, ["HEARTH_INSPECT": "1"]))
+    settings.isInspectable = true
+    #expect(InspectionPermission.isGiven(settings.values, [:]))
+    #expect(!InspectionPermission.isGiven(settings.values, ["HEARTH_INSPECT": "0"]))
+  }
+}
+
+extension InspectionTests.Program {
+  fileprivate var greetingOfTest: InspectionGreeting {
+    InspectionGreeting(process: getpid(), name: "shop", database: database, backend: .embedded, since: .now)
+  }
+}
