@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite(.serialized) struct IndexCommandTests {
     private let surroundings: Surroundings
 

@@ -3,7 +3,7 @@ import ChildProcesses
 import Foundation
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   /// 2 000 documents; 100 000 with `HEARTH_FULL=1`.
   @Suite(.serialized) struct LargeTransferTests {
     private static let count = Waiting.isFull ? 100_000 : 2_000

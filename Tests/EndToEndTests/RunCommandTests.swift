@@ -2,7 +2,7 @@
 import Foundation
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite(.serialized) struct RunCommandTests {
     private func play(_ scenario: String) async throws -> HeadlessRun {
       try await HeadlessRun(["run", "-", "--in-memory"], input: scenario, Surroundings())

@@ -5,7 +5,7 @@ import FirestoreModel
 import Foundation
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite(.serialized) struct ScriptingTests {
     private let surroundings: Surroundings
 

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   /// The commands against a `hearth serve` in a process of its own.
   @Suite(.serialized) struct ServedCommandTests {
     private let surroundings: Surroundings

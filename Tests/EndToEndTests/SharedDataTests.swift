@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   /// Processes that use one data directory together.
   @Suite(.serialized) struct SharedDataTests {
     private let surroundings: Surroundings

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite(.serialized) struct StandardStreamTests {
     private let surroundings: Surroundings
 

@@ -3,7 +3,7 @@ import ChildProcesses
 import Foundation
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite("hearth theme and hearth paths")
   struct ThemeCommandTests {
     @Test("A check prints every problem with file and line and ends with 65; a good file ends with 0")

@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite(.serialized) struct TransferTests {
     private let surroundings: Surroundings
 

@@ -3,7 +3,7 @@ import ChildProcesses
 import Glibc
 import Testing
 
-extension EndToEndTests {
+extension EndToEndTests.InPipes {
   @Suite(.serialized) struct WatchCommandTests {
     private let surroundings: Surroundings
 
