@@ -67,6 +67,31 @@ import Testing
     #expect(driver.screen.contains("1 005 docs"))
   }
 
+  @Test("What others add outside of the window is found by counting and listing again from time to time")
+  func others() {
+    let orders = Effect.client(.count(ResourcePath("orders")))
+    let list = Effect.client(.listCollections(below: .root))
+    var driver = opened(Driver().state.windowLimit, total: 1000)
+    driver.tick(10)
+    #expect(driver.effects == [list, orders])
+    driver.client(.counted(ResourcePath("orders"), 2000), at: 10)
+    driver.client(.collections(below: .root, ["orders", "people"]), at: 10)
+    #expect(driver.screen.contains("2 000 docs") && driver.state.browser.roots == ["orders", "people"])
+    #expect(driver.state.nextTick <= at(20))
+    #expect(driver.effects == [.client(.count(ResourcePath("people")))])
+    driver.tick(19)
+    #expect(driver.effects == [])
+    // Nobody can answer; and what a listener counts needs no other.
+    driver.client(.status(Scenario.status(20, isEnabled: false)), at: 20)
+    driver.tick(31)
+    #expect(!driver.effects.contains(list))
+    driver.client(.status(Scenario.status(32)), at: 32)
+    driver.press("space")
+    Scenario.snapshot(&driver, driver.listenTag ?? ListenerTag(0), [], count: 60, [.fromServer], at: 33)
+    driver.tick(43)
+    #expect(driver.effects.contains(list) && !driver.effects.contains(orders))
+  }
+
   @Test("A write of one's own has its collection counted when it is acknowledged, and so has the way back online")
   func otherReasons() {
     var driver = opened(3, total: 3)

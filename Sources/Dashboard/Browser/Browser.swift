@@ -46,6 +46,10 @@ package struct Browser: Sendable {
   var columns: [ResourcePath: TreeColumns] = [:]
   /// Collections in which documents came or went since the last count, and when they are counted next.
   var recounts: [ResourcePath: Timestamp] = [:]
+  /// When what other clients may have changed is asked for again; `nil` until something was.
+  var nextReview: Timestamp?
+  /// Whether somebody has changed something since that was asked for last.
+  var hasNewsFromOthers = false
   /// The row that is being looked for, to open a window around it.
   var search: RowSearch?
   private var nextTag = 1

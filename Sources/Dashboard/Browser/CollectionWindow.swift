@@ -157,14 +157,23 @@ extension DashboardState {
   /// Takes what was counted elsewhere, unless a listener knows better, or a window that shows the whole collection:
   /// unlike a server's count, these have the writes that wait.
   mutating func receive(count: Int, of path: ResourcePath) {
-    let listener = listeners.first {
-      $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
-    }
+    let listener = listenerThatCounts(path)
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
     let count = listener?.count ?? shown ?? count
+    if let known = window?.total, known != count { browser.hasNewsFromOthers = true }
     browser.windows[path, default: CollectionWindow(path: path)].total = max(0, count)
   }
+}
+
+extension DashboardState {
+  private func listenerThatCounts(_ path: ResourcePath) -> ListenerRecord? {
+    listeners.first {
+      $0.query.path == path && $0.count != nil && $0.isExact(whileOffline: network.isOffline)
+    }
+  }
+
+  func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
 }
 
 extension ListenerRecord {

@@ -8,7 +8,8 @@ extension DashboardState {
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [
-      writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, overlay?.editor?.recountAt, networkReturn,
+      writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, overlay?.editor?.recountAt,
+      networkReturn,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
@@ -41,6 +42,7 @@ extension DashboardState {
     outages.move(moved)
     browser.marks = browser.marks.mapValues { Browser.Mark(names: $0.names, isNew: $0.isNew, until: moved($0.until)) }
     browser.recounts = browser.recounts.mapValues(moved)
+    browser.nextReview = browser.nextReview.map(moved)
     if let due = overlay?.editor?.recountAt { overlay?.editor?.recountAt = moved(due) }
     networkReturn = networkReturn.map(moved)
     network.since = moved(network.since)

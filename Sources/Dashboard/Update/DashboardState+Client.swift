@@ -77,8 +77,12 @@ extension DashboardState {
 
   /// Whether an event is one in the user's words: the connection's own figures are not.
   func isNews(_ event: ClientEvent) -> Bool {
-    guard case .status(let status) = event else { return true }
-    return status.isOffline != network.isOffline || status.onlineState != network.onlineState
+    switch event {
+    case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
+    case .counted(let path, let count): browser.windows[path]?.total != count
+    case .collections(.root, let ids): Set(ids) != browser.roots.map(Set.init)
+    default: true
+    }
   }
 
   /// Of a snapshot with more changes the first teach enough about the fields.
@@ -128,7 +132,9 @@ extension DashboardState {
       return []
     }
     let isFirst = browser.roots?.isEmpty != false
+    if let known = browser.roots, known != sorted { browser.hasNewsFromOthers = true }
     browser.roots = sorted
+    beginReviews()
     let uncounted = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }
     var effects = uncounted.map { Effect.client(.count($0)) }
     // A collection is opened at once, so that the first screen shows data: one that moves, where that is known.

@@ -37,7 +37,8 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   case .tick(let time):
     state.age(to: time)
     state.clock = state.now
-    effects = state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
+    effects = state.takeDueReview()
+    effects += state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
     effects += state.takeDuePreview()
     effects += state.takeNetworkReturn()
   case .client(let event, let time):

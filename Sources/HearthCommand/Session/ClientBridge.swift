@@ -215,7 +215,9 @@ final class ClientBridge {
     request { bridge in
       let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
       // What the cache has is shown at once: a server that is out of reach answers late, and only that it is.
-      if !cached.isEmpty || !bridge.canReachBackend { bridge.show(cached, below: parent) }
+      // Nothing that is shown goes for that long.
+      let isNews = !cached.isEmpty && cached.isSuperset(of: bridge.listed[parent] ?? [])
+      if isNews || !bridge.canReachBackend { bridge.show(cached, below: parent) }
       guard bridge.canReachBackend else { return }
       do throws(RPCStatus) {
         bridge.show(cached.union(try await bridge.datastore.listCollectionIDs(below: parent)), below: parent)
