@@ -192,8 +192,7 @@ let package = Package(
       "FirestoreLocalTests",
       [
         "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol",
+        "CSQLite", "FirestoreSQLite", "FirestoreLocal", "FirestoreProtocol",
       ]),
     tests(
       "FirestoreSyncTests",

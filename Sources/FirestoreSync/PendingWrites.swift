@@ -35,6 +35,8 @@ struct PendingWrites: Sendable {
   /// How many batches there were since the queue was last empty.
   private(set) var total = 0
   private(set) var inFlightCount = 0
+  /// The last of all that were ever here.
+  private(set) var newest: BatchID?
   /// The newest token of the current stream; `nil` until its handshake is answered.
   private var streamToken: [UInt8]?
   /// What is before this has been measured.
@@ -45,6 +47,7 @@ struct PendingWrites: Sendable {
     entries = batches.map { Entry(batch: $0) }
     count = batches.count
     total = count
+    newest = batches.last?.id
   }
 
   var isEmpty: Bool { count == 0 }
@@ -57,7 +60,7 @@ struct PendingWrites: Sendable {
   var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
 
   /// Whether the batch came after all that were ever here.
-  func isNew(_ id: BatchID) -> Bool { entries.last.map { $0.batch.id < id } ?? true }
+  func isNew(_ id: BatchID) -> Bool { newest.map { $0 < id } ?? true }
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
   func isInFlight(_ id: BatchID) -> Bool { position(of: id).map { $0 < sentEnd } ?? false }
@@ -67,8 +70,9 @@ struct PendingWrites: Sendable {
 
   /// - Precondition: the id is above all others (S4).
   mutating func append(_ batch: MutationBatch) {
-    precondition(entries.last.map { $0.batch.id < batch.id } ?? true, "batch \(batch.id) is out of order")
+    precondition(isNew(batch.id), "batch \(batch.id) is out of order")
     entries.append(Entry(batch: batch))
+    newest = batch.id
     if count == 0 { total = 0 }
     count += 1
     total += 1

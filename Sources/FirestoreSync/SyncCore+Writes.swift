@@ -13,7 +13,7 @@ extension SyncCore {
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
     if let refusal = health.refusal { throw refusal }
-    let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.last)
+    let result = try store.write(mutations, at: now, insteadOf: rejected, after: writes.newest)
     statusRevision += 1
     for batch in result.others where writes.isNew(batch.id) { writes.append(batch) }
     writes.append(

@@ -27,30 +27,15 @@ struct OverlayOriginTests {
     return store
   }
 
-  /// Whatever is read of the batches after this one would fail.
-  private func hide(after id: BatchID, in store: borrowing LocalStore) throws {
-    let connection = store.database.connection
-    try connection.execute(
-      "CREATE TEMP TABLE IF NOT EXISTS hidden AS SELECT * FROM mutation_batches WHERE id > \(id.rawValue)")
-    try connection.execute("UPDATE mutation_batches SET batch = x'ff' WHERE id > \(id.rawValue)")
-  }
-
-  private func show(in store: borrowing LocalStore) throws {
-    let connection = store.database.connection
-    try connection.execute(
-      "UPDATE mutation_batches SET batch = (SELECT batch FROM hidden WHERE hidden.id = mutation_batches.id)")
-    try connection.execute("DROP TABLE hidden")
-  }
-
   @Test("An acknowledgement does not read the batches that wait for the same document", arguments: Storage.allCases)
   func acknowledgement(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place, 40)
 
     while let batch = try store.nextBatch(after: nil) {
-      try hide(after: batch.id, in: store)
+      try store.hideBatches(after: batch.id)
       _ = try store.acknowledge(batch.id, commit(at: 100 + batch.id.rawValue))
-      try show(in: store)
+      try store.showBatches()
       let violations = try store.checkInvariants()
       #expect(violations == [])
     }
@@ -67,7 +52,7 @@ struct OverlayOriginTests {
 
     while let batch = try store.nextBatch(after: nil) {
       time += 2
-      try hide(after: batch.id, in: store)
+      try store.hideBatches(after: batch.id)
       if batch.id.rawValue.isMultiple(of: 3) {
         _ = try store.reject(batch.id)
       } else {
@@ -75,7 +60,7 @@ struct OverlayOriginTests {
       }
       let fields: Fields = ["shared": .integer(time), "set": .integer(time), "theirs": .integer(time)]
       _ = try store.apply(event(at: time + 1, [doc("rooms/r", at: time + 1, fields)]))
-      try show(in: store)
+      try store.showBatches()
       let violations = try store.checkInvariants()
       #expect(violations == [])
     }
@@ -107,13 +92,13 @@ struct OverlayOriginTests {
     for _ in 0..<30 { _ = try store.write([write], at: now) }
 
     while let batch = try store.nextBatch(after: nil) {
-      try hide(after: batch.id, in: store)
+      try store.hideBatches(after: batch.id)
       let time = 100 + batch.id.rawValue
       _ = try store.acknowledge(batch.id, commit(at: time, transformResults: [counted(result, batch.id)]))
       // The backend's own version of the document follows.
       let committed = try #require(try store.remoteDocument(key("rooms/r"))?.data?.fields)
       _ = try store.apply(event(at: time, [doc("rooms/r", at: time, committed)]))
-      try show(in: store)
+      try store.showBatches()
       let violations = try store.checkInvariants()
       #expect(violations == [], "\(name)")
     }
@@ -129,10 +114,10 @@ struct OverlayOriginTests {
     for _ in 0..<30 { _ = try store.write([increment("rooms/r", "n", by: 1)], at: now) }
 
     while let batch = try store.nextBatch(after: nil) {
-      try hide(after: batch.id, in: store)
+      try store.hideBatches(after: batch.id)
       _ = try store.acknowledge(
         batch.id, commit(at: 100 + batch.id.rawValue, transformResults: [.integer(1000 + batch.id.rawValue)]))
-      try show(in: store)
+      try store.showBatches()
       let violations = try store.checkInvariants()
       #expect(violations == [])
     }

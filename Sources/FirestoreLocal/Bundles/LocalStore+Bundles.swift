@@ -32,10 +32,7 @@ extension LocalStore {
       let changes = try application.perform()
       if isFirst { try database.targets.removeMembers(of: own.id) }
       try database.add(slice.lazy.filter(\.document.exists).map(\.document.key), to: own.id)
-      if let sharing = database.sharing {
-        try localDocuments.renewOtherUsers(changes.keys)
-        try sharing.tell(.bundle(changes.keys))
-      }
+      try database.sharing?.tell(.bundle(changes.keys))
       return changes
     }
   }

@@ -226,25 +226,3 @@ extension TargetCache {
     }
   }
 }
-
-extension LocalDocuments {
-  /// Brings the overlays of other users up to date with remote documents that have changed. A client that is alone does
-  /// that when the user changes.
-  func renewOtherUsers(_ keys: some Sequence<DocumentKey>) throws(StoreError) {
-    guard let sharing = database.sharing, sharing.hasBatches,
-      try database.connection.exists("SELECT 1 FROM users WHERE id <> ? LIMIT 1", user)
-    else { return }
-    for key in keys {
-      guard let collection = try database.collections.number(of: key.collection) else { continue }
-      let users = try database.connection.all(
-        "SELECT DISTINCT user FROM batch_documents WHERE collection = ? AND name = ? AND user <> ?", collection,
-        key.documentID, user
-      ) { row in UserNumber(rawValue: row.integer(0)) }
-      if users.isEmpty { continue }
-      let remote = try database.documents.document(key, in: collection)
-      for other in users {
-        try LocalDocuments(database: database, user: other, hasBatches: true).recompute(key, over: remote)
-      }
-    }
-  }
-}

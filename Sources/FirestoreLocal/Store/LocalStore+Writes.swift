@@ -8,7 +8,7 @@ extension LocalStore {
   /// Queues mutations as one batch.
   /// - Parameters:
   ///   - rejected: a rejected write that the batch takes the place of; it is gone in the same transaction.
-  ///   - last: the last batch that the caller knows to be waiting.
+  ///   - last: the newest batch of the user that the caller knows of, whether or not it still waits.
   /// - Returns: the batch's number and the local views of all documents it names.
   package mutating func write(
     _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil,
@@ -87,8 +87,9 @@ extension LocalStore {
       case .refused(nil): break
       }
       var views: [DocumentKey: Document] = [:]
+      let others = try OtherUsers(documents)
       for key in batch.keys {
-        views[key] = try Settlement(key, batch, response).perform(documents)
+        views[key] = try Settlement(key, batch, response).perform(documents, others)
       }
       for key in try collector?.collect(batch.keys) ?? [] where views[key] != nil {
         views[key] = LocalDocuments.nothing(key)
@@ -106,7 +107,6 @@ extension LocalStore {
     _ id: BatchID, _ answer: Answer, _ keys: [DocumentKey], _ database: CacheDatabase
   ) throws(StoreError) {
     guard let sharing = database.sharing else { return }
-    if case .committed = answer { try localDocuments.renewOtherUsers(keys) }
     let outcome: Notice.Outcome =
       switch answer {
       case .committed(let response): .acknowledged(response)

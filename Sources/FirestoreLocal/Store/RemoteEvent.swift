@@ -72,10 +72,7 @@ extension LocalStore {
     let changes = try database.transaction { () throws(StoreError) in
       try database.sharing?.requireLease()
       let changes = try application.perform()
-      if let sharing = database.sharing {
-        try localDocuments.renewOtherUsers(changes.keys)
-        if !changes.isEmpty { try sharing.tell(.documents(changes.keys)) }
-      }
+      if !changes.isEmpty { try database.sharing?.tell(.documents(changes.keys)) }
       return changes
     }
     activeTargets = application.targets

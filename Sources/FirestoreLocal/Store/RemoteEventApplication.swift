@@ -10,6 +10,7 @@ struct RemoteEventApplication {
   private let local: LocalDocuments
   private let database: CacheDatabase
   private let collector: EagerGarbageCollector?
+  private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
   private(set) var targets: [TargetID: LocalStore.ActiveTarget]
@@ -38,6 +39,7 @@ struct RemoteEventApplication {
   /// - Precondition: inside a transaction.
   mutating func perform() throws(StoreError) -> [DocumentKey: Document] {
     sequenceNumber = try database.sequenceNumbers.next()
+    others = try OtherUsers(local)
     let readTime = try database.globals.readTime(in: event.version)
     self.readTime = readTime
     changed.reserveCapacity(event.documents.count)
@@ -62,19 +64,23 @@ struct RemoteEventApplication {
   private mutating func store(_ document: Document, _ key: DocumentKey) throws(StoreError) -> Document? {
     let collection = try number(of: key)
     let name = key.documentID
+    let others = try others?.views(of: collection, name) ?? []
     if expectsNewDocuments, document.version != nil {
       let inserted = try database.documents.insertIfAbsent(
         document, name, in: collection, readTime: readTime, sequenceNumber: sequenceNumber)
       if let inserted {
         numbers[key] = inserted
-        return try view(of: document, over: document, from: nil, key, collection, name)
+        return try view(of: document, over: document, from: nil, others, key, collection, name)
       }
     }
     let header = try database.documents.header(collection, name)
     expectsNewDocuments = header == nil
     numbers[key] = header?.number
     var remote: Document? = document
-    let before = local.hasBatches && header != nil ? try local.remoteToCompare(key, collection, name) : nil
+    var before = local.hasBatches && header != nil ? try local.remoteToCompare(key, collection, name) : nil
+    for other in others where header != nil && before == nil {
+      before = try other.remoteToCompare(key, collection, name)
+    }
     if document.version == nil, case .missing = document.state {
       // No version: not a deletion the backend reported, but a document that may no longer be read.
       remote = nil
@@ -89,14 +95,14 @@ struct RemoteEventApplication {
       }
       return nil
     }
-    return try view(of: document, over: remote, from: before, key, collection, name)
+    return try view(of: document, over: remote, from: before, others, key, collection, name)
   }
 
   private func view(
-    of document: Document, over remote: Document?, from before: Document?, _ key: DocumentKey,
-    _ collection: CollectionNumber,
-    _ name: String
+    of document: Document, over remote: Document?, from before: Document?, _ others: [LocalDocuments],
+    _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Document {
+    for other in others { _ = try other.view(of: key, overChanged: remote, from: before, collection, name) }
     guard local.hasBatches else { return document }
     return try local.view(of: key, overChanged: remote, from: before, collection, name) ?? document
   }

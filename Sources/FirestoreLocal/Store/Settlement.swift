@@ -15,8 +15,9 @@ struct Settlement {
     self.response = response
   }
 
+  /// - Parameter others: whose writes may wait for the document as well.
   /// - Returns: the document's local view.
-  func perform(_ documents: LocalDocuments) throws(StoreError) -> Document {
+  func perform(_ documents: LocalDocuments, _ others: OtherUsers?) throws(StoreError) -> Document {
     let database = documents.database
     let collection = try database.collections.numberAdding(key.collection)
     let name = key.documentID
@@ -31,6 +32,9 @@ struct Settlement {
         sequenceNumber: try database.sequenceNumbers.next())
       remote = advanced
       wasApplied = true
+      for other in try others?.views(of: collection, name) ?? [] {
+        _ = try other.view(of: key, overChanged: remote, from: before, collection, name)
+      }
     } else if let header {
       // What the batch hid comes back.
       try database.documents.renew(

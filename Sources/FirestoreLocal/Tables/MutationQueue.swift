@@ -99,6 +99,17 @@ struct MutationQueue {
     ) { BatchID($0.integer(0)) }
   }
 
+  /// The next of the users, by number, whose batches change one document. Looks at one row, however many there are.
+  func user(
+    after last: UserNumber?, affecting collection: CollectionNumber, _ name: String
+  ) throws(StoreError) -> UserNumber? {
+    try connection.first(
+      """
+      SELECT user FROM pending_documents WHERE collection = ? AND name = ? AND user > ? ORDER BY user LIMIT 1
+      """, collection, name, last?.rawValue ?? .min
+    ) { UserNumber(rawValue: $0.integer(0)) }
+  }
+
   /// Whether any user's batch waits.
   func hasAny() throws(StoreError) -> Bool { try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1") }
 
