@@ -18,7 +18,7 @@ extension SyncCore {
       view = existing
     } else {
       do throws(StoreError) {
-        view = try open(query, isAnnounced: options.source == .default)
+        view = try open(query, announcing: options.source == .default ? .backend : .cache)
       } catch {
         // What waits may be as damaged as what was read: it must not be sent any more.
         if error.kind == .corrupt { storeFailed(error, retrying: .probe) }
@@ -30,15 +30,15 @@ extension SyncCore {
     let snapshot = entry.view.snapshot(causes: [])
     let raised = listeners.add(id, to: view, options, showing: snapshot, online.state)
     if !raised.isEmpty { effects.append(.deliver(raised)) }
+    announceInterest(in: entry.target)
     guard options.source == .default else { return }
-    announce(entry.target)
     if isPrimary, !plan.wants(entry.target), let data = store.activeTarget(entry.target) { watch(data) }
   }
 
   /// Makes the view of a query from the cache.
-  /// - Parameter isAnnounced: the other clients of the cache are told.
-  mutating func open(_ query: Query, isAnnounced: Bool) throws(StoreError) -> ViewID {
-    let data = try store.allocateTarget(query.target, isAnnounced: isAnnounced)
+  /// - Parameter interest: what the other clients of the cache are told that this one wants of it.
+  mutating func open(_ query: Query, announcing interest: TargetInterest?) throws(StoreError) -> ViewID {
+    let data = try store.allocateTarget(query.target, announcing: interest)
     do throws(StoreError) {
       var result = try store.execute(query, usingPreviousResults: true)
       var view = View(
@@ -56,7 +56,10 @@ extension SyncCore {
       return id
     } catch {
       // The listen's own error is the one to report; a target that stays allocated is collected later.
-      if views.ids(of: data.id).isEmpty { try? store.releaseTarget(data.id) }
+      if views.ids(of: data.id).isEmpty {
+        if interest != nil { try? store.announce(nil, in: data.id) }
+        try? store.releaseTarget(data.id)
+      }
       throw error
     }
   }
@@ -82,7 +85,7 @@ extension SyncCore {
       startLimboResolutions()
     }
     let others = views.ids(of: target)
-    if !others.contains(where: { listeners.needsBackend($0) }) { withdraw(target) }
+    announceInterest(in: target)
     if others.isEmpty {
       // Losing the target's last position is harmless: the next listen starts from an older one.
       try? store.releaseTarget(target)
@@ -109,7 +112,7 @@ extension SyncCore {
   /// The backend refused a target: all its listeners are over.
   mutating func refuse(_ target: TargetID, _ status: RPCStatus) {
     statusRevision += 1
-    sharing?.announced.remove(target)
+    sharing?.announced[target] = nil
     sharing?.foreign.remove(target)
     sharing?.told[target] = nil
     if isPrimary, sharing != nil {

@@ -70,6 +70,15 @@ import Testing
     #expect(writes.measured(ends: 2).map(\.batch.id.rawValue) == [151, 152, 199, 200])
   }
 
+  @Test("A batch that has left is not new when it is named again, also when nothing waits any more")
+  func newest() {
+    var writes = PendingWrites((1...200).map { Self.batch($0) })
+    for id in 1...200 { writes.remove(BatchID(Int64(id))) }
+
+    #expect(writes.isEmpty && writes.newest == BatchID(200))
+    #expect(!writes.isNew(BatchID(200)) && writes.isNew(BatchID(201)))
+  }
+
   @Test("The first attempt is immediate, later ones wait longer, never more than a minute and a half")
   func backoff() {
     var backoff = Backoff()

@@ -44,7 +44,9 @@ extension LocalStore {
     let own = Set(activeTargets.keys)
     try database.transaction { () throws(StoreError) in
       var active = own
-      if let sharing = database.sharing { active.formUnion(try sharing.tables.targets(ofOthersThan: sharing.id)) }
+      if let sharing = database.sharing {
+        active.formUnion(try sharing.tables.targets(ofOthersThan: sharing.id, .backend))
+      }
       var members: [String: [DocumentKey]] = [:]
       for entry in bundle.entries where entry.document.exists {
         for query in entry.queries { members[query, default: []].append(entry.document.key) }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreQuery
 import FirestoreSQLite
 
 /// Performs the pieces of a `GarbageCollectionRun` on the tables.
@@ -10,6 +11,9 @@ struct LRUGarbageCollector {
   /// Settled.
   let pins: [TargetID: PinnedKeys]
   let limboReferences: [TargetID: Set<DocumentKey>]
+  /// Of which other clients of a shared cache show what the cache has. All that matches is kept, also what is beyond a
+  /// limit: which documents are before it depends on each client's user.
+  let shownElsewhere: [Target]
 
   /// Works until the slice's time or the run is over, or the next piece is of the other kind, reading or writing.
   /// - Precondition: inside a transaction, except for a dry run.
@@ -176,23 +180,31 @@ struct LRUGarbageCollector {
 
   private func references() throws(StoreError) -> References {
     let shown = (pins.values.map(\.keys) + limboReferences.values).filter { !$0.isEmpty }
-    return References(database: database, shown: shown, hasBatches: try database.mutations.hasAny())
+    return References(
+      database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
   }
 
   /// What keeps a document besides targets: views, limbo resolutions, and the pending writes of all users.
   private struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]
+    let shownElsewhere: [Target]
     let hasBatches: Bool
 
     func contains(_ number: DocumentNumber) throws(StoreError) -> Bool {
-      if shown.isEmpty && !hasBatches { return false }
+      if shown.isEmpty && shownElsewhere.isEmpty && !hasBatches { return false }
       let collection = number.collection
       guard let name = try database.documents.name(number) else { return true }
       if hasBatches, try database.mutations.affects(collection, name) { return true }
-      if shown.isEmpty { return false }
+      if shown.isEmpty && shownElsewhere.isEmpty { return false }
       let key = try database.collections.key(collection, name)
-      return shown.contains { $0.contains(key) }
+      if shown.contains(where: { $0.contains(key) }) { return true }
+      let candidates = shownElsewhere.filter { $0.containsPath(of: key) }
+      // Without pending writes, everybody sees the document as the backend has it.
+      guard !candidates.isEmpty, let document = try database.documents.document(key, in: collection) else {
+        return false
+      }
+      return candidates.contains { $0.matches(document) }
     }
   }
 }

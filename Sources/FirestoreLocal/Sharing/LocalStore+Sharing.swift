@@ -116,7 +116,9 @@ extension LocalStore {
   /// What the listeners of other clients want from the backend.
   package func foreignTargets() throws(StoreError) -> Set<TargetID> {
     guard let sharing = database.sharing else { return [] }
-    return try database.read { () throws(StoreError) in try sharing.tables.targets(ofOthersThan: sharing.id) }
+    return try database.read { () throws(StoreError) in
+      try sharing.tables.targets(ofOthersThan: sharing.id, .backend)
+    }
   }
 
   /// What another client listens to.
@@ -132,16 +134,14 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
   }
 
-  /// Says that this client listens to a target, or no longer does.
-  package mutating func announce(_ id: TargetID, isListening: Bool) throws(StoreError) {
+  /// Says what this client wants of a target; `nil` if it does not listen to it any more.
+  package mutating func announce(_ interest: TargetInterest?, in id: TargetID) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
       // Whoever is alone says it when somebody comes.
       if sharing.isAlone { return }
-      let (tables, client) = (sharing.tables, sharing.id)
-      let isNew = isListening ? try tables.add(id, of: client) : try tables.remove(id, of: client)
-      if isNew { try sharing.tell(.targets) }
+      if try sharing.tables.set(interest, in: id, of: sharing.id) { try sharing.tell(.targets) }
     }
   }
 
@@ -186,14 +186,14 @@ extension LocalStore {
   ///   - targets: what this client listens to.
   ///   - states: of a primary client, which results are what the backend has; with its online state.
   package mutating func announceAll(
-    _ targets: [TargetID], _ states: (current: [TargetID: Bool], online: OnlineState)?
+    _ targets: [TargetID: TargetInterest], _ states: (current: [TargetID: Bool], online: OnlineState)?
   ) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
       let (tables, client) = (sharing.tables, sharing.id)
       try tables.removeTargets(of: client)
-      for id in targets { _ = try tables.add(id, of: client) }
+      for (id, interest) in targets { _ = try tables.set(interest, in: id, of: client) }
       try sharing.tell(.targets)
       guard let states else { return }
       try tables.removeStates()

@@ -22,9 +22,10 @@ struct SharingTables {
       is_visible INTEGER NOT NULL,
       heard INTEGER NOT NULL        -- the last notice that it has dealt with
     ) STRICT;
-    CREATE TABLE sharing_targets (  -- what each client's listeners want from the backend
+    CREATE TABLE sharing_targets (  -- what each client listens to
       client INTEGER NOT NULL,
       target INTEGER NOT NULL,
+      interest INTEGER NOT NULL,    -- TargetInterest
       PRIMARY KEY (client, target)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE sharing_target_states (
@@ -116,13 +117,29 @@ struct SharingTables {
 
   // MARK: Targets
 
-  func add(_ target: TargetID, of client: Int64) throws(StoreError) -> Bool {
-    try connection.run("INSERT OR IGNORE INTO sharing_targets (client, target) VALUES (?, ?)", client, target)
+  /// - Parameter interest: what the client wants of the target besides what it wants already.
+  /// - Returns: whether that is more.
+  func add(_ interest: TargetInterest, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
+    try connection.run(
+      """
+      INSERT INTO sharing_targets (client, target, interest) VALUES (?, ?, ?)
+      ON CONFLICT (client, target) DO UPDATE SET interest = excluded.interest WHERE interest < excluded.interest
+      """, client, target, interest.rawValue)
     return connection.rowsChangedLast > 0
   }
 
-  func remove(_ target: TargetID, of client: Int64) throws(StoreError) -> Bool {
-    try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
+  /// - Parameter interest: `nil` for a target that the client does not listen to any more.
+  /// - Returns: whether that is new.
+  func set(_ interest: TargetInterest?, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
+    if let interest {
+      try connection.run(
+        """
+        INSERT INTO sharing_targets (client, target, interest) VALUES (?, ?, ?)
+        ON CONFLICT (client, target) DO UPDATE SET interest = excluded.interest WHERE interest <> excluded.interest
+        """, client, target, interest.rawValue)
+    } else {
+      try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
+    }
     return connection.rowsChangedLast > 0
   }
 
@@ -130,14 +147,15 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
   }
 
-  /// This client listens to the target no longer. What it said of the result holds as long as others do.
+  /// This client listens to the target no longer. What it said of the result holds as long as others want that.
   func withdraw(_ target: TargetID, of client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
     try connection.run(
       """
       DELETE FROM sharing_target_states
-      WHERE target = ?1 AND NOT EXISTS (SELECT 1 FROM sharing_targets WHERE sharing_targets.target = ?1)
-      """, target)
+      WHERE target = ?1
+        AND NOT EXISTS (SELECT 1 FROM sharing_targets WHERE sharing_targets.target = ?1 AND interest = ?2)
+      """, target, TargetInterest.backend.rawValue)
   }
 
   /// Nobody listens to the target any more.
@@ -146,12 +164,16 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_target_states WHERE target = ?", target)
   }
 
-  func targets(ofOthersThan client: Int64) throws(StoreError) -> Set<TargetID> {
+  /// What other clients listen to.
+  /// - Parameter interest: only what one of them wants this of.
+  func targets(
+    ofOthersThan client: Int64, _ interest: TargetInterest? = nil
+  ) throws(StoreError) -> Set<TargetID> {
     var ids: Set<TargetID> = []
-    try connection.forEachRow("SELECT target FROM sharing_targets WHERE client <> ?", client) {
-      row throws(StoreError) in
-      ids.insert(try TargetCache.id(row.integer(0)))
-    }
+    try connection.forEachRow(
+      "SELECT target FROM sharing_targets WHERE client <> ?1 AND (?2 IS NULL OR interest = ?2)", client,
+      interest?.rawValue
+    ) { row throws(StoreError) in ids.insert(try TargetCache.id(row.integer(0))) }
     return ids
   }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreProtocol
+import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
@@ -36,17 +37,23 @@ extension LocalStore {
       return
     }
     for id in pins.keys { pins[id]?.settle() }
-    let collector = LRUGarbageCollector(
-      database: database, activeTargets: Set(activeTargets.keys).union(try foreignTargets()), pins: pins,
-      limboReferences: limboReferences)
+    let (own, shown, lookedUp) = (Set(activeTargets.keys), pins, limboReferences)
+    func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
+      // Of the others in the transaction, so that nobody begins to listen meanwhile.
+      let others = try database.listening()
+      let collector = LRUGarbageCollector(
+        database: database, activeTargets: own.union(others.targets), pins: shown, limboReferences: lookedUp,
+        shownElsewhere: others.shown)
+      try collector.performSlice(&run)
+    }
     let isUndisturbed = run.changeCount.map { $0 == database.connection.changeCount } ?? true
     if !isUndisturbed || !isAlone { next.isUndisturbed = false }
     if run.isDryRun {
-      try database.read { () throws(StoreError) in try collector.performSlice(&next) }
+      try database.read { () throws(StoreError) in try performSlice(&next) }
     } else {
       try database.transaction { () throws(StoreError) in
         try database.sharing?.requireLease()
-        try collector.performSlice(&next)
+        try performSlice(&next)
         next.pacer.endWork()
       }
       next.pacer.end()
@@ -100,5 +107,18 @@ extension LocalStore {
         pendingWrites: isShared ? try database.mutations.count(of: user) : batchCount,
         policy: policy)
     }
+  }
+}
+
+extension CacheDatabase {
+  /// What other clients listen to, which is kept, and of which of these targets they show what this client does not know:
+  /// what the backend's listeners show is in the primary client's views as well.
+  fileprivate func listening() throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
+    guard let sharing else { return ([], []) }
+    var shown: [Target] = []
+    for id in try sharing.tables.targets(ofOthersThan: sharing.id, .cache).sorted() {
+      if let target = try targets.target(id) { shown.append(target) }
+    }
+    return (try sharing.tables.targets(ofOthersThan: sharing.id), shown)
   }
 }

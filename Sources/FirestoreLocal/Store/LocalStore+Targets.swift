@@ -6,9 +6,9 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Makes a target active: the known one with its token, or a new one under the next even id (SPEC-FORMAT §10).
-  /// - Parameter isAnnounced: the other clients are told that this one listens to it.
+  /// - Parameter interest: what the other clients are told that this one wants of it.
   package mutating func allocateTarget(
-    _ target: Target, isAnnounced: Bool = false
+    _ target: Target, announcing interest: TargetInterest? = nil
   ) throws(StoreError) -> TargetData {
     try check(.allocateTarget)
     // Another client may have stored a newer token.
@@ -17,8 +17,8 @@ extension LocalStore {
     let data = try database.transaction { () throws(StoreError) in
       let data = try database.targets.allocate(target, database)
       // Before it can be collected.
-      if isAnnounced, let sharing = database.sharing, !sharing.isAlone {
-        if try sharing.tables.add(data.id, of: sharing.id) { try sharing.tell(.targets) }
+      if let interest, let sharing = database.sharing, !sharing.isAlone {
+        if try sharing.tables.add(interest, in: data.id, of: sharing.id) { try sharing.tell(.targets) }
       }
       return data
     }

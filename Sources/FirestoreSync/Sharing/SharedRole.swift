@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 
@@ -12,8 +13,8 @@ struct SharedRole: Sendable {
   var isPrimary = false
   /// Somebody looks at what this client shows; such a client is rather primary.
   var isVisible = false
-  /// What this client's own listeners want from the backend.
-  var announced: Set<TargetID> = []
+  /// What this client's own listeners want of their targets.
+  var announced: [TargetID: TargetInterest] = [:]
   /// What those of the others want; known to the primary.
   var foreign: Set<TargetID> = []
   /// What the primary said last of a target's result: whether it is what the backend has.

@@ -141,7 +141,7 @@ extension SyncCore {
     for id in views.ids {
       if let target = views.target(of: id) { current[target] = views.read(id, \.isSynced) ?? false }
     }
-    try store.announceAll(role.announced.sorted(), role.isPrimary ? (current, online.state) : nil)
+    try store.announceAll(role.announced, role.isPrimary ? (current, online.state) : nil)
     if role.isPrimary { sharing?.told = current }
   }
 }

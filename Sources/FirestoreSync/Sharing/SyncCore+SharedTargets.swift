@@ -14,16 +14,20 @@ extension SyncCore {
     return role.foreign.contains(target)
   }
 
-  /// Says that a listener of this client wants the backend's answer.
-  mutating func announce(_ target: TargetID) {
-    guard sharing != nil, sharing?.announced.insert(target).inserted == true, !store.isAlone else { return }
-    do throws(StoreError) { try store.announce(target, isListening: true) } catch { keepTrying(.announce, error) }
+  /// Says what the listeners of this client want of a target, where that is new.
+  mutating func announceInterest(in target: TargetID) {
+    guard let role = sharing else { return }
+    let interest = interest(in: target)
+    if role.announced[target] == interest { return }
+    sharing?.announced[target] = interest
+    if store.isAlone { return }
+    do throws(StoreError) { try store.announce(interest, in: target) } catch { keepTrying(.announce, error) }
   }
 
-  /// Says that none of them does any more.
-  mutating func withdraw(_ target: TargetID) {
-    guard sharing?.announced.remove(target) != nil, !store.isAlone else { return }
-    do throws(StoreError) { try store.announce(target, isListening: false) } catch { keepTrying(.announce, error) }
+  private func interest(in target: TargetID) -> TargetInterest? {
+    let ids = views.ids(of: target)
+    if ids.contains(where: { listeners.needsBackend($0) }) { return .backend }
+    return ids.contains { listeners.listens(to: $0) } ? .cache : nil
   }
 
   // MARK: The primary
@@ -49,7 +53,7 @@ extension SyncCore {
     // One that was collected meanwhile is announced anew by whoever listens to it.
     guard let target = try store.target(id) else { return }
     if views.ids(of: id).isEmpty {
-      _ = try open(target.query, isAnnounced: false)
+      _ = try open(target.query, announcing: nil)
     }
     watch(try store.allocateTarget(target))
   }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreClientState
+import FirestoreLocal
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreTesting
+import Foundation
+import Testing
+
+@testable import FirestoreSync
+
+/// Clients of one cache in one process, beside what the spec tests say of several.
+@Suite("Clients that share a cache", .timeLimit(.minutes(5)))
+struct SharedCacheTests {
+  private final class Folder: Sendable {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  private let folder = Folder()
+
+  private var configuration: LocalStoreConfiguration {
+    LocalStoreConfiguration(
+      location: .directory(folder.path), policy: .leastRecentlyUsed(thresholdBytes: 0), database: database,
+      isShared: true)
+  }
+
+  private func core() throws -> SyncCore {
+    var core = SyncCore(
+      try LocalStore(configuration), configuration: SyncCore.Configuration(database: database),
+      random: CountingGenerator())
+    try core.start(user: nil)
+    core.refreshLease(at: Timestamp(seconds: 1))
+    return core
+  }
+
+  @Test("What a listener to the cache shows is not collected by another client as long as it listens")
+  func listenerToTheCache() throws {
+    var primary = try core()
+    var other = try core()
+    let roles = (primary.isPrimary, other.isPrimary)
+    #expect(roles == (true, false))
+    let room = doc("rooms/a", at: 1)
+    _ = try primary.store.apply(RemoteEvent(version: at(1), documents: [room.key: room]))
+    var options = ListenerOptions()
+    options.source = .cache
+
+    other.listen(ListenerID(1), to: query("rooms"), options: options)
+    other.listen(ListenerID(2), to: query("rooms"), options: ListenerOptions())
+    other.stopListening(ListenerID(2))
+    let during = try collect(&primary.store)
+    other.stopListening(ListenerID(1))
+    let after = try collect(&primary.store)
+
+    #expect(during == 0 && after == 1)
+  }
+
+  private func collect(_ store: inout LocalStore) throws -> Int {
+    try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000).documentsRemoved
+  }
+
+  private func engine(_ backend: LocalBackend) -> SyncEngine {
+    SyncEngine(
+      SyncConfiguration(store: configuration), datastore: InProcessDatastore(backend: backend, database: database),
+      clock: ContinuousClock(), now: Self.now, random: CountingGenerator())
+  }
+
+  @Sendable private static func now() -> Timestamp {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+  }
+
+  /// Writes, listens and goes offline for a while.
+  private static func use(_ engine: SyncEngine, _ number: Int) async throws {
+    for index in 0..<8 {
+      let mailbox = SnapshotMailbox()
+      let listener = engine.listen(to: query("rooms"), options: .metadata, into: mailbox)
+      _ = try await engine.write([set("rooms/\(number)-\(index)")]).local
+      _ = try await mailbox.snapshot()
+      if index == 2 { await engine.disableNetwork() }
+      if index == 4 { await engine.changeUser(to: "other") }
+      if index == 6 {
+        await engine.changeUser(to: nil)
+        await engine.enableNetwork()
+      }
+      engine.stopListening(listener)
+    }
+  }
+
+  @Test("Clients on threads of their own agree in the end, also when the one with the streams has gone")
+  func agreement() async throws {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: Self.now))
+    let engines = (0..<3).map { _ in engine(backend) }
+    #expect(engines.allSatisfy { $0.cacheProblem == nil })
+    try await withThrowingTaskGroup { running in
+      for engine in engines { running.addTask { await engine.run() } }
+      try await withThrowingTaskGroup { using in
+        for (number, engine) in engines.enumerated() { using.addTask { try await Self.use(engine, number) } }
+        try await using.waitForAll()
+      }
+      await engines[0].terminate()
+      for user in ["other", nil] {
+        for engine in engines[1...] { await engine.changeUser(to: user) }
+        for engine in engines[1...] { try await engine.waitForPendingWrites() }
+      }
+      for engine in engines[1...] {
+        let mailbox = SnapshotMailbox()
+        _ = engine.listen(to: query("rooms"), options: .metadata, into: mailbox)
+        var shown = try await mailbox.snapshot()
+        while shown.documents.count < 24 || shown.hasPendingWrites || shown.isFromCache {
+          shown = try await mailbox.snapshot()
+        }
+        #expect(shown.documents.count == 24)
+      }
+      for engine in engines[1...] { await engine.terminate() }
+      try await running.waitForAll()
+    }
+  }
+}
