@@ -135,7 +135,7 @@ struct AggregationTests {
       let lastArea = cities.order(by: "population").limit(toLast: 1).aggregate([.sum("area")])
       var last = lastArea.snapshots().makeAsyncIterator()
       #expect(try await last.next()?.get(.sum("area")) as? Int == 4)
-      let wrong = Events<FirestoreErrorCode>()
+      let wrong = Events<FirestoreErrorCode.Code>()
       cities.aggregate([]).addSnapshotListener { _, error in wrong.completion(error) }
       #expect(await wrong.next() == .invalidArgument)
     }
@@ -153,7 +153,7 @@ struct AggregationTests {
           }
         }
       }
-      let errors = Events<FirestoreErrorCode>()
+      let errors = Events<FirestoreErrorCode.Code>()
       cities.aggregate([]).getAggregation(source: .cache) { snapshot, error in
         #expect(snapshot == nil)
         errors.completion(error)

@@ -96,7 +96,7 @@ struct BundleTests {
       try await test.db.loadBundle(changed.data)
       #expect(try await test.db.collection("cities").count.getAggregation(source: .cache).count == 2001)
 
-      let errors = Events<FirestoreErrorCode>()
+      let errors = Events<FirestoreErrorCode.Code>()
       guard let missing = InputStream(fileAtPath: "/nonexistent/bundle") else { return }
       test.db.loadBundle(missing) { _, error in errors.completion(error) }
       #expect(await errors.next() == .unknown)
@@ -129,7 +129,7 @@ struct BundleTests {
       #expect(await test.db.getQuery(named: "two") == nil)
 
       let progress = Events<LoadBundleTaskProgress>()
-      let errors = Events<FirestoreErrorCode>()
+      let errors = Events<FirestoreErrorCode.Code>()
       let task = test.db.loadBundle(short.data) { progress, error in
         #expect(progress == nil)
         errors.completion(error)

@@ -80,7 +80,7 @@ struct CodableTests {
     }
     try await TestDatabase.run { test async throws in
       let items = test.db.collection("items")
-      let done = Events<FirestoreErrorCode>()
+      let done = Events<FirestoreErrorCode.Code>()
       try items.document("a").setData(from: Item(count: 1), completion: done.completion)
       #expect(await done.next() == .OK)
       try items.document("a").setData(from: Item(count: 2, note: "n"), merge: true, completion: done.completion)

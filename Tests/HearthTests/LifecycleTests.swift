@@ -60,7 +60,8 @@ struct LifecycleTests {
       await #expect("\(name)") { try await call() } throws: { code(of: $0) == .failedPrecondition }
     }
 
-    let (documents, queries, errors) = (Events<DocumentEvent>(), Events<QueryEvent>(), Events<FirestoreErrorCode>())
+    let (documents, queries) = (Events<DocumentEvent>(), Events<QueryEvent>())
+    let errors = Events<FirestoreErrorCode.Code>()
     document.addSnapshotListener(documents.listener)
     cities.addSnapshotListener(queries.listener)
     #expect(code(of: await documents.next()?.error) == .failedPrecondition)
@@ -93,10 +94,10 @@ struct LifecycleTests {
     let write = try db.document("cities/SF").enqueueData([:])
     try await write.local
     #expect(await events.next()?.ids == ["SF"])
-    let written = Events<FirestoreErrorCode>()
+    let written = Events<FirestoreErrorCode.Code>()
     db.document("cities/LA").setData([:], completion: written.completion)
     #expect(await events.next()?.ids == ["LA", "SF"])
-    let waited = Events<FirestoreErrorCode>()
+    let waited = Events<FirestoreErrorCode.Code>()
     db.waitForPendingWrites(completion: waited.completion)
     _ = try await db.document("cities/SF").getDocument(source: .cache)
 
@@ -121,7 +122,7 @@ struct LifecycleTests {
     #expect(Firestore.firestore(app: durable.app) === first)
     try await first.disableNetwork()
     try await first.document("cities/SF").enqueueData(["name": "Queued"]).local
-    let ended = Events<FirestoreErrorCode>()
+    let ended = Events<FirestoreErrorCode.Code>()
     first.terminate(completion: ended.completion)
     #expect(await ended.next() == .OK)
 
@@ -148,13 +149,13 @@ struct LifecycleTests {
     for number in 0..<20 { try await db.document("cities/c\(number)").enqueueData(["n": number]).local }
     #expect(durable.files.contains { $0.hasSuffix("-wal") })
     await #expect { try await db.clearPersistence() } throws: { code(of: $0) == .failedPrecondition }
-    let refused = Events<FirestoreErrorCode>()
+    let refused = Events<FirestoreErrorCode.Code>()
     db.clearPersistence(completion: refused.completion)
     #expect(await refused.next() == .failedPrecondition)
     #expect(try await db.collection("cities").getDocuments().count == 20)
 
     try await db.terminate()
-    let cleared = Events<FirestoreErrorCode>()
+    let cleared = Events<FirestoreErrorCode.Code>()
     db.clearPersistence(completion: cleared.completion)
     #expect(await cleared.next() == .OK)
     let left = durable.files.filter { $0.contains("sqlite3") || $0.hasSuffix("lock") }

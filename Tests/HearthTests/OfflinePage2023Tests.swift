@@ -52,7 +52,7 @@ struct OfflinePage2023Tests {
       let settings = FirestoreSettings()
       settings.cacheSettings = PersistentCacheSettings(sizeBytes: size)
       test.db.settings = settings
-      let events = Events<FirestoreErrorCode>()
+      let events = Events<FirestoreErrorCode.Code>()
 
       test.db.document("cities/SF").setData([:], completion: events.completion)
 
@@ -178,8 +178,8 @@ struct OfflinePage2023Tests {
   @Test("disableNetwork and enableNetwork complete without error, and queued writes are sent afterwards")
   func networkToggle() async throws {
     try await TestDatabase.run { test async throws in
-      let completions = Events<FirestoreErrorCode>()
-      let acknowledged = Events<FirestoreErrorCode>()
+      let completions = Events<FirestoreErrorCode.Code>()
+      let acknowledged = Events<FirestoreErrorCode.Code>()
       test.db.disableNetwork { (error) in completions.completion(error) }
       #expect(await completions.next() == .OK)
       test.db.document("cities/SF").setData(["name": "Queued"], completion: acknowledged.completion)
@@ -235,7 +235,7 @@ struct OfflinePage2023Tests {
 
 /// Expects an error of Firestore with this code and text.
 func expect<Value>(
-  _ code: FirestoreErrorCode, _ text: String, sourceLocation: SourceLocation = #_sourceLocation,
+  _ code: FirestoreErrorCode.Code, _ text: String, sourceLocation: SourceLocation = #_sourceLocation,
   _ operation: () async throws -> Value
 ) async {
   do {

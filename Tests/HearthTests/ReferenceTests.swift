@@ -103,8 +103,8 @@ struct ReferenceTests {
       "permission-denied", "resource-exhausted", "failed-precondition", "aborted", "out-of-range", "unimplemented",
       "internal", "unavailable", "data-loss", "unauthenticated",
     ]
-    #expect(FirestoreErrorCode.allCases.map(\.name) == names)
-    #expect(FirestoreErrorCode.allCases.map(\.rawValue) == Array(0...16))
+    #expect(FirestoreErrorCode.Code.allCases.map(\.name) == names)
+    #expect(FirestoreErrorCode.Code.allCases.map(\.rawValue) == Array(0...16))
     let error = FirestoreError(.notFound, "No document to update.") as any Error as NSError
     #expect(error.domain == FirestoreErrorDomain)
     #expect(FirestoreErrorCode.Code(rawValue: error.code) == .notFound)

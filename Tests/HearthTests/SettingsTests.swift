@@ -100,7 +100,7 @@ struct SettingsTests {
       """
     try await db.setIndexConfiguration(InputStream(data: Data(json.utf8)))
     #expect(try await db.localIndexes().count == 1)
-    let errors = Events<FirestoreErrorCode>()
+    let errors = Events<FirestoreErrorCode.Code>()
     for wrong in [Data([0xFF, 0xFE]), Data("{".utf8)] {
       db.setIndexConfiguration(InputStream(data: wrong), completion: errors.completion)
       #expect(await errors.next() == .invalidArgument)

@@ -283,7 +283,7 @@ struct TransactionTests {
       try await db.terminate()
       await #expect { _ = try await kept.getDocument(city) } throws: { code(of: $0) == .failedPrecondition }
       await #expect { try await db.runTransaction { _ in } } throws: { code(of: $0) == .failedPrecondition }
-      let errors = Events<FirestoreErrorCode>()
+      let errors = Events<FirestoreErrorCode.Code>()
       db.runTransaction({ _, _ in nil }, completion: { _, error in errors.completion(error) })
       #expect(await errors.next() == .failedPrecondition)
     }

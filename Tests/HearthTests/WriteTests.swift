@@ -101,7 +101,7 @@ struct WriteTests {
   @Test("addDocument makes an id of 20 letters and digits and completes when the backend has the document")
   func addDocument() async throws {
     try await TestDatabase.run { test async throws in
-      let events = Events<FirestoreErrorCode>()
+      let events = Events<FirestoreErrorCode.Code>()
       let byCompletion = test.db.collection("cities").addDocument(data: ["n": 1], completion: events.completion)
       #expect(await events.next() == .OK)
       let awaited = try await test.db.collection("cities").addDocument(data: ["n": 2])

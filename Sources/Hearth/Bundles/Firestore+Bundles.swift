@@ -89,7 +89,7 @@ extension Firestore {
   /// The query that a loaded bundle gave a name to; `nil` if none did, or if the client cannot be used.
   public func getQuery(named name: String) async -> (any Query)? {
     guard let query = try? await client().engine.namedQuery(name) else { return nil }
-    return RefinedQuery(definition: QueryDefinition(firestore: self, query: .success(query)))
+    return QueryDefinition(firestore: self, query: .success(query))
   }
 
   /// As `getQuery(named:)`.

@@ -57,7 +57,7 @@ extension ResolvedBackend {
     do throws(StoreError) {
       return try open()
     } catch {
-      throw FirestoreError(FirestoreErrorCode(error.status.code), "The embedded backend: \(error.message)")
+      throw FirestoreError(FirestoreError.Code(error.status.code), "The embedded backend: \(error.message)")
     }
   }
 }

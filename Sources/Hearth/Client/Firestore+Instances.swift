@@ -4,7 +4,8 @@ import Synchronization
 
 /// Which backend a `Firestore` talks to, and where it keeps its cache.
 ///
-/// Takes the place of `FirebaseApp` in the official SDK. Equal apps share one `Firestore` per database.
+/// Takes the place of `FirebaseApp` in the official SDK, whose name it has too. Equal apps share one `Firestore` per
+/// database.
 public struct FirestoreApp: Hashable, Sendable {
   /// Tells the app from others of the process; caches that Hearth places are named after it.
   public var name: String
@@ -29,19 +30,33 @@ public struct FirestoreApp: Hashable, Sendable {
     self.cacheDirectory = cacheDirectory ?? backend.cacheDirectory(ofApp: name)
   }
 
-  /// The app of `Firestore.firestore()`: `Backend.standard`.
+  /// The app of `Firestore.firestore()` unless another one is configured: `Backend.standard`.
   public static let `default` = FirestoreApp(name: "__default__")
 }
 
+/// The SDK's name of `FirestoreApp`: `FirebaseApp.configure()`.
+public typealias FirebaseApp = FirestoreApp
+
+extension FirestoreApp {
+  /// Makes an app that of `Firestore.firestore()`. Without a call it is `FirestoreApp.default`, so that a program needs
+  /// none; instances that were given before stay those of their app.
+  public static func configure(_ app: FirestoreApp = .default) { Instances.app.withLock { $0 = app } }
+
+  /// The app of `Firestore.firestore()`; never `nil`, optional as in the SDK.
+  public static func app() -> FirestoreApp? { Instances.app.withLock { $0 } }
+}
+
 extension Firestore {
-  /// The default database of the default app.
-  public static func firestore() -> Firestore { firestore(app: .default) }
+  /// The default database of the app that was configured last (`FirestoreApp.configure(_:)`), or of the default app.
+  public static func firestore() -> Firestore { firestore(database: "(default)") }
 
   /// The default database of an app.
   public static func firestore(app: FirestoreApp) -> Firestore { firestore(app: app, database: "(default)") }
 
-  /// A database of the default app.
-  public static func firestore(database: String) -> Firestore { firestore(app: .default, database: database) }
+  /// A database of the app that was configured last, or of the default app.
+  public static func firestore(database: String) -> Firestore {
+    firestore(app: Instances.app.withLock { $0 }, database: database)
+  }
 
   /// One instance per app and database, until it is terminated.
   public static func firestore(app: FirestoreApp, database: String) -> Firestore {
@@ -89,4 +104,6 @@ private enum Instances {
   }
 
   static let all = Mutex<[Name: Firestore]>([:])
+  /// Whose instance `Firestore.firestore()` is.
+  static let app = Mutex(FirestoreApp.default)
 }

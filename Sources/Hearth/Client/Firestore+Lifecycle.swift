@@ -32,7 +32,7 @@ extension Firestore {
     do throws(StoreError) {
       try await LocalStore.eraseShared(directory, clock: app.backend.clock)
     } catch {
-      throw FirestoreError(FirestoreErrorCode(error.code), error.message)
+      throw FirestoreError(FirestoreError.Code(error.code), error.message)
     }
   }
 

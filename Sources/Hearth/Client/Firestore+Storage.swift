@@ -54,15 +54,15 @@ extension Firestore {
   }
 
   /// Why the durable cache is not in use and this session's data is kept in memory, or that it is a new one:
-  /// `failedPrecondition` if another client holds it and one of the two does not share it, or it belongs to another database or a newer version,
-  /// `unimplemented` if it cannot be kept at its place, `dataLoss` if it was damaged (and moved aside),
-  /// `resourceExhausted` if the disk is full, also if it became so later. `nil` if it is in use, or if memory was
-  /// asked for.
+  /// `failedPrecondition` if another client holds it and one of the two does not share it, or it belongs to another
+  /// database or a newer version, `unimplemented` if it cannot be kept at its place, `dataLoss` if it was damaged (and
+  /// moved aside), `resourceExhausted` if the disk is full, also if it became so later. `nil` if it is in use, or if
+  /// memory was asked for.
   public var persistenceFailure: FirestoreError? {
     get async throws {
       let engine = try client().engine
       if let problem = engine.cacheProblem {
-        return FirestoreError(FirestoreErrorCode(problem.error.code), problem.notice)
+        return FirestoreError(FirestoreError.Code(problem.error.code), problem.notice)
       }
       var updates = engine.status().makeAsyncIterator()
       return await updates.next()?.storeFailure.map { FirestoreError($0) }

@@ -98,7 +98,7 @@ public final class Firestore: Sendable {
 
   /// All collections with one id, wherever they are.
   public func collectionGroup(_ collectionID: String) -> any Query {
-    RefinedQuery(definition: QueryDefinition(firestore: self, collectionGroup: collectionID))
+    QueryDefinition(firestore: self, collectionGroup: collectionID)
   }
 
   /// An empty batch of writes, which are committed together.

@@ -132,6 +132,7 @@ extension FirestoreSettings: Hashable {
     left === right || left.values.isSatisfied(with: right.values)
   }
 
+  /// By host and TLS.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(isSSLEnabled)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreLocal
+public import Foundation
 
 /// No limit of the cache's size: nothing is ever dropped. To be given wherever a size in bytes is asked for.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
@@ -18,9 +19,15 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
   ///   - sizeBytes: at least 1 000 000 (the SDK asks for 1 048 576, against its own samples), or
   ///     `FirestoreCacheSizeUnlimited`; anything else is reported when the settings are used.
   ///   - tabManager: by default the cache is this client's alone.
-  public init(sizeBytes: Int64, tabManager: PersistentTabManager = .single) {
-    self.sizeBytes = sizeBytes
+  public init(sizeBytes: some BinaryInteger, tabManager: PersistentTabManager = .single) {
+    self.sizeBytes = Int64(clamping: sizeBytes)
     self.tabManager = tabManager
+  }
+
+  /// With a size as the SDK takes it: `100 * 1024 * 1024 as NSNumber`. A part of a byte is dropped.
+  /// - Parameter tabManager: by default the cache is this client's alone.
+  public init(sizeBytes: NSNumber, tabManager: PersistentTabManager = .single) {
+    self.init(sizeBytes: sizeBytes.int64Value, tabManager: tabManager)
   }
 
   /// 100 MiB, as in the SDK for Apple platforms.
@@ -76,7 +83,10 @@ public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
   public let sizeBytes: Int64
 
   /// - Parameter sizeBytes: as for `PersistentCacheSettings`.
-  public init(sizeBytes: Int64) { self.sizeBytes = sizeBytes }
+  public init(sizeBytes: some BinaryInteger) { self.sizeBytes = Int64(clamping: sizeBytes) }
+
+  /// With a size as the SDK takes it: `100 * 1024 * 1024 as NSNumber`. A part of a byte is dropped.
+  public init(sizeBytes: NSNumber) { self.init(sizeBytes: sizeBytes.int64Value) }
 
   /// 100 MiB.
   public init() { self.init(sizeBytes: CacheSize.default) }

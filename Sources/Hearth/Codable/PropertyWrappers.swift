@@ -3,6 +3,7 @@ public import Foundation
 
 /// What a `@DocumentID` property can hold.
 public protocol DocumentIDWrappable: Sendable {
+  /// The value for a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
 }
 
@@ -28,6 +29,8 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
   /// What it holds until the value is read from a document.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
+  /// The id or reference of the document that is decoded.
+  /// - Throws: `FirestoreDecodingError` of a decoder that knows no document.
   public init(from decoder: any Swift.Decoder) throws {
     guard let reference = decoder.userInfo[.documentReference] as? DocumentReference else {
       throw FirestoreDecodingError.decodingIsNotSupported(
@@ -63,7 +66,9 @@ extension Dictionary where Key == CodingUserInfoKey {
 
 /// What a `@ServerTimestamp` property can hold.
 public protocol ServerTimestampWrappable: Sendable {
+  /// The value for a time that was read.
   static func wrap(_ timestamp: Timestamp) throws -> Self
+  /// The time to write for a value.
   static func unwrap(_ value: Self) throws -> Timestamp
 }
 
@@ -91,11 +96,13 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
   /// What it holds at first; `nil` has the backend set it.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
+  /// The time in the field; `nil` where it is `null`.
   public init(from decoder: any Swift.Decoder) throws {
     let container = try decoder.singleValueContainer()
     wrappedValue = container.decodeNil() ? nil : try Value.wrap(try container.decode(Timestamp.self))
   }
 
+  /// Writes the time; `nil` as what the backend replaces by the time of its commit.
   public func encode(to encoder: any Swift.Encoder) throws {
     var container = encoder.singleValueContainer()
     if let wrappedValue {
@@ -120,6 +127,7 @@ public struct ExplicitNull<Value> {
 }
 
 extension ExplicitNull: Encodable where Value: Encodable {
+  /// Writes the value; `nil` as `null`.
   public func encode(to encoder: any Swift.Encoder) throws {
     var container = encoder.singleValueContainer()
     if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
@@ -127,6 +135,7 @@ extension ExplicitNull: Encodable where Value: Encodable {
 }
 
 extension ExplicitNull: Decodable where Value: Decodable {
+  /// The value in the field; `nil` where it is `null`.
   public init(from decoder: any Swift.Decoder) throws {
     let container = try decoder.singleValueContainer()
     wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)

@@ -9,12 +9,14 @@ import FirestoreQuery
 /// compiler knows to be `Sendable`. A query that Firestore would refuse is a value like any other; every call on it
 /// fails with `invalidArgument` and says what is wrong.
 public protocol Query: Sendable {
+  /// What it asks for, as a value that can be an element of a `Set` or a key.
   var definition: QueryDefinition { get }
 }
 
-/// What a query asks for.
-public struct QueryDefinition: Sendable {
-  let firestore: Firestore
+/// What a query asks for: any query as a `Hashable` value, and a query itself.
+public struct QueryDefinition: Query {
+  /// The database that is asked.
+  public let firestore: Firestore
   let query: Result<FirestoreQuery.Query, FirestoreError>
 
   init(firestore: Firestore, query: Result<FirestoreQuery.Query, FirestoreError>) {
@@ -27,11 +29,19 @@ public struct QueryDefinition: Sendable {
       firestore: firestore,
       query: ReferencePath.collectionID(collectionGroup).map { FirestoreQuery.Query(path: .root, collectionGroup: $0) })
   }
+
+  /// The value itself.
+  public var definition: QueryDefinition { self }
 }
 
-/// A query that is more than a collection.
-struct RefinedQuery: Query {
-  let definition: QueryDefinition
+extension QueryDefinition: Hashable {
+  /// Whether both ask the same of the same database.
+  public static func == (left: QueryDefinition, right: QueryDefinition) -> Bool {
+    left.firestore === right.firestore && left.query == right.query
+  }
+
+  /// By what is asked for, not by the database.
+  public func hash(into hasher: inout Hasher) { hasher.combine(query) }
 }
 
 extension Query {
@@ -49,7 +59,7 @@ extension Query {
         return query
       }
     }
-    return RefinedQuery(definition: QueryDefinition(firestore: firestore, query: result))
+    return QueryDefinition(firestore: firestore, query: result)
   }
 
   /// The query for the core, checked as a whole.
@@ -58,7 +68,7 @@ extension Query {
     do {
       try query.validate()
     } catch {
-      throw FirestoreError(FirestoreErrorCode(error.code), error.message)
+      throw FirestoreError(FirestoreError.Code(error.code), error.message)
     }
     return query
   }
@@ -66,7 +76,7 @@ extension Query {
 
 /// Whether both ask the same of the same database.
 public func == (left: any Query, right: any Query) -> Bool {
-  left.firestore === right.firestore && left.definition.query == right.definition.query
+  left.definition == right.definition
 }
 
 extension Query {

@@ -47,13 +47,16 @@ public struct CollectionReference: Query {
 }
 
 extension CollectionReference: Hashable {
+  /// Same database, same path.
   public static func == (left: CollectionReference, right: CollectionReference) -> Bool {
     left.firestore === right.firestore && left.resourcePath == right.resourcePath
   }
 
+  /// By the path.
   public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
 extension CollectionReference: CustomStringConvertible {
+  /// As `CollectionReference(cities)`.
   public var description: String { "CollectionReference(\(path))" }
 }

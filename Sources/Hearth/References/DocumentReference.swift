@@ -47,10 +47,12 @@ extension DocumentReference: Hashable {
     left.firestore === right.firestore && left.key == right.key
   }
 
+  /// By the path.
   public func hash(into hasher: inout Hasher) { hasher.combine(path) }
 }
 
 extension DocumentReference: CustomStringConvertible {
+  /// As `DocumentReference(cities/SF)`.
   public var description: String { "DocumentReference(\(path))" }
 }
 

@@ -88,5 +88,6 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
 }
 
 extension QueryDocumentSnapshot: Equatable {
+  /// The same document with the same data; metadata does not matter.
   public static func == (left: QueryDocumentSnapshot, right: QueryDocumentSnapshot) -> Bool { left.isEqual(to: right) }
 }

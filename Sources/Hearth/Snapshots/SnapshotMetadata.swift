@@ -15,10 +15,12 @@ public struct SnapshotMetadata: Sendable {
 }
 
 extension SnapshotMetadata: Hashable {
+  /// The same of `hasPendingWrites` and `isFromCache`; causes do not matter.
   public static func == (left: SnapshotMetadata, right: SnapshotMetadata) -> Bool {
     left.hasPendingWrites == right.hasPendingWrites && left.isFromCache == right.isFromCache
   }
 
+  /// By `hasPendingWrites` and `isFromCache`.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(hasPendingWrites)
     hasher.combine(isFromCache)

@@ -58,9 +58,7 @@ extension Firestore {
 
   /// The code of an error that is Firestore's, also where it went through an `NSError`.
   private static func code(of error: any Error) -> StatusCode? {
-    if let error = error as? FirestoreError { return StatusCode(rawValue: error.code.rawValue) }
-    let error = error as NSError
-    return error.domain == FirestoreErrorDomain ? StatusCode(rawValue: error.code) : nil
+    (error as? FirestoreError).flatMap { StatusCode(rawValue: $0.code.rawValue) }
   }
 
   // MARK: With the SDK's block

@@ -113,9 +113,11 @@ public final class TransactionOptions: Sendable {
 }
 
 extension TransactionOptions: Hashable {
+  /// The same number of attempts.
   public static func == (left: TransactionOptions, right: TransactionOptions) -> Bool {
     left.maxAttempts == right.maxAttempts
   }
 
+  /// By the number of attempts.
   public func hash(into hasher: inout Hasher) { hasher.combine(maxAttempts) }
 }

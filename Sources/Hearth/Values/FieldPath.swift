@@ -12,10 +12,12 @@ public struct FieldPath: Hashable, Sendable {
   /// The document's own id, for filters, orderings and cursors.
   public static func documentID() -> FieldPath { FieldPath(["__name__"]) }
 
+  /// The same names, byte for byte.
   public static func == (left: FieldPath, right: FieldPath) -> Bool {
     left.names.count == right.names.count && zip(left.names, right.names).allSatisfy { $0.equalsUTF8($1) }
   }
 
+  /// By the bytes of the names.
   public func hash(into hasher: inout Hasher) {
     for name in names { hasher.combine(Array(name.utf8)) }
   }

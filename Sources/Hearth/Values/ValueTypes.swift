@@ -34,6 +34,12 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
     Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
   }
 
+  /// The SDK's spelling of `<`, `==` and `>`.
+  public func compare(_ other: Timestamp) -> ComparisonResult {
+    self < other ? .orderedAscending : other < self ? .orderedDescending : .orderedSame
+  }
+
+  /// By time.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
@@ -58,6 +64,7 @@ extension FirestoreModel.Timestamp {
 }
 
 extension Timestamp: CustomStringConvertible {
+  /// As `Timestamp(seconds: 0, nanoseconds: 0)`.
   public var description: String { "Timestamp(seconds: \(seconds), nanoseconds: \(nanoseconds))" }
 }
 

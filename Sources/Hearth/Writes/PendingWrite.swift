@@ -39,6 +39,7 @@ public struct PendingWrite: Hashable, Sendable, Identifiable {
 
 extension Firestore {
   /// The queue of writes, oldest first, now and after each change; a consumer that falls behind gets the newest state.
+  /// `await pendingWrites.current` is the queue now.
   public var pendingWrites: StatusUpdates<[PendingWrite]> {
     let firestore = self
     return statusUpdates { status in status.pendingWrites.map { PendingWrite($0, firestore) } }

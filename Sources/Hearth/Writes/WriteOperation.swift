@@ -54,9 +54,11 @@ public struct WriteOperation: Sendable {
 }
 
 extension WriteOperation: Hashable {
+  /// The same write of the same document of the same database.
   public static func == (left: WriteOperation, right: WriteOperation) -> Bool {
     left.firestore === right.firestore && left.mutation == right.mutation
   }
 
+  /// By the document.
   public func hash(into hasher: inout Hasher) { hasher.combine(mutation.key) }
 }

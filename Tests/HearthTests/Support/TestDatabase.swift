@@ -88,4 +88,4 @@ extension Events where Element == QueryEvent {
 }
 
 /// The code of an error that is Firestore's.
-func code(of error: (any Error)?) -> FirestoreErrorCode? { (error as? FirestoreError)?.code }
+func code(of error: (any Error)?) -> FirestoreErrorCode.Code? { (error as? FirestoreError)?.code }
