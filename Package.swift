@@ -29,7 +29,8 @@ let needGRPC: Set<String> = [
   "WireOracle", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
   "HearthCommand", "ClientTesting",
   "FirestoreProtocolTests",
-  "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ConformanceTests",
+  "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ArticleTests",
+  "ConformanceTests",
   "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
@@ -260,6 +261,7 @@ let package = Package(
         "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol",
         "FirestoreBackend", "FirestoreInspection", "FirestoreLocal", "FirestoreSync", "LocalSockets",
       ]),
+    tests("ArticleTests", ["Hearth"]),
     tests(
       "ConformanceTests",
       [

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Hearth
+import Testing
+
+/// The Swift of the articles and of the README, run as it stands there. Each has a file of its own here, in which marks
+/// say where a block begins and ends.
+@Suite("Articles", .timeLimit(.minutes(5)))
+struct ArticleTests {
+  @Test("What runs here is what the articles and the README show", arguments: try Article.all())
+  func blocks(of article: Article) throws {
+    let tested = try ShownCode.blocks(of: article)
+    for (shown, tested) in zip(article.blocks, tested) {
+      #expect(shown.lines == tested, "\(article.name), line \(shown.line)")
+    }
+    #expect(article.blocks.count == tested.count)
+  }
+
+  @Test("The catalogue has its landing page and ten articles, and the landing page names each of them")
+  func catalogue() throws {
+    let articles = try Article.all().filter { !$0.isReadme }
+    let landing = try #require(articles.first { $0.name == "Hearth.md" })
+    #expect(articles.count == 11)
+    for article in articles where article != landing {
+      #expect(landing.text.contains("<doc:\(article.title)>"))
+      #expect(!article.blocks.isEmpty)
+    }
+  }
+}
+
+/// What an article's code runs on: an empty backend in memory, and a cache on disk.
+enum ArticleDatabase {
+  static func run(_ test: nonisolated(nonsending) (Firestore) async throws -> Void) async throws {
+    let cache = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
+    // What is left in the temporary directory is no failure.
+    defer { try? FileManager.default.removeItem(atPath: cache) }
+    let db = Firestore.firestore(app: FirestoreApp(name: cache, backend: .inMemory, cacheDirectory: cache))
+    do {
+      try await test(db)
+    } catch {
+      try await db.terminate()
+      throw error
+    }
+    try await db.terminate()
+  }
+}

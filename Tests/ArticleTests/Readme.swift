@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Hearth
+import Testing
+
+extension ArticleTests {
+  @Test("The README's program")
+  func readme() async throws {
+    try await ArticleDatabase.run { db async throws in
+      // Shown in README.md:
+      let listener = db.collection("cities").whereField("state", isEqualTo: "CA")
+        .addSnapshotListener(includeMetadataChanges: true) { snapshot, error in
+          guard let snapshot else { return print(error!) }
+          print(snapshot.documents.count, snapshot.metadata.isFromCache ? "from cache" : "from server")
+        }
+      // Until here.
+      // Shown in README.md:
+      struct City: Codable {
+        @DocumentID var id: String?
+        @ServerTimestamp var updated: Date?
+        var name: String
+        var population: Int
+      }
+
+      let city = db.document("cities/SF")
+      let write = try city.enqueueData(from: City(name: "San Francisco", population: 860_000))
+      try await write.local  // durable here and visible to listeners
+      try await write.acknowledged  // and at the backend, where transactions read
+      try await db.runTransaction { transaction in
+        let current = try await transaction.getDocument(city).data(as: City.self)
+        transaction.updateData(["population": current.population + 1], forDocument: city)
+      }
+      for try await cities in db.collection("cities").snapshots(as: City.self) {
+        print(cities.map(\.name))
+        if cities.contains(where: { $0.population > 860_000 }) { break }
+      }
+      // Until here.
+      // Shown in README.md:
+      try await db.setIndexConfiguration([
+        IndexDefinition(
+          collectionGroup: "cities",
+          fields: [IndexField(fieldPath: "state"), IndexField(fieldPath: "population", order: .descending)])
+      ])
+      print(try await db.collection("cities").whereField("state", isEqualTo: "CA").explain())
+      db.persistentCacheIndexManager?.enableIndexAutoCreation()
+      // Until here.
+      listener.remove()
+    }
+  }
+}

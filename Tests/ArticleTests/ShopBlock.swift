@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+extension ArticleTests {
+  /// It runs for ever, so that it is a program of its own (`Shop`), which the end-to-end tests start and watch.
+  @Test("The README's program that is watched is the one of the tests, as it stands there")
+  func shop() throws {
+    let tests = URL(fileURLWithPath: #filePath).appendingPathComponent("../..").standardizedFileURL
+    let program = try String(contentsOf: tests.appendingPathComponent("Shop/main.swift"), encoding: .utf8)
+    let readme = try #require(try Article.all().first { $0.isReadme }).text
+    let block = readme.components(separatedBy: "```swift shop\n").last?.components(separatedBy: "```").first
+    #expect(block == program.split(separator: "\n", maxSplits: 1).last.map(String.init))
+  }
+}
