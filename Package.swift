@@ -34,6 +34,18 @@ let needGRPC: Set<String> = [
   "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
+/// A package with the version that Hearth is tested with. A program that depends on Hearth gets that one or a newer one
+/// that promises the same API; `HEARTH_PINNED=1` takes exactly the tested ones. `.ci/dependencies` tries both.
+func dependency(
+  _ repository: String, _ version: Version, traits: Set<Package.Dependency.Trait> = [.defaults]
+) -> Package.Dependency {
+  let location = "https://github.com/\(repository).git"
+  if Context.environment["HEARTH_PINNED"] == "1" { return .package(url: location, exact: version, traits: traits) }
+  // Before version 1 a minor version may break what the one before promised.
+  let range = version.major == 0 ? Range.upToNextMinor(from: version) : .upToNextMajor(from: version)
+  return .package(url: location, range, traits: traits)
+}
+
 let package = Package(
   name: "hearth",
   platforms: [.macOS(.v15)],
@@ -44,19 +56,19 @@ let package = Package(
     .executable(name: "hearth-bench", targets: ["Benchmarks"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser.git", exact: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections.git", exact: "1.6.0"),
-    .package(url: "https://github.com/apple/swift-log.git", exact: "1.16.2"),
-    .package(url: "https://github.com/LebJe/TOMLKit.git", exact: "0.6.0"),
-    .package(url: "https://github.com/grpc/grpc-swift-2.git", exact: "2.4.3"),
-    .package(url: "https://github.com/grpc/grpc-swift-nio-transport.git", exact: "2.9.2"),
-    .package(url: "https://github.com/apple/swift-protobuf.git", exact: "1.39.0", traits: []),
-    .package(url: "https://github.com/apple/swift-nio.git", exact: "2.101.2"),
-    .package(url: "https://github.com/apple/swift-nio-ssl.git", exact: "2.37.6"),
-    .package(url: "https://github.com/apple/swift-nio-http2.git", exact: "1.46.0"),
-    .package(url: "https://github.com/apple/swift-crypto.git", exact: "4.5.2"),
-    .package(url: "https://github.com/apple/swift-certificates.git", exact: "1.21.1"),
-    .package(url: "https://github.com/apple/swift-asn1.git", exact: "1.7.4"),
+    dependency("apple/swift-argument-parser", "1.8.2"),
+    dependency("apple/swift-collections", "1.6.0"),
+    dependency("apple/swift-log", "1.16.2"),
+    dependency("LebJe/TOMLKit", "0.6.0"),
+    dependency("grpc/grpc-swift-2", "2.4.3"),
+    dependency("grpc/grpc-swift-nio-transport", "2.9.2"),
+    dependency("apple/swift-protobuf", "1.39.0", traits: []),
+    dependency("apple/swift-nio", "2.101.2"),
+    dependency("apple/swift-nio-ssl", "2.37.6"),
+    dependency("apple/swift-nio-http2", "1.46.0"),
+    dependency("apple/swift-crypto", "4.5.2"),
+    dependency("apple/swift-certificates", "1.21.1"),
+    dependency("apple/swift-asn1", "1.7.4"),
   ],
   targets: [
     module("SeededRandom"),

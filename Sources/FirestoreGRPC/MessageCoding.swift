@@ -58,7 +58,7 @@ extension MethodDescriptor {
 /// The headers that every call carries (PROTOCOL §0, "Request metadata").
 package struct RequestHeaders: Sendable {
   /// `name/version` pairs, informative only.
-  package static let client = "gl-swift/6 fire/0.1.0 grpc/2"
+  package static let client = "gl-swift/6 fire/\(Release.version) grpc/2"
 
   package let database: DatabaseID
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreGRPC
 import FirestoreModel
 import Foundation
 import Glibc
@@ -52,7 +53,7 @@ struct Main {
 
 /// `hearth`: a command with sub-commands; the dashboard if none is named.
 struct HearthCommand: ParsableCommand {
-  static let programVersion = "0.1.0"
+  static let programVersion = Release.version
 
   static let configuration = CommandConfiguration(
     commandName: "hearth",
