@@ -1,0 +1,20 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+// Programs that use Hearth, as a package of somebody else does: `swift run watcher` here, or `.ci/examples` for all.
+let hearth = Target.Dependency.product(name: "Hearth", package: "hearth")
+
+let package = Package(
+  name: "hearth-examples",
+  platforms: [.macOS(.v15)],
+  dependencies: [
+    .package(name: "hearth", path: "../.."),
+    .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.0.0"),
+  ],
+  targets: [
+    .executableTarget(name: "watcher", dependencies: [hearth]),
+    .executableTarget(name: "daemon", dependencies: [hearth]),
+    .executableTarget(
+      name: "server", dependencies: [hearth, .product(name: "Hummingbird", package: "hummingbird")]),
+  ]
+)
