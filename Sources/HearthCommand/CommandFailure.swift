@@ -29,6 +29,8 @@ struct CommandFailure: Error, Hashable, Sendable {
   var status: ExitStatus
   /// Names the thing and the way out; no "hearth:" before it and no line break in it.
   var message: String
+  /// Lines that show the place, for people at a terminal.
+  var excerpt: [String] = []
 
   init(_ status: ExitStatus, _ message: String) {
     self.status = status

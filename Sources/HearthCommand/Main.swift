@@ -47,6 +47,8 @@ struct Main {
 
   private static func end(_ failure: CommandFailure) -> Never {
     StandardError.write("hearth: \(failure.message)")
+    // Scripts are promised one line.
+    if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
     exit(failure.status.rawValue)
   }
 }

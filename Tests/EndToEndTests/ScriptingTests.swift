@@ -98,7 +98,7 @@ extension EndToEndTests.InPipes {
         (["get", "a", "--timeout", "soon"], 64, "5s"), (["get", "a/b", "--source", "cache"], 4, "cache"),
         (["get", "a", "--limit", "-1"], 64, "limit"), (["help", "foo"], 64, "'foo'"),
         (["get", "a", "--hlp"], 64, "'--help'"),
-        (["get", "a", "--order", "n desc"], 64, "n:desc"), (["update", "a/b", "a b=1"], 64, "column 2"),
+        (["get", "a", "--order", "n down"], 64, "desc"), (["update", "a/b", "a b=1"], 64, "column 2"),
         (["dashboard", "--demo", "--emulator", "h:1"], 64, "--emulator"), (["--demo", "--cloud"], 64, "--cloud"),
         (["set", "a/b", "{}", "--data", "/proc/hearth"], 77, "/proc/hearth"),
         (["get", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),

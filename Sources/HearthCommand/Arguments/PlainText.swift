@@ -21,6 +21,9 @@ enum PlainText {
     case "true" where text != "true": word = "true"
     case "false" where text != "false": word = "false"
     case "null" where text != "null", "nil", "none", "undefined": word = "null"
+    case "nan" where text != "NaN": word = "NaN"
+    case "infinity", "+infinity": word = "double:Infinity"
+    case "-infinity": word = "double:-Infinity"
     default: return nil
     }
     return "Is \(word) meant? It is written so. \(asText(text))"
@@ -29,17 +32,12 @@ enum PlainText {
   private static func secondCondition(_ text: String) -> String? {
     let joint =
       #/
-      (?i) (\s(and|or)\s|&&|\|\||,) \s* ([^\s=!<>]+) \s*
-      (==|!=|<=|>=|=|<|>|\s(in|not-in|array-contains-any)\s*\[|\sarray-contains\s)
+      , \s* ([^\s=!<>]+) \s*
+      (==|!=|<=|>=|=|<|>|\s(in|not-in|(array-)?contains-any)\s*\[|\s(array-)?contains\s)
       /#
     guard let match = text.firstMatch(of: joint) else { return nil }
-    let word = String(match.output.1).trimming()
-    let rest = text[match.output.3.startIndex...]
-    if word.lowercased() == "or" || word == "||" {
-      return "Conditions cannot be joined by \"\(word)\"; for several values of one field write 'field in [a, b]'. "
-        + asText(text)
-    }
-    return "There is a second condition, '\(rest)': give it a where of its own. \(asText(text))"
+    return "There is a second condition, '\(text[match.output.1.startIndex...])': conditions are joined by and. "
+      + asText(text)
   }
 
   private static func time(_ text: String) -> String? {
@@ -47,7 +45,7 @@ enum PlainText {
     func padded(_ digits: Substring) -> String { digits.count == 1 ? "0\(digits)" : String(digits) }
     let day = "\(match.output.1)-\(padded(match.output.2))-\(padded(match.output.3))"
     let time = Timestamp(rfc3339: text) == nil ? "\(day)T00:00:00Z" : text
-    return "A time is written {\"$timestamp\": \"\(time)\"}. \(asText(text))"
+    return "A time is written timestamp:\(time). \(asText(text))"
   }
 
   private static func reference(_ text: String) -> String? {
@@ -55,7 +53,7 @@ enum PlainText {
     guard path.utf8.contains(UInt8(ascii: "/")), !path.contains(where: \.isWhitespace),
       let resource = try? ResourcePath(validating: path), resource.isDocument
     else { return nil }
-    return "A reference is written {\"$ref\": \"\(path)\"}. \(asText(text))"
+    return "A reference is written ref:\(path). \(asText(text))"
   }
 }
 

@@ -62,7 +62,8 @@ enum WriteArgument {
 
 /// `field=value`, as `hearth update` takes it.
 enum FieldAssignment {
-  /// - Returns: the field's path, and the value as JSON: what reads as JSON is that, all else a string.
+  /// - Returns: the field's path, and the value as JSON: what reads as JSON is that, what begins with a type
+  ///   (`TypedLiteral`) a value of that, all else a string.
   static func parse(_ text: String) throws(ArgumentError) -> (path: FieldPath, value: JSONSyntax) {
     var isQuoted = false
     var isEscaped = false
@@ -91,7 +92,7 @@ enum FieldAssignment {
     } catch {
       // What begins like JSON was meant to be JSON.
       if let first = text.utf8.first, "{[\"".utf8.contains(first) { throw ArgumentError(error, from: column) }
-      return JSONSyntax(.string(text))
+      return try TypedLiteral.syntax(text, column: column) ?? JSONSyntax(.string(text))
     }
   }
 }

@@ -21,14 +21,24 @@ struct GetCommand: AsyncParsableCommand {
       A server that cannot be reached is an error: that nothing came does not mean that nothing is there. With \
       --source cache the cache that the dashboard keeps answers instead, with the writes that wait in its queue.
 
+      Example: hearth get cities --where 'state == CA and (population > 1000000 or tags contains west)' \
+      --order population:desc --limit 10 --select name,population
+
       Exit status: 0, or 4 if the document does not exist, 64 wrong usage, 65 damaged data, 69 backend unreachable or \
       its data in use, 75 out of time, 77 permission denied.
       """)
 
-  @Argument(help: "Path of a document or a collection, such as cities/SF or cities.")
-  var path: String
+  @OptionGroup var queried: QueriedPath
 
-  @OptionGroup var selection: QueryOptions
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Pass over this many documents; a server may charge for them.", valueName: "number"))
+  var offset: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Print these fields only: name,address.city.", valueName: "field,..."))
+  var select: String?
 
   @Option(help: "Where to read.")
   var source = Source.server
@@ -42,20 +52,39 @@ struct GetCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations
-    let query = try selection.query(try DataPath.any(path), in: locations.database)
+    let query = try queried.query(in: locations.database)
     let reading = Reading(
-      query: query, source: source, locations: locations, isJSON: json, headless: headless)
+      query: query, offset: try offset(of: query), selection: try fieldSelection(), source: source,
+      locations: locations, isJSON: json)
     try await timeLimit.limit { try await reading.run() }
+  }
+
+  private func offset(of query: Query) throws(CommandFailure) -> Int {
+    guard let offset else { return 0 }
+    guard (0...QueryOptions.largestLimit).contains(offset) else {
+      throw CommandFailure(.usage, "--offset is \(offset). Expected a number from 0 to \(QueryOptions.largestLimit).")
+    }
+    if query.isDocumentQuery { throw CommandFailure(.usage, "--offset needs a collection, and this is a document.") }
+    if query.limitType == .last { throw CommandFailure(.usage, "--offset and --limit-to-last exclude each other.") }
+    return offset
+  }
+
+  private func fieldSelection() throws(CommandFailure) -> FieldSelection? {
+    guard let select else { return nil }
+    do throws(ArgumentError) { return try FieldSelection(parsing: select) } catch {
+      throw error.failure("--select", select)
+    }
   }
 }
 
 /// One run of `hearth get`.
 private struct Reading: Sendable {
   let query: Query
+  let offset: Int
+  let selection: FieldSelection?
   let source: GetCommand.Source
   let locations: StorageOptions.Locations
   let isJSON: Bool
-  let headless: HeadlessOptions
 
   func run() async throws {
     let output = OutputFile.standard()
@@ -67,7 +96,9 @@ private struct Reading: Sendable {
   }
 
   private func printCache(to output: OutputFile) async throws {
-    let documents = try await CacheReader.documents(of: query, locations)
+    var query = query
+    query.limit = query.limit.map { $0 + offset }
+    let documents = try await CacheReader.documents(of: query, locations).dropFirst(offset)
     if query.isDocumentQuery, documents.isEmpty {
       throw CommandFailure(.notFound, "the cache does not have \(query.path).")
     }
@@ -83,12 +114,17 @@ private struct Reading: Sendable {
       return try print(document, to: output)
     }
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database)
+    try await pages.drop(offset)
     while let page = try await pages.next() {
       for document in page { try print(document, to: output) }
     }
   }
 
-  private func print(_ document: Document, to output: OutputFile) throws {
+  private func print(_ found: Document, to output: OutputFile) throws {
+    var document = found
+    if let selection, let data = found.data {
+      document.state = .found(DocumentData(selection.fields(of: data.fields)))
+    }
     let database = locations.database
     if isJSON { return try output.line(DocumentLine.jsonWithTimes(document, in: database)) }
     guard query.isDocumentQuery, let data = document.data else {

@@ -80,7 +80,7 @@ struct ListenerBlock {
     }
     for text in try strings("where", in: table) {
       do throws(ArgumentError) {
-        query.filters.append(.field(try FilterText.parse(text, of: query, database: database)))
+        query.filters += try ConditionText.parse(text, of: query, database: database)
       } catch {
         throw self.error("where", "where '\(text)': \(error)")
       }

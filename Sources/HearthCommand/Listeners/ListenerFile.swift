@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dashboard
 import FirestoreClientState
-import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 import Foundation
@@ -49,7 +48,7 @@ struct ListenerFile: Hashable, Sendable {
   // MARK: Writing
 
   /// - Parameter heading: what the file is, for its first line.
-  /// - Returns: the text, and the names of the listeners that it cannot hold: those with alternatives or cursors.
+  /// - Returns: the text, and the names of the listeners that it cannot hold: those with cursors.
   static func text(
     of definitions: [ListenerDefinition], heading: String, database: DatabaseID
   ) -> (text: String, left: [String]) {
@@ -73,12 +72,7 @@ struct ListenerFile: Hashable, Sendable {
     } else {
       lines.append("path = \(DocumentLine.quoted(query.path.text))")
     }
-    var conditions: [String] = []
-    for filter in query.filters {
-      guard case .field(let filter) = filter else { return nil }
-      let value = DocumentJSON.line(of: filter.value, relativeTo: database)
-      conditions.append("\(filter.path.canonicalText) \(filter.op.rawValue) \(value)")
-    }
+    let conditions = query.filters.map { ConditionText.text(of: $0, in: database) }
     if !conditions.isEmpty { lines.append("where = [\(conditions.map(quoted).joined(separator: ", "))]") }
     let orders = query.explicitOrderBy.map { order in
       order.path.canonicalText + (order.direction == .descending ? ":desc" : "")

@@ -9,8 +9,10 @@ struct QueryOptions: ParsableArguments {
   @Option(
     name: .customLong("where"), parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Only documents for which this holds, such as 'state == CA', 'population >= 100000' or 'tags array-contains-any "
-        + "[\"a\", \"b\"]'. Operators: == != < <= > >= in not-in array-contains array-contains-any. May be repeated.",
+      "Only documents for which this holds: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
+        + "== != < <= > >= in, not in, contains, contains-any (lists stand in brackets). Values are JSON, text, or a "
+        + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. If it is "
+        + "repeated, all must hold.",
       valueName: "condition"))
   var conditions: [String] = []
 
@@ -22,7 +24,26 @@ struct QueryOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: ArgumentHelp("At most this many documents.", valueName: "number"))
   var limit: Int?
 
-  var isEmpty: Bool { conditions.isEmpty && order.isEmpty && limit == nil }
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("At most this many documents, from the end of the order.", valueName: "number"))
+  var limitToLast: Int?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Begin where the order has this value; several as a list, [CA, 5000], and behind all of them an id.",
+      valueName: "value"))
+  var startAt: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("Begin behind this value.", valueName: "value"))
+  var startAfter: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("End where the order has this value.", valueName: "value"))
+  var endAt: String?
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
+  var endBefore: String?
 
   /// The query of a collection, a collection group or one document.
   /// - Throws: a usage failure that names the option, and the place in it.
@@ -30,7 +51,7 @@ struct QueryOptions: ParsableArguments {
     var query = Query(path: path, collectionGroup: group)
     for text in conditions {
       do throws(ArgumentError) {
-        query.filters.append(.field(try FilterText.parse(text, of: query, database: database)))
+        query.filters += try ConditionText.parse(text, of: query, database: database)
       } catch {
         throw error.failure("--where", text)
       }
@@ -42,61 +63,44 @@ struct QueryOptions: ParsableArguments {
         throw error.failure("--order", text)
       }
     }
-    query.limit = limit
+    try limit(&query)
+    query.start = try bound(("--start-at", startAt), ("--start-after", startAfter), of: query, database)
+    query.end = try bound(("--end-at", endAt), ("--end-before", endBefore), of: query, database)
+    if path.isDocument, group == nil, query.start != nil || query.end != nil {
+      throw CommandFailure(.usage, "\"\(path)\" names a document. Cursors need a collection.")
+    }
     do throws(QueryError) { try query.validate() } catch { throw CommandFailure(.usage, error.message) }
     return query
   }
-}
 
-/// The query that a command is about: where it looks, and for what.
-struct QueriedPath: ParsableArguments {
-  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
-  var path: String
-
-  @Flag(help: "All collections with this id.")
-  var collectionGroup = false
-
-  @OptionGroup var selection: QueryOptions
-
-  /// - Throws: a usage failure that names the argument, and the place in it.
-  func query(in database: DatabaseID) throws -> Query {
-    collectionGroup
-      ? try selection.query(.root, group: path, in: database)
-      : try selection.query(try DataPath.any(path), in: database)
-  }
-}
-
-/// Paths of documents and collections as arguments. Consoles write them with a slash before, shells complete them with
-/// one after; both are taken, as the SDKs do.
-enum DataPath {
-  private static func trimmed(_ text: String) -> String {
-    var path = text[...]
-    if path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
-    if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-    return String(path)
+  private func limit(_ query: inout Query) throws(CommandFailure) {
+    query.limit = limit
+    if let number = limit ?? limitToLast, number > Self.largestLimit {
+      throw CommandFailure(.usage, "the limit is \(number). It can be at most \(Self.largestLimit).")
+    }
+    guard let limitToLast else { return }
+    if limit != nil { throw CommandFailure(.usage, "--limit and --limit-to-last exclude each other.") }
+    if order.isEmpty {
+      throw CommandFailure(.usage, "--limit-to-last needs an --order: it is the end of that order that is meant.")
+    }
+    (query.limit, query.limitType) = (limitToLast, .last)
   }
 
-  static func any(_ text: String) throws(CommandFailure) -> ResourcePath {
-    do throws(ModelError) {
-      return try ResourcePath(validating: trimmed(text))
+  /// What the protocol has room for.
+  static let largestLimit = Int(Int32.max)
+
+  private func bound(
+    _ inclusive: (name: String, text: String?), _ exclusive: (name: String, text: String?), of query: Query,
+    _ database: DatabaseID
+  ) throws(CommandFailure) -> Bound? {
+    if inclusive.text != nil, exclusive.text != nil {
+      throw CommandFailure(.usage, "\(inclusive.name) and \(exclusive.name) exclude each other.")
+    }
+    guard let text = inclusive.text ?? exclusive.text else { return nil }
+    do throws(ArgumentError) {
+      return try CursorText.parse(text, isInclusive: inclusive.text != nil, of: query, database: database)
     } catch {
-      throw CommandFailure(.usage, error.message)
+      throw error.failure(inclusive.text != nil ? inclusive.name : exclusive.name, text)
     }
-  }
-
-  static func document(_ text: String) throws(CommandFailure) -> DocumentKey {
-    do throws(ModelError) {
-      return try DocumentKey(validating: trimmed(text))
-    } catch {
-      throw CommandFailure(.usage, error.message)
-    }
-  }
-
-  static func collection(_ text: String) throws(CommandFailure) -> ResourcePath {
-    let path = try any(text)
-    guard path.isCollection else {
-      throw CommandFailure(.usage, "\"\(text)\" names a document. A collection path has an odd number of segments.")
-    }
-    return path
   }
 }

@@ -58,7 +58,7 @@ struct ScenarioParser {
     var query = FirestoreQuery.Query(path: try checked { () throws(ModelError) in try ResourcePath(validating: path) })
     for (keyword, operand) in try Self.clauses(rest) {
       switch keyword {
-      case "where": query.filters.append(.field(try FilterText.parse(operand, of: query, database: database)))
+      case "where": query.filters += try ConditionText.parse(operand, of: query, database: database)
       case "order": query.explicitOrderBy.append(try OrderText.parse(operand))
       default:
         guard let limit = Int(operand) else { throw ArgumentError("Expected a number after limit.") }

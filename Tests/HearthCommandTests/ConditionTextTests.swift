@@ -6,12 +6,29 @@ import Testing
 
 @testable import HearthCommand
 
-private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -> FieldFilter {
+private func filters(_ text: String, group: String? = nil) throws(ArgumentError) -> [Filter] {
   let query = group.map { Query(path: .root, collectionGroup: $0) } ?? Query(path: ResourcePath("cities"))
-  return try FilterText.parse(text, of: query, database: database)
+  return try ConditionText.parse(text, of: query, database: database)
 }
 
-@Suite struct FilterTextTests {
+/// One condition.
+private func parse(_ text: String, group: String? = nil) throws -> FieldFilter {
+  guard case .field(let filter)? = try filters(text, group: group).first else { throw ArgumentError("an expression") }
+  return filter
+}
+
+private func a(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(FieldFilter(FieldPath("a"), op, value)) }
+private func b(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(FieldFilter(FieldPath("b"), op, value)) }
+private func c(_ op: FieldFilter.Operator, _ value: Value) -> Filter { .field(FieldFilter(FieldPath("c"), op, value)) }
+
+@Suite struct ConditionTextTests {
+  private static let march2: Int64 = 1_772_409_600
+  private static let ada = DocumentKey(unchecked: ResourcePath("users/ada"))
+  private static let notIn = FieldFilter(
+    FieldPath("a"), .notIn,
+    .array([
+      .string("f(x)"), .string("y, z"), .reference(database, DocumentKey(unchecked: ResourcePath("c/d"))),
+    ]))
   static let conditions: [(String, FieldFilter)] = [
     ("state == CA", FieldFilter(FieldPath("state"), .equal, .string("CA"))),
     ("state==CA", FieldFilter(FieldPath("state"), .equal, .string("CA"))),
@@ -24,7 +41,8 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     ("a >= 1e3", FieldFilter(FieldPath("a"), .greaterThanOrEqual, .double(1000))),
     ("a > \"2026-03-02\"", FieldFilter(FieldPath("a"), .greaterThan, .string("2026-03-02"))),
     ("a == '5 and b == c'", FieldFilter(FieldPath("a"), .equal, .string("5 and b == c"))),
-    ("a == Romeo and Juliet", FieldFilter(FieldPath("a"), .equal, .string("Romeo and Juliet"))),
+    ("a == Orlando", FieldFilter(FieldPath("a"), .equal, .string("Orlando"))),
+    ("a == Rock android", FieldFilter(FieldPath("a"), .equal, .string("Rock android"))),
     ("a == \"users/ada\"", FieldFilter(FieldPath("a"), .equal, .string("users/ada"))),
     ("a == https://x.org/y", FieldFilter(FieldPath("a"), .equal, .string("https://x.org/y"))),
     ("a == Smith, John", FieldFilter(FieldPath("a"), .equal, .string("Smith, John"))),
@@ -40,7 +58,23 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     ),
     ("a in[1]", FieldFilter(FieldPath("a"), .in, .array([.integer(1)]))),
     ("a not-in [\"x, y\", null]", FieldFilter(FieldPath("a"), .notIn, .array([.string("x, y"), .null]))),
+    ("a not in [f(x), 'y, z', {\"$ref\": \"c/d\"}]", notIn),
     ("a array-contains b", FieldFilter(FieldPath("a"), .arrayContains, .string("b"))),
+    ("a contains b", FieldFilter(FieldPath("a"), .arrayContains, .string("b"))),
+    ("a contains-any [b]", FieldFilter(FieldPath("a"), .arrayContainsAny, .array([.string("b")]))),
+    ("a == NaN", FieldFilter(FieldPath("a"), .equal, .double(.nan))),
+    ("a > timestamp:2026-03-02", FieldFilter(FieldPath("a"), .greaterThan, .timestamp(Timestamp(seconds: march2)))),
+    (
+      "a == timestamp:2026-03-02T01:00:00+01:00",
+      FieldFilter(FieldPath("a"), .equal, .timestamp(Timestamp(seconds: march2)))
+    ),
+    ("a == ref:users/ada", FieldFilter(FieldPath("a"), .equal, .reference(database, ada))),
+    ("a == bytes:aGk=", FieldFilter(FieldPath("a"), .equal, .bytes(Array("hi".utf8)))),
+    ("a == geo:52.5,4", FieldFilter(FieldPath("a"), .equal, .geoPoint(GeoPoint(latitude: 52.5, longitude: 4)))),
+    ("a == double:5", FieldFilter(FieldPath("a"), .equal, .double(5))),
+    ("a == double:-Infinity", FieldFilter(FieldPath("a"), .equal, .double(-.infinity))),
+    ("a == string:5", FieldFilter(FieldPath("a"), .equal, .string("5"))),
+    ("a == mailto:x", FieldFilter(FieldPath("a"), .equal, .string("mailto:x"))),
     ("a array-contains-any [b]", FieldFilter(FieldPath("a"), .arrayContainsAny, .array([.string("b")]))),
     (
       "at > {\"$timestamp\": \"1970-01-01T00:00:01Z\"}",
@@ -59,11 +93,39 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
   }
 
   @Test(
+    "Conditions are joined by and and or, of which and binds tighter; parentheses group",
+    arguments: [
+      ("a == 1 and b == x y", [a(.equal, .integer(1)), b(.equal, .string("x y"))]),
+      ("a == 1 AND (b == x && c==2)", [a(.equal, .integer(1)), b(.equal, .string("x")), c(.equal, .integer(2))]),
+      ("a==x||b==y", [.or([a(.equal, .string("x")), b(.equal, .string("y"))])]),
+      (
+        "a == 1 or b == 2 and c == 3",
+        [.or([a(.equal, .integer(1)), .and([b(.equal, .integer(2)), c(.equal, .integer(3))])])]
+      ),
+      (
+        "a == CA and (b > 5 or c contains west)",
+        [
+          a(.equal, .string("CA")),
+          .or([b(.greaterThan, .integer(5)), c(.arrayContains, .string("west"))]),
+        ]
+      ),
+      ("((a == 'x)') or(b == \"(and\"))", [.or([a(.equal, .string("x)")), b(.equal, .string("(and"))])]),
+    ] as [(String, [Filter])])
+  func expressions(text: String, expected: [Filter]) throws {
+    #expect(try filters(text) == expected)
+    let written = expected.map { ConditionText.text(of: $0, in: database) }
+    #expect(try written.flatMap { try filters($0) } == expected, "\(written)")
+  }
+
+  @Test(
     "What is wrong is named with its column",
     arguments: [
       ("", 1), ("== CA", 1), ("state", 6), ("state = CA", 7), ("state is CA", 7), ("state == ", 10), ("a..b == 1", 1),
       ("a in CA", 6), ("a in [CA", 9), ("a in [CA,]", 10), ("a == [1, ]", 10), ("a == \"x", 8), ("a == {\"$x\": 1}", 6),
-      ("state contains CA", 7),
+      ("a <> 1", 3), ("a === 1", 3), ("a == 1 and", 11), ("a == 1 and or b == 2", 15), ("(a == 1", 8), ("a == 1)", 7),
+      ("a == x (y)", 8), ("a == 'x' y", 10), ("a == \"x\" b == 1", 10), ("not a == 1", 1), ("a in (1, 2)", 6),
+      ("a == timestamp:noon", 6), ("a == integer:1.5", 6), ("a == 1 and b == geo:1", 17),
+      (String(repeating: "(", count: 60) + "a == 1", 51),
     ])
   func refuses(text: String, column: Int) {
     #expect { try parse(text) } throws: { ($0 as? ArgumentError)?.column == column }
@@ -72,15 +134,14 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
   @Test(
     "What is more likely something else than text is refused unless it is quoted, with the way to write either",
     arguments: [
-      ("pop > 5 and state == CA", "'state == CA'", "\"5 and state == CA\""),
-      ("a == b && c==1", "'c==1'", "\"b && c==1\""),
-      ("a == x, b > 5", "'b > 5'", "\"x, b > 5\""), ("a == 1 or b == 2", "in [a, b]", "\"1 or b == 2\""),
-      ("when > 2026-01-03", "{\"$timestamp\": \"2026-01-03T00:00:00Z\"}", "\"2026-01-03\""),
-      ("when > 2026-1-3", "{\"$timestamp\": \"2026-01-03T00:00:00Z\"}", "\"2026-1-3\""),
-      ("when > 2026-01-03T04:05:06Z", "{\"$timestamp\": \"2026-01-03T04:05:06Z\"}", "\"2026-01-03T04:05:06Z\""),
-      ("ref == users/ada", "{\"$ref\": \"users/ada\"}", "\"users/ada\""),
-      ("ref in [users/ada, x]", "{\"$ref\": \"users/ada\"}", "\"users/ada\""), ("a == True", "true", "\"True\""),
-      ("a != None", "null", "\"None\""), ("a == 'CA' and b == 'SF'", "double quotes", ""),
+      ("a == Romeo and Juliet", "Expected an operator", "\"Romeo and Juliet\""),
+      ("a == Tom and", "Expected a field", "\"Tom and\""), ("a == x, b > 5", "'b > 5'", "\"x, b > 5\""),
+      ("when > 2026-01-03", "timestamp:2026-01-03T00:00:00Z", "\"2026-01-03\""),
+      ("when > 2026-1-3", "timestamp:2026-01-03T00:00:00Z", "\"2026-1-3\""),
+      ("when > 2026-01-03T04:05:06Z", "timestamp:2026-01-03T04:05:06Z", "\"2026-01-03T04:05:06Z\""),
+      ("ref == users/ada", "ref:users/ada", "\"users/ada\""),
+      ("ref in [users/ada, x]", "ref:users/ada", "\"users/ada\""), ("a == True", "true", "\"True\""),
+      ("a != None", "null", "\"None\""), ("a == nan", "NaN", "\"nan\""), ("a == 'it's'", "double quotes", ""),
     ])
   func suspicious(text: String, remedy: String, quoted: String) {
     #expect { try parse(text) } throws: { error in
@@ -101,10 +162,7 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
 
   @Test(
     "An order in another language's words names this one's",
-    arguments: [
-      ("population desc", "population:desc"), ("a.b DESCENDING", "a.b:desc"), ("-population", "population:desc"),
-      ("a,b", "order of its own"),
-    ])
+    arguments: [("-population", "population:desc"), ("a,b", "order of its own"), ("a, b", "order of its own")])
   func foreignOrder(text: String, hint: String) {
     #expect { try OrderText.parse(text) } throws: { ($0 as? ArgumentError)?.reason.contains(hint) == true }
   }
@@ -122,6 +180,9 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
     #expect(try OrderText.parse("a:desc") == OrderBy(FieldPath("a"), .descending))
     #expect(try OrderText.parse("`a:b`:asc") == OrderBy(FieldPath("a:b")))
     #expect(try OrderText.parse("`a:desc`") == OrderBy(FieldPath("a:desc")))
+    #expect(try OrderText.parse(" a.b  DESC") == OrderBy(FieldPath(segments: ["a", "b"]), .descending))
+    #expect(try OrderText.parse("`a b` ascending") == OrderBy(FieldPath("a b")))
+    #expect { try OrderText.parse("a downwards") } throws: { ($0 as? ArgumentError)?.column == 3 }
     #expect { try OrderText.parse("abc:down") } throws: { ($0 as? ArgumentError)?.column == 5 }
   }
 
@@ -135,5 +196,13 @@ private func parse(_ text: String, group: String? = nil) throws(ArgumentError) -
   @Test("What is no time is refused", arguments: ["", "s", "-1s", "0", "5 s", "5x", "1e3", "1.2.3s"])
   func noDuration(text: String) {
     #expect(throws: ArgumentError.self) { try DurationText.parse(text) }
+  }
+
+  @Test("A caret stands below the column, in columns of a terminal")
+  func caret() throws {
+    let failure = ArgumentError(column: 7, "Write == to compare.").failure("--where", "都市 == = x")
+    #expect(failure.excerpt == ["都市 == = x", "        ^"])
+    #expect(!failure.message.contains("\n") && failure.message.contains("column 7"))
+    #expect(ArgumentError("all of it").failure("--where", "x").excerpt == [])
   }
 }

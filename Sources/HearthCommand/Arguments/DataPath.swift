@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Paths of documents and collections as arguments. Consoles write them with a slash before, shells complete them with
+/// one after; both are taken, as the SDKs do.
+enum DataPath {
+  private static func trimmed(_ text: String) -> String {
+    var path = text[...]
+    if path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
+    if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+    return String(path)
+  }
+
+  static func any(_ text: String) throws(CommandFailure) -> ResourcePath {
+    do throws(ModelError) {
+      return try ResourcePath(validating: trimmed(text))
+    } catch {
+      throw CommandFailure(.usage, error.message)
+    }
+  }
+
+  static func document(_ text: String) throws(CommandFailure) -> DocumentKey {
+    do throws(ModelError) {
+      return try DocumentKey(validating: trimmed(text))
+    } catch {
+      throw CommandFailure(.usage, error.message)
+    }
+  }
+
+  static func collection(_ text: String) throws(CommandFailure) -> ResourcePath {
+    let path = try any(text)
+    guard path.isCollection else {
+      throw CommandFailure(.usage, "\"\(text)\" names a document. A collection path has an odd number of segments.")
+    }
+    return path
+  }
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// What a document's name is compared with.
+enum DocumentName {
+  /// Ids, or paths for a collection group, as references.
+  static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(ArgumentError) -> Value {
+    switch value {
+    case .array(let values):
+      var references: [Value] = []
+      for element in values { references.append(try self.value(element, of: query, database)) }
+      return .array(references)
+    case .reference: return value
+    case .string(let id) where query.collectionGroup == nil && !id.utf8.contains(UInt8(ascii: "/")):
+      return .reference(database, DocumentKey(unchecked: query.path.appending(id)))
+    case .string(let path):
+      do throws(ModelError) {
+        return .reference(database, try DocumentKey(validating: path))
+      } catch {
+        throw ArgumentError(error.message)
+      }
+    // An id of digits is typed as digits.
+    case .integer(let number):
+      return try self.value(.string("\(number)"), of: query, database)
+    default: throw ArgumentError("__name__ is compared with document ids or paths.")
+    }
+  }
+}

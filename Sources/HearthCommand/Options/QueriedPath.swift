@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import FirestoreQuery
+
+/// The query that a command is about: where it looks, and for what.
+struct QueriedPath: ParsableArguments {
+  @Argument(help: "Path of a document or a collection; with --collection-group the id of collections at any depth.")
+  var path: String
+
+  @Flag(help: "All collections with this id.")
+  var collectionGroup = false
+
+  @OptionGroup var selection: QueryOptions
+
+  /// - Throws: a usage failure that names the argument, and the place in it.
+  func query(in database: DatabaseID) throws -> Query {
+    collectionGroup
+      ? try selection.query(.root, group: path, in: database)
+      : try selection.query(try DataPath.any(path), in: database)
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The fields of a document that are shown.
+struct FieldSelection: Hashable, Sendable {
+  /// In the order in which they were asked for.
+  let paths: [FieldPath]
+
+  /// - Parameter text: paths with commas between them; a comma in back-quotes belongs to a name.
+  init(parsing text: String) throws(ArgumentError) {
+    var paths: [FieldPath] = []
+    var start = 0
+    var isQuoted = false
+    let scalars = Array(text.unicodeScalars)
+    let cursor = TextCursor(text)
+    func add(upTo end: Int) throws(ArgumentError) {
+      let part = cursor.text(start..<end)
+      let space = part.unicodeScalars.prefix { $0.properties.isWhitespace }.count
+      let name = String(part.trimming())
+      if name.isEmpty { throw ArgumentError(column: start + 1, "Expected a field, as in name,address.city.") }
+      let path = try FieldName.parse(name, column: start + space + 1)
+      if !paths.contains(path) { paths.append(path) }
+    }
+    var index = 0
+    while index < scalars.count {
+      if scalars[index] == "\\", isQuoted { index += 1 } else if scalars[index] == "`" { isQuoted.toggle() }
+      if index < scalars.count, scalars[index] == ",", !isQuoted {
+        try add(upTo: index)
+        start = index + 1
+      }
+      index += 1
+    }
+    try add(upTo: scalars.count)
+    self.paths = paths
+  }
+
+  /// What a document has of them, maps that hold a selected field included.
+  func fields(of fields: Fields) -> Fields {
+    var selected = Fields()
+    for path in paths {
+      if let value = fields[path] { selected[path] = value }
+    }
+    return selected
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+
+/// A query's result from the server, page by page, so that only one page is in memory. The end of an order is one page.
+struct DocumentPages {
+  /// A page in key order costs what it holds.
+  private static let pageSize = 1000
+  /// In any other order the embedded backend looks at the whole collection for each page.
+  private static let orderedPageSize = 20_000
+
+  private let datastore: any Datastore
+  private let database: DatabaseID
+  private let pageSize: Int
+  /// The end of an order is read backwards, as its beginning.
+  private let isBackwards: Bool
+  private var query: Query
+  private var remaining: Int?
+  private var isFinished = false
+
+  init(of query: Query, at datastore: any Datastore, _ database: DatabaseID) {
+    self.datastore = datastore
+    self.database = database
+    isBackwards = query.limitType == .last
+    self.query = query.target.query
+    remaining = query.limit
+    pageSize = query.orderBy[0].path.isDocumentID ? Self.pageSize : Self.orderedPageSize
+  }
+
+  /// Passes over documents. To be called before `next`.
+  mutating func drop(_ count: Int) async throws(RPCStatus) {
+    if count == 0 { return }
+    guard let key = try await datastore.key(at: count, of: query.target) else {
+      isFinished = true
+      return
+    }
+    guard let first = try await datastore.lookup([key]).first, first.exists else {
+      throw RPCStatus(.aborted, "\(key) was deleted while the documents before it were counted. Try again.")
+    }
+    query.start = Bound(values: position(of: first), isInclusive: true)
+  }
+
+  /// - Returns: the next documents, in order; `nil` after the last.
+  mutating func next() async throws(RPCStatus) -> [Document]? {
+    guard isBackwards else { return try await nextPage() }
+    var documents: [Document] = []
+    while let page = try await nextPage() { documents += page }
+    return documents.isEmpty ? nil : documents.reversed()
+  }
+
+  private mutating func nextPage() async throws(RPCStatus) -> [Document]? {
+    if isFinished { return nil }
+    let size = min(remaining ?? pageSize, pageSize)
+    query.limit = size
+    let page = try await datastore.runQuery(query.target)
+    remaining = remaining.map { $0 - page.count }
+    isFinished = page.count < size || remaining == 0
+    if let last = page.last { query.start = Bound(values: position(of: last), isInclusive: false) }
+    return page.isEmpty ? nil : page
+  }
+
+  private func position(of document: Document) -> [Value] {
+    query.orderBy.map { order in
+      order.path.isDocumentID ? .reference(database, document.key) : document.data?[order.path] ?? .null
+    }
+  }
+}
