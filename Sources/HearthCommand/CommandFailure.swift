@@ -8,6 +8,10 @@ enum ExitStatus: Int32, Sendable {
   case failure = 1
   /// A document that was asked for by its path does not exist.
   case notFound = 4
+  /// A document that was to be made is there already.
+  case alreadyExists = 5
+  /// A document was changed after the time that `--if-unchanged-since` names.
+  case changed = 6
   /// EX_USAGE, EX_DATAERR, EX_NOINPUT.
   case usage = 64
   case badData = 65
@@ -62,11 +66,12 @@ extension ExitStatus {
   init(_ code: StatusCode) {
     switch code {
     case .notFound: self = .notFound
+    case .alreadyExists: self = .alreadyExists
     case .invalidArgument, .outOfRange, .dataLoss: self = .badData
     case .unavailable: self = .unavailable
     case .deadlineExceeded, .aborted, .resourceExhausted: self = .tryAgain
     case .permissionDenied, .unauthenticated: self = .permissionDenied
-    case .ok, .cancelled, .unknown, .alreadyExists, .failedPrecondition, .unimplemented, .internal: self = .failure
+    case .ok, .cancelled, .unknown, .failedPrecondition, .unimplemented, .internal: self = .failure
     }
   }
 }

@@ -70,7 +70,8 @@ struct HearthCommand: ParsableCommand {
       """,
     version: programVersion,
     subcommands: [
-      DashboardCommand.self, GetCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
+      DashboardCommand.self, ListCommand.self, TreeCommand.self, GetCommand.self, CountCommand.self, SumCommand.self,
+      AverageCommand.self, AddCommand.self, CreateCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
       WatchCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self,
       IndexesCommand.self,
       RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,

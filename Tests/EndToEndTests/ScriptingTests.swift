@@ -73,6 +73,39 @@ extension EndToEndTests.InPipes {
       #expect(missing.status == 4 && missing.hasOneErrorLine && missing.errors.contains("a/missing"))
     }
 
+    @Test(
+      "create fails with 5 where a document is, add prints the path it chose, --if-exists fails with 4 where none is")
+    func conditions() async throws {
+      #expect(try await hearth("create", "locks/a", "owner=me", "n=5").status == 0)
+      let taken = try await hearth("create", "locks/a", "owner=you")
+      #expect(taken.status == 5 && taken.hasOneErrorLine && taken.errors.contains("locks/a"))
+      #expect(try await hearth("get", "locks").output == "locks/a  {\"n\": 5, \"owner\": \"me\"}\n")
+      let added = try await hearth("add", "orders", "{\"total\": 2}")
+      #expect(added.output.wholeMatch(of: /orders\/\w{20}\n/) != nil, "\(added.output)")
+      #expect(try await hearth("set", "locks/b", "{}", "--if-exists").status == 4)
+      #expect(try await hearth("delete", "locks/b", "--if-exists").status == 4)
+
+      let read = try await hearth("get", "locks/a", "--json").output
+      let time = try #require(read.firstMatch(of: /"updateTime": "([^"]+)"/)).output.1
+      #expect(try await hearth("update", "locks/a", "n=6", "--if-unchanged-since", String(time)).status == 0)
+      let changed = try await hearth("update", "locks/a", "n=7", "--if-unchanged-since", String(time))
+      #expect(changed.status == 6 && changed.hasOneErrorLine, "\(changed.errors)")
+      #expect(try await hearth("get", "locks/a", "--select", "n").output == "{\n  \"n\": 6\n}\n")
+    }
+
+    @Test("ls, tree, count, sum and avg look at the server's data")
+    func overview() async throws {
+      for (id, total) in [("a", "5"), ("b", "2.5"), ("c", "{\"$double\": \"NaN\"}"), ("d", "text")] {
+        #expect(try await hearth("set", "orders/\(id)", "total=\(total)", "items=2").status == 0)
+      }
+      #expect(try await hearth("ls").output == "orders\n")
+      #expect(try await hearth("tree", "--depth", "1", "-q").output == "hearth/(default)\n└── orders/\n")
+      #expect(try await hearth("count", "orders", "--where", "total == NaN or total > 2").output == "3\n")
+      #expect(try await hearth("sum", "orders", "items", "--json").output == "{\"sum\": 8}\n")
+      #expect(try await hearth("avg", "orders", "total", "--where", "total > 0").output == "3.75\n")
+      #expect(try await hearth("avg", "orders", "nothing").output == "null\n")
+    }
+
     @Test("delete --recursive --yes removes everything below a path, below documents that do not exist too")
     func deletion() async throws {
       for path in ["a/b", "a/b/c/d", "a/ghost/c/d/e/f", "ab/kept"] {
@@ -105,7 +138,10 @@ extension EndToEndTests.InPipes {
         (["export", "--all", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
         (["watch", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
         (["explain", "a", "--data", "/nowhere/hearth"], 66, "/nowhere/hearth"),
-        (["get", "a", "--emulator", "https://h:1"], 64, "TLS"),
+        (["get", "a", "--emulator", "https://h:1"], 64, "TLS"), (["ls", "a/b"], 4, "a/b"),
+        (["count", "a/b"], 64, "a/b"), (["sum", "a"], 64, "field"), (["add", "a/b", "n=1"], 64, "collection"),
+        (["create", "a", "n=1"], 64, "collection"), (["set", "a/b", "n=1", "n.x=2"], 64, "n.x"),
+        (["tree", "--depth", "0"], 64, "--depth"), (["ls", "a", "--count"], 64, "hearth count a"),
       ] as [([String], CInt, String)])
     func failures(arguments: [String], status: CInt, mentions: String) async throws {
       let run = try await HeadlessRun(arguments, surroundings)
@@ -167,7 +203,10 @@ extension EndToEndTests.InPipes {
     func help() async throws {
       let all = try await hearth("--help")
       #expect(all.status == 0 && all.output.contains("--demo"))
-      for command in ["dashboard", "get", "set", "update", "delete", "watch", "import", "export", "run"] {
+      for command in [
+        "dashboard", "ls", "tree", "get", "count", "sum", "avg", "add", "create", "set", "update", "delete", "watch",
+        "import", "export", "run",
+      ] {
         #expect(all.output.contains("\n  \(command)"))
         let help = try await hearth("help", command)
         #expect(help.status == 0 && help.output.contains("USAGE: hearth \(command)"))

@@ -19,6 +19,12 @@ enum DataPath {
     }
   }
 
+  /// - Parameter text: `nil`, or a slash alone, for the whole database.
+  static func orRoot(_ text: String?) throws(CommandFailure) -> ResourcePath {
+    guard let text, text != "/" else { return .root }
+    return try any(text)
+  }
+
   static func document(_ text: String) throws(CommandFailure) -> DocumentKey {
     do throws(ModelError) {
       return try DocumentKey(validating: trimmed(text))

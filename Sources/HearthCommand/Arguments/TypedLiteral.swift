@@ -13,7 +13,7 @@ enum TypedLiteral {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
     switch text[..<colon] {
-    case "timestamp": return object("timestamp", .string(instant(content)))
+    case "timestamp": return object("timestamp", .string((try? InstantText.parse(content))?.rfc3339Text ?? content))
     case "ref": return object("ref", .string(content.hasPrefix("/") ? String(content.dropFirst()) : content))
     case "bytes": return object("bytes", .string(content))
     case "geo": return object("geo", numbers(content))
@@ -38,12 +38,6 @@ enum TypedLiteral {
   private static func finite(_ number: Double) -> JSONSyntax {
     if number.isFinite { return JSONSyntax(.double(number)) }
     return object("double", .string(number.isNaN ? "NaN" : number > 0 ? "Infinity" : "-Infinity"))
-  }
-
-  /// A day alone is its beginning.
-  private static func instant(_ text: String) -> String {
-    let day = text + "T00:00:00Z"
-    return Timestamp(rfc3339: text) == nil && Timestamp(rfc3339: day) != nil ? day : text
   }
 
   /// Numbers with commas between them, with brackets around or not.

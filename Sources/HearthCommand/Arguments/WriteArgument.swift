@@ -14,12 +14,30 @@ enum WriteArgument {
 
   /// Changes fields of a document that exists. Each name is a path: `address.city` changes one field of a map.
   static func update(
-    _ key: DocumentKey, _ changes: [(path: FieldPath, value: JSONSyntax)], removing: [FieldPath], database: DatabaseID
+    _ key: DocumentKey, _ changes: [FieldChanges.Change], removing: [FieldPath], database: DatabaseID
   ) throws(CommandFailure) -> Mutation {
     try refuseOverlaps(changes.map(\.path) + removing)
+    let (content, paths) = try content(of: changes, database: database)
+    return Mutation(
+      key: key, operation: .patch(content.fields, FieldMask(paths + removing)), precondition: .exists(true),
+      transforms: content.transforms)
+  }
+
+  /// A document of fields that were given one by one.
+  static func content(
+    _ changes: [FieldChanges.Change], database: DatabaseID
+  ) throws(CommandFailure) -> DocumentArgument.Content {
+    try refuseOverlaps(changes.map(\.path))
+    return try content(of: changes, database: database).content
+  }
+
+  /// - Returns: the fields and transforms, and the paths of the fields.
+  private static func content(
+    of changes: [FieldChanges.Change], database: DatabaseID
+  ) throws(CommandFailure) -> (content: DocumentArgument.Content, paths: [FieldPath]) {
     var fields = Fields()
     var transforms: [FieldTransform] = []
-    var mask = removing
+    var paths: [FieldPath] = []
     for (path, syntax) in changes {
       let name = path.last
       let content: DocumentArgument.Content
@@ -35,11 +53,10 @@ enum WriteArgument {
       }
       // A transform of the field itself leaves nothing to replace.
       if content.transforms.contains(where: { $0.path.segments.count == 1 }) { continue }
-      mask.append(path)
+      paths.append(path)
       if let value = content.fields[name] { fields[path] = value }
     }
-    return Mutation(
-      key: key, operation: .patch(fields, FieldMask(mask)), precondition: .exists(true), transforms: transforms)
+    return ((fields, transforms), paths)
   }
 
   private static func refuseOverlaps(_ paths: [FieldPath]) throws(CommandFailure) {
@@ -97,16 +114,20 @@ enum FieldAssignment {
   }
 }
 
-/// A document's fields as an argument, or on standard input where the argument is `-`.
+/// A document's fields as arguments, or on standard input where the only one is `-`.
 enum DocumentArgument {
   typealias Content = (fields: Fields, transforms: [FieldTransform])
 
-  static func read(_ argument: String, database: DatabaseID) throws(CommandFailure) -> Content {
-    let text = argument == "-" ? try standardInput() : argument
+  /// - Parameter words: one JSON object, or `field=value` for each field.
+  static func read(_ words: [String], database: DatabaseID) throws(CommandFailure) -> Content {
+    guard words.count == 1, !words[0].contains("=") || FieldChanges.isObject(words) else {
+      return try WriteArgument.content(try FieldChanges.parse(words), database: database)
+    }
+    let text = words[0] == "-" ? try standardInput() : words[0]
     do throws(JSONError) {
       return try DocumentJSON.parse(text, database: database)
     } catch {
-      throw CommandFailure(.badData, argument == "-" ? "standard input, \(error)" : "the document, \(error)")
+      throw CommandFailure(.badData, words[0] == "-" ? "standard input, \(error)" : "the document, \(error)")
     }
   }
 

@@ -23,6 +23,7 @@ struct DeleteCommand: AsyncParsableCommand {
   @Flag(help: "Do not ask whether to delete recursively.")
   var yes = false
 
+  @OptionGroup var existing: ExistingOptions
   @OptionGroup var writing: WritingOptions
 
   mutating func run() async throws {
@@ -31,7 +32,12 @@ struct DeleteCommand: AsyncParsableCommand {
       guard let key = DocumentKey(path) else {
         throw CommandFailure(.usage, "\"\(path)\" is a collection: add --recursive to delete all of its documents.")
       }
-      return try await writing.commit(Mutation(key: key, operation: .delete))
+      let mutation = Mutation(key: key, operation: .delete, precondition: existing.precondition)
+      return try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
+    }
+    if existing.ifExists || existing.unchanged.ifUnchangedSince != nil {
+      throw CommandFailure(
+        .usage, "--if-exists and --if-unchanged-since are about one document: leave out --recursive.")
     }
     guard yes else {
       throw CommandFailure(.usage, "this deletes \(path) and everything below it: add --yes to say that you mean it.")

@@ -6,9 +6,11 @@ import Foundation
 /// `hearth set`: replaces a document, or merges into it.
 struct SetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "set", abstract: "Write a document.", usage: "hearth set <path> <json> [--merge] [<options>]",
+    commandName: "set", abstract: "Write a document.",
+    usage: "hearth set <path> <json>|<field=value> ... [--merge] [<options>]",
     discussion: """
-      Replaces the document, or with --merge only the fields that are given. Returns when the server has the write.
+      Replaces the document, or with --merge only the fields that are given. Returns when the server has the write. \
+      'hearth create' makes a document that must not be there yet, 'hearth add' one with an automatic id.
 
       Example: hearth set cities/SF '{"name": "San Francisco", "founded": {"$timestamp": "1776-06-29T00:00:00Z"}}'
       """)
@@ -16,17 +18,27 @@ struct SetCommand: AsyncParsableCommand {
   @Argument(help: "Path of the document, such as cities/SF.")
   var path: String
 
-  @Argument(help: ArgumentHelp("The fields as a JSON object; - reads them from standard input.", valueName: "json"))
-  var document: String
+  @Argument(help: FieldArguments.help)
+  var document: [String]
 
   @Flag(help: "Keep the fields that are not given.")
   var merge = false
 
+  @OptionGroup var existing: ExistingOptions
   @OptionGroup var writing: WritingOptions
 
   mutating func run() async throws {
     let key = try DataPath.document(path)
     let content = try DocumentArgument.read(document, database: writing.database)
-    try await writing.commit(WriteArgument.set(key, content, merge: merge))
+    var mutation = WriteArgument.set(key, content, merge: merge)
+    mutation.precondition = existing.precondition
+    try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
   }
+}
+
+/// The fields of a document that is written whole.
+enum FieldArguments {
+  static let help = ArgumentHelp(
+    "The fields: one JSON object, or - to read it from standard input, or field=value for each (see 'hearth update').",
+    valueName: "fields")
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import FirestoreJSON
 import FirestoreModel
 import Foundation
 
@@ -29,6 +28,7 @@ struct UpdateCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Remove a field. May be repeated.", valueName: "field"))
   var remove: [String] = []
 
+  @OptionGroup var unchanged: UnchangedOption
   @OptionGroup var writing: WritingOptions
 
   mutating func validate() throws {
@@ -42,45 +42,8 @@ struct UpdateCommand: AsyncParsableCommand {
     let removed = try remove.map { text throws(CommandFailure) in
       do throws(ArgumentError) { return try FieldName.parse(text) } catch { throw error.failure("--remove", text) }
     }
-    let mutation = try WriteArgument.update(key, try parsedChanges(), removing: removed, database: writing.database)
-    try await writing.commit(mutation)
-  }
-
-  private func parsedChanges() throws(CommandFailure) -> [(path: FieldPath, value: JSONSyntax)] {
-    if changes.count == 1, changes[0] == "-" || changes[0].hasPrefix("{") { return try object(changes[0]) }
-    var parsed: [(path: FieldPath, value: JSONSyntax)] = []
-    for text in changes {
-      do throws(ArgumentError) {
-        parsed.append(try FieldAssignment.parse(text))
-      } catch {
-        throw error.failure("", text)
-      }
-    }
-    return parsed
-  }
-
-  private func object(_ argument: String) throws(CommandFailure) -> [(path: FieldPath, value: JSONSyntax)] {
-    let source = argument == "-" ? "standard input" : "the changes"
-    let text = argument == "-" ? try DocumentArgument.standardInput() : argument
-    let syntax: JSONSyntax
-    do throws(JSONError) {
-      syntax = try JSONSyntax(parsing: text)
-    } catch {
-      throw CommandFailure(.badData, "\(source), \(error)")
-    }
-    guard case .object(let members) = syntax.kind else {
-      throw CommandFailure(.badData, "\(source): expected an object of paths and values, found \(syntax.kindName).")
-    }
-    var parsed: [(path: FieldPath, value: JSONSyntax)] = []
-    for member in members { parsed.append((try Self.field(member.name), member.value)) }
-    return parsed
-  }
-
-  private static func field(_ text: String) throws(CommandFailure) -> FieldPath {
-    do throws(ModelError) {
-      return try FieldPath(validating: text)
-    } catch {
-      throw CommandFailure(.usage, error.message)
-    }
+    let mutation = try WriteArgument.update(
+      key, try FieldChanges.parse(changes), removing: removed, database: writing.database)
+    try await writing.commit(mutation, unchangedSince: unchanged.ifUnchangedSince)
   }
 }

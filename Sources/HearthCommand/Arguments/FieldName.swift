@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// The path of a field as people type it, `address.city` or `` `first name`.x ``.
+///
+/// Stricter than Firestore: outside of back-quotes stand letters, digits, `_` and `-` only. A colon that was forgotten,
+/// or a second field after a comma, would otherwise name a field that no document has, and find nothing.
+enum FieldName {
+  /// - Parameter column: where the text begins in its argument.
+  static func parse(_ text: String, column: Int = 1) throws(ArgumentError) -> FieldPath {
+    if let (position, found) = stray(in: text) {
+      throw ArgumentError(
+        column: column + position,
+        "\(name(of: found)) stands in a field's name. A name with other characters than letters, digits, _ and - is "
+          + "written in back-quotes, such as `first name`.")
+    }
+    do throws(ModelError) {
+      return try FieldPath(validating: text)
+    } catch {
+      throw ArgumentError(column: column, error.message)
+    }
+  }
+
+  /// A field that is an argument of its own.
+  static func argument(_ text: String) throws(CommandFailure) -> FieldPath {
+    do throws(ArgumentError) { return try parse(text) } catch { throw error.failure("", text) }
+  }
+
+  /// The first scalar outside of back-quotes that does not belong into a name.
+  private static func stray(in text: String) -> (Int, Unicode.Scalar)? {
+    var isQuoted = false
+    var isEscaped = false
+    for (position, scalar) in text.unicodeScalars.enumerated() {
+      if isEscaped {
+        isEscaped = false
+      } else if scalar == "`" {
+        isQuoted.toggle()
+      } else if isQuoted {
+        isEscaped = scalar == "\\"
+      } else if !belongs(scalar) {
+        return (position, scalar)
+      }
+    }
+    return nil
+  }
+
+  private static func belongs(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".": true
+    default: !scalar.isASCII && !scalar.properties.isWhitespace
+    }
+  }
+
+  private static func name(of scalar: Unicode.Scalar) -> String {
+    scalar.properties.isWhitespace ? "A space" : "\"\(scalar)\""
+  }
+}

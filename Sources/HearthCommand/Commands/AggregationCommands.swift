@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import Foundation
+
+/// `hearth count`: how many documents a query finds.
+struct CountCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "count", abstract: "Count documents, at the server.",
+    discussion: """
+      Prints a number, or with --json {"count": …}. A server that cannot be reached is an error.
+
+      Example: hearth count cities --where 'state == CA'
+      """)
+
+  @OptionGroup var queried: QueriedPath
+  @OptionGroup var options: AggregationOptions
+
+  mutating func run() async throws { try await options.run(queried, "count", .count) }
+}
+
+/// `hearth sum`: the sum of a field.
+struct SumCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sum", abstract: "Add up a field of documents, at the server.",
+    discussion: """
+      Prints a number, or with --json {"sum": …}. Values that are no numbers, and documents without the field, count \
+      as nothing.
+
+      Example: hearth sum orders total --where 'status == paid'
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Argument(help: "Field to add up, such as total or address.rooms.")
+  var field: String
+
+  @OptionGroup var options: AggregationOptions
+
+  mutating func run() async throws { try await options.run(queried, "sum", .sum(try FieldName.argument(field))) }
+}
+
+/// `hearth avg`: the average of a field.
+struct AverageCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "avg", abstract: "Average a field of documents, at the server.",
+    discussion: """
+      Prints a number, or with --json {"avg": …}; null if no document has a number there. Values that are no numbers, \
+      and documents without the field, are left out.
+
+      Example: hearth avg orders total --where 'status == paid'
+      """)
+
+  @OptionGroup var queried: QueriedPath
+
+  @Argument(help: "Field to average, such as total or address.rooms.")
+  var field: String
+
+  @OptionGroup var options: AggregationOptions
+
+  mutating func run() async throws { try await options.run(queried, "avg", .average(try FieldName.argument(field))) }
+}
+
+/// What the three share.
+struct AggregationOptions: ParsableArguments {
+  @Option(help: "Where to read.")
+  var source = GetCommand.Source.server
+
+  @Flag(help: "Print an object of JSON.")
+  var json = false
+
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  func run(_ queried: QueriedPath, _ name: String, _ function: Aggregation.Function) async throws {
+    let locations = storage.locations
+    let query = try queried.query(in: locations.database)
+    if query.isDocumentQuery {
+      throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
+    }
+    let aggregation = Aggregation(alias: name, function: function)
+    let source = source
+    let figures = try await timeLimit.limit {
+      switch source {
+      case .cache:
+        let computation = DocumentAggregation(query, [aggregation])
+        let documents = try await CacheReader.documents(of: computation.query, locations)
+        return computation.values(of: computation.counted(of: documents))
+      case .server:
+        try locations.requireData()
+        return try await locations.connect().datastore.aggregate(query.target, [aggregation])
+      }
+    }
+    guard let figure = figures[name] else {
+      throw CommandFailure(.failure, "the server did not answer the aggregation.")
+    }
+    let value = DocumentJSON.line(of: figure)
+    try OutputFile.print(json ? "{\"\(name)\": \(value)}\n" : "\(value)\n")
+  }
+}

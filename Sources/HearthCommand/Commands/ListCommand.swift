@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import Foundation
+
+/// `hearth ls`: what is directly below a path.
+struct ListCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "ls", abstract: "List collections, the documents of one, or the subcollections of a document.",
+    discussion: """
+      One path per line: without a path the collections of the database, of a collection its documents, of a document \
+      its subcollections. A document that does not exist itself, but has collections below it, is marked as missing.
+
+      With --json a line is an object with path, type (collection, document), and documents or exists.
+      """)
+
+  @Argument(help: "Path of a collection or a document; the whole database if there is none.")
+  var path: String?
+
+  @Flag(help: "Say how many documents each collection has; a server may charge for that.")
+  var count = false
+
+  @Option(parsing: .unconditional, help: ArgumentHelp("At most this many lines.", valueName: "number"))
+  var limit: Int?
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  mutating func validate() throws {
+    if let limit, !(1...QueryOptions.largestLimit).contains(limit) {
+      throw ValidationError("--limit is \(limit). It must be at least 1 and at most \(QueryOptions.largestLimit).")
+    }
+  }
+
+  mutating func run() async throws {
+    let path = try DataPath.orRoot(path)
+    if count, path.isCollection {
+      throw CommandFailure(.usage, "--count is for lists of collections; 'hearth count \(path)' counts documents.")
+    }
+    let locations = storage.locations
+    try locations.requireData()
+    let connection = try locations.connect()
+    let listing = Listing(
+      datastore: connection.datastore, database: connection.database, counts: count, limit: limit)
+    let json = json
+    try await timeLimit.limit {
+      let output = OutputFile.standard()
+      try await listing.visit(path) { try output.line(json ? $0.json : $0.line) }
+      try output.flush()
+    }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import TerminalCanvas
+
+/// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, and so on.
+/// Of a large collection the first documents are shown, and how many more there are is said.
+struct DataTree: Sendable {
+  struct Extent: Hashable, Sendable {
+    var collections = 0
+    var documents = 0
+  }
+
+  let datastore: any Datastore
+  let database: DatabaseID
+  /// How many levels are shown; `nil` for all.
+  var depth: Int?
+  /// The most documents of one collection that are shown.
+  var limit: Int
+
+  /// - Parameter print: told each line, from above.
+  /// - Returns: what was shown, the path itself not counted.
+  /// - Throws: `notFound` for a document that neither exists nor has anything below it.
+  func visit(_ path: ResourcePath, _ print: (String) throws -> Void) async throws -> Extent {
+    var extent = Extent()
+    if let key = DocumentKey(path) {
+      let exists = try await datastore.lookup([key]).first?.exists == true
+      let ids = try await datastore.listCollectionIDs(below: path)
+      if !exists, ids.isEmpty {
+        throw CommandFailure(.notFound, "\(path) does not exist, and nothing is below it.")
+      }
+      try print(SafeText.sanitized(path.text) + (exists ? "" : Self.missing))
+      try await visit(collections: ids, below: path, level: 1, indent: "", &extent, print)
+    } else if path.isRoot {
+      try print("\(database.project)/\(database.database)")
+      let ids = try await datastore.listCollectionIDs(below: .root)
+      try await visit(collections: ids, below: path, level: 1, indent: "", &extent, print)
+    } else {
+      try print(SafeText.sanitized(path.text) + "/")
+      try await visit(documentsOf: path, level: 1, indent: "", &extent, print)
+    }
+    return extent
+  }
+
+  private static let missing = "  missing"
+
+  private func visit(
+    collections ids: [String], below parent: ResourcePath, level: Int, indent: String, _ extent: inout Extent,
+    _ print: (String) throws -> Void
+  ) async throws {
+    guard level <= depth ?? level else { return }
+    for (index, id) in ids.enumerated() {
+      let isLast = index == ids.count - 1
+      try print(indent + Self.branch(isLast) + SafeText.sanitized(id) + "/")
+      extent.collections += 1
+      try await visit(
+        documentsOf: parent.appending(id), level: level + 1, indent: indent + Self.stem(isLast), &extent, print)
+    }
+  }
+
+  private func visit(
+    documentsOf collection: ResourcePath, level: Int, indent: String, _ extent: inout Extent,
+    _ print: (String) throws -> Void
+  ) async throws {
+    guard level <= depth ?? level else { return }
+    // One more tells whether there are more.
+    var members = CollectionMembers(of: collection, at: datastore, database, limit: limit + 1)
+    var all: [Document] = []
+    while let page = try await members.next() { all += page }
+    let shown = all.prefix(limit)
+    let isCut = all.count > shown.count
+    let looksBelow = level < depth ?? .max
+    let ids = looksBelow ? try await datastore.collectionIDs(below: shown.map(\.key)) : []
+    for (index, document) in shown.enumerated() {
+      let isLast = index == shown.count - 1 && !isCut
+      let mark = document.exists ? "" : Self.missing
+      try print(indent + Self.branch(isLast) + SafeText.sanitized(document.key.documentID) + mark)
+      extent.documents += document.exists ? 1 : 0
+      guard looksBelow else { continue }
+      try await visit(
+        collections: ids[index], below: document.key.path, level: level + 1, indent: indent + Self.stem(isLast),
+        &extent, print)
+    }
+    if isCut {
+      let more = try await datastore.count(Query(path: collection)) - shown.count(where: \.exists)
+      try print(indent + Self.branch(true) + (more > 0 ? "… \(more) more" : "…"))
+    }
+  }
+
+  private static func branch(_ isLast: Bool) -> String { isLast ? "└── " : "├── " }
+  private static func stem(_ isLast: Bool) -> String { isLast ? "    " : "│   " }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// What a listing names.
+enum ListedEntry: Hashable, Sendable {
+  /// - Parameter documents: how many it has, where they were counted.
+  case collection(ResourcePath, documents: Int?)
+  /// - Parameter exists: false for one that is only the parent of something.
+  case document(DocumentKey, exists: Bool)
+
+  private var path: ResourcePath {
+    switch self {
+    case .collection(let path, _): path
+    case .document(let key, _): key.path
+    }
+  }
+
+  /// The path, and behind two spaces what is to be said of it.
+  var line: String {
+    let path = SafeText.sanitized(path.text)
+    switch self {
+    case .collection(_, let documents?): return "\(path)  \(documents.documents)"
+    case .document(_, exists: false): return "\(path)  missing"
+    case .collection(_, nil), .document: return path
+    }
+  }
+
+  var json: String {
+    let path = DocumentLine.quoted(path.text)
+    switch self {
+    case .collection(_, let documents):
+      return "{\"path\": \(path), \"type\": \"collection\"\(documents.map { ", \"documents\": \($0)" } ?? "")}"
+    case .document(_, let exists): return "{\"path\": \(path), \"type\": \"document\", \"exists\": \(exists)}"
+    }
+  }
+}

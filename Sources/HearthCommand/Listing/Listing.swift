@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+
+/// What is directly below the root, a document or a collection.
+struct Listing: Sendable {
+  let datastore: any Datastore
+  let database: DatabaseID
+  /// Whether the documents of collections are counted.
+  var counts = false
+  /// The most entries.
+  var limit: Int?
+
+  /// - Throws: `notFound` for a document that neither exists nor has anything below it.
+  func visit(_ path: ResourcePath, _ body: (ListedEntry) throws -> Void) async throws {
+    if path.isCollection {
+      var members = CollectionMembers(of: path, at: datastore, database, limit: limit)
+      while let page = try await members.next() {
+        for document in page { try body(.document(document.key, exists: document.exists)) }
+      }
+      return
+    }
+    let ids = try await datastore.listCollectionIDs(below: path)
+    if ids.isEmpty, let key = DocumentKey(path), try await datastore.lookup([key]).first?.exists != true {
+      throw CommandFailure(.notFound, "\(path) does not exist, and nothing is below it.")
+    }
+    for id in ids.prefix(limit ?? ids.count) {
+      let collection = path.appending(id)
+      let documents = counts ? try await datastore.count(Query(path: collection)) : nil
+      try body(.collection(collection, documents: documents))
+    }
+  }
+}

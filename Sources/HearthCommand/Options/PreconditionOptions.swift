@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import FirestoreProtocol
+
+/// That nobody changed a document since it was read.
+struct UnchangedOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Only if the document was not changed after this time, such as the updateTime that 'hearth get --json' prints; "
+        + "else the exit status is 6.",
+      valueName: "time"),
+    transform: InstantText.parse)
+  var ifUnchangedSince: Timestamp?
+}
+
+extension Precondition {
+  /// That nobody changes the document between now and the write, if nobody changed it since a time.
+  /// - Throws: `notFound` if the document does not exist, `changed` if it was changed.
+  static func unchanged(
+    since time: Timestamp, _ key: DocumentKey, at datastore: any Datastore
+  ) async throws -> Precondition {
+    guard let document = try await datastore.lookup([key]).first, document.exists, let version = document.version else {
+      throw CommandFailure(.notFound, "\(key.path.text) does not exist.")
+    }
+    guard version.timestamp <= time else {
+      throw CommandFailure(
+        .changed, "\(key.path.text) was changed at \(version.timestamp.rfc3339Text); nothing was written.")
+    }
+    return .updateTime(version)
+  }
+}
+
+/// The same, for writes to documents that need not exist.
+struct ExistingOptions: ParsableArguments {
+  @Flag(help: "Only if the document exists; else the exit status is 4.")
+  var ifExists = false
+
+  @OptionGroup var unchanged: UnchangedOption
+
+  /// What holds without asking.
+  var precondition: Precondition { ifExists ? .exists(true) : .none }
+}

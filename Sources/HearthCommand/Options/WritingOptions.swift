@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import FirestoreProtocol
+
+/// What the commands that write documents share: where to, and how long to wait.
+struct WritingOptions: ParsableArguments {
+  @Flag(help: "Print one line of JSON with the path and the time of the write.")
+  var json = false
+
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  var database: DatabaseID { storage.locations.database }
+
+  /// The way to the server.
+  func connect() throws(CommandFailure) -> Connection { try storage.locations.connect() }
+
+  /// Writes one document at the server, past the cache and its queue: a write that fails leaves nothing behind.
+  /// - Parameter time: after which the document must not have been changed.
+  func commit(_ mutation: Mutation, unchangedSince time: Timestamp? = nil) async throws {
+    do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
+    let connection = try connect()
+    let response: CommitResponse
+    do {
+      response = try await timeLimit.limit {
+        var mutation = mutation
+        if let time {
+          mutation.precondition = try await .unchanged(since: time, mutation.key, at: connection.datastore)
+        }
+        return try await Self.commit(mutation, at: connection.datastore)
+      }
+    } catch let failure as CommandFailure where failure.status == .tryAgain {
+      throw CommandFailure(
+        .tryAgain, "\(mutation.key.path.text): \(failure.message) The write may have been applied all the same.")
+    }
+    guard json else { return }
+    let time = DocumentLine.quoted(response.commitTime.timestamp.rfc3339Text)
+    try OutputFile.print("{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
+  }
+
+  /// A document that was changed between reading its version and writing it fails as one that was changed before.
+  private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
+    let path = mutation.key.path.text
+    do throws(RPCStatus) {
+      return try await datastore.commit([mutation])
+    } catch  where error.code == .alreadyExists {
+      throw CommandFailure(.alreadyExists, "\(path) exists already; nothing was written.")
+    } catch  where error.code == .notFound && error.message.contains("No document to update") {
+      throw CommandFailure(.notFound, "\(path) does not exist; nothing was written.")
+    } catch {
+      if case .updateTime = mutation.precondition, error.code == .failedPrecondition {
+        throw CommandFailure(.changed, "\(path) was changed just now; nothing was written.")
+      }
+      throw CommandFailure(error, path)
+    }
+  }
+}
