@@ -110,6 +110,11 @@ package struct InProcessDatastore: Datastore {
     return try await backend.run(ReadRequest(query, in: database)).documents.first?.key
   }
 
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await backend.run(ReadRequest(ServedQuery(target, projection: FieldMask([])), in: database)).documents.map(
+      \.key)
+  }
+
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {

@@ -90,11 +90,20 @@ package final class GRPCDatastore: Datastore {
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     var target = target
     target.limit = 1
+    return try await keys(of: target, passing: offset).first
+  }
+
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    if target.isDocumentTarget { return try await runQuery(target).map(\.key) }
+    return try await keys(of: target, passing: 0)
+  }
+
+  private func keys(of target: Target, passing offset: Int) async throws(RPCStatus) -> [DocumentKey] {
     let (request, names) = (WireWriter.message { $0.runQueryRequest(target, passing: offset, in: database) }, names)
     let responses = try await collect(.runQuery, request) { reader throws(WireError) in
       try reader.runQueryResponse(names)
     }
-    return responses.lazy.compactMap(\.document).first?.key
+    return responses.compactMap { $0.document?.key }
   }
 
   package func aggregate(

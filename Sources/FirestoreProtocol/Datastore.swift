@@ -31,6 +31,8 @@ package protocol Datastore: Sendable {
   func runQuery(_ target: Target) async throws(RPCStatus) -> [Document]
   /// The name of the document that has so many before it in the target's order, its limit aside; `nil` if none has.
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey?
+  /// The names of what `runQuery` finds, in its order.
+  func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey]
   func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
   /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
@@ -57,6 +59,11 @@ extension Datastore {
     var target = target
     target.limit = offset + 1
     return try await runQuery(target).dropFirst(offset).first?.key
+  }
+
+  /// For a way to a backend that cannot leave out the fields.
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await runQuery(target).map(\.key)
   }
 
   package var canFallSilent: Bool { true }

@@ -174,6 +174,10 @@ package final class SharedDatastore: Datastore {
     try await call { datastore throws(RPCStatus) in try await datastore.key(at: offset, of: target) }
   }
 
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await call { datastore throws(RPCStatus) in try await datastore.keys(of: target) }
+  }
+
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {

@@ -54,8 +54,19 @@ enum CommandHelp {
     return commands.compactMap { $0.configuration.commandName }
   }
 
+  /// What other programs call these commands.
+  private static let synonyms = [
+    "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
+    "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
+    "cp": "copy", "mv": "move", "rename": "move", "put": "set", "write": "set", "insert": "add", "push": "add",
+    "new": "create", "patch": "update", "edit": "update", "tail": "watch", "listen": "watch", "follow": "watch",
+    "dump": "export", "backup": "export", "restore": "import", "load": "import", "average": "avg", "mean": "avg",
+    "total": "sum", "index": "indexes", "emulator": "serve", "server": "serve", "themes": "theme",
+  ]
+
   private static func nearest(to name: String, among known: [String]) -> String {
-    NearestName.closest(to: name, among: known).map { ". The nearest is '\($0.name)'." } ?? ""
+    if let meant = synonyms[name.lowercased()], known.contains(meant) { return ". Here that is '\(meant)'." }
+    return NearestName.closest(to: name, among: known).map { ". The nearest is '\($0.name)'." } ?? ""
   }
 
   /// The sub-command that the arguments name, or else the one that runs without a name.

@@ -93,6 +93,20 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "locks/a", "--select", "n").output == "{\n  \"n\": 6\n}\n")
     }
 
+    @Test("update and delete by a query want --yes where nobody can be asked, and say how many; move and copy follow")
+    func queries() async throws {
+      for number in 1...3 { #expect(try await hearth("set", "a/\(number)", "n=\(number)").status == 0) }
+      let unconfirmed = try await hearth("update", "a", "--where", "n > 1", "s=x")
+      #expect(
+        unconfirmed.status == 64 && unconfirmed.hasOneErrorLine && unconfirmed.errors.contains("2 documents of a"))
+      let updated = try await hearth("update", "a", "--where", "n > 1", "s=x", "--yes", "--json")
+      #expect(updated.output == "{\"documents\": 2, \"skipped\": 0}\n")
+      #expect(try await hearth("delete", "a", "--where", "s == x and n == 2", "--yes").status == 0)
+      #expect(try await hearth("move", "a", "b").status == 0)
+      #expect(try await hearth("copy", "b/1", "b/3").status == 5)
+      #expect(try await hearth("tree", "-q").output.contains("└── b/\n    ├── 1\n    └── 3\n"))
+    }
+
     @Test("ls, tree, count, sum and avg look at the server's data")
     func overview() async throws {
       for (id, total) in [("a", "5"), ("b", "2.5"), ("c", "{\"$double\": \"NaN\"}"), ("d", "text")] {

@@ -16,6 +16,16 @@ struct CommandHelpTests {
     #expect(text == "Unexpected argument '\(unknown)'. The nearest is '\(nearest)'.")
   }
 
+  @Test(
+    "A name from another program leads to the command that does the same",
+    arguments: [("rm", "delete"), ("list", "ls"), ("cat", "get"), ("MV", "move"), ("insert", "add")])
+  func synonyms(_ name: String, _ command: String) {
+    let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
+    #expect(text == "Unexpected argument '\(name)'. Here that is '\(command)'.")
+    #expect(
+      CommandHelp.unknownTopic(["help", name])?.message == "There is no command '\(name)'. Here that is '\(command)'.")
+  }
+
   @Test("An argument of a command without commands of its own has no nearest name")
   func argument() {
     let text = CommandHelp.complaint("Error: Unexpected argument 'b'", arguments: ["hearth", "paths", "b"])
@@ -29,6 +39,7 @@ struct CommandHelpTests {
     #expect(
       CommandHelp.unknownTopic(["help", "theme", "chek"])?.message
         == "There is no command 'theme chek'. The nearest is 'check'.")
-    #expect(CommandHelp.unknownTopic(["help", "themes"])?.message.hasSuffix("The nearest is 'theme'.") == true)
+    #expect(CommandHelp.unknownTopic(["help", "thems"])?.message.hasSuffix("The nearest is 'theme'.") == true)
+    #expect(CommandHelp.unknownTopic(["help", "thems"])?.status == .usage)
   }
 }

@@ -81,6 +81,10 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.key(at: offset, of: target) }
   }
 
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await call { () async throws(RPCStatus) in try await base.keys(of: target) }
+  }
+
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {

@@ -5,78 +5,81 @@ import FirestoreProtocol
 import FirestoreQuery
 import Foundation
 
-/// `hearth delete`: one document, or everything below a path.
+/// `hearth delete`: one document, everything below a path, or what a query finds.
 struct DeleteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "delete", abstract: "Delete a document, or with --recursive everything below a path.",
-    usage: "hearth delete <path> [--recursive --yes] [<options>]",
+    commandName: "delete", abstract: "Delete a document, those that a query finds, or all that is below a path.",
+    usage: """
+      hearth delete <path> [<options>]
+      hearth delete <collection> --where <condition> [--recursive] [--yes] [<options>]
+      hearth delete <path> --recursive --yes [<options>]
+      """,
     discussion: """
       Deleting a document that does not exist is no error. Without --recursive the subcollections of a document stay.
+
+      Of a collection the documents are deleted that the query finds. They are chosen first and deleted then, up to \
+      500 in one commit: it is not one transaction. The number has to be typed at a terminal, or --yes said.
       """)
 
-  @Argument(help: "Path of a document; with --recursive also of a collection.")
-  var path: String
+  @OptionGroup var queried: QueriedPath
 
-  @Flag(help: "Delete all documents of a collection, and everything below the documents.")
+  @Flag(help: "Delete all documents of a collection, or those that the query finds, and everything below them.")
   var recursive = false
 
-  @Flag(help: "Do not ask whether to delete recursively.")
-  var yes = false
-
   @OptionGroup var existing: ExistingOptions
+  @OptionGroup var consent: Consent
   @OptionGroup var writing: WritingOptions
 
   mutating func run() async throws {
-    let path = try DataPath.any(path)
-    guard recursive else {
-      guard let key = DocumentKey(path) else {
-        throw CommandFailure(.usage, "\"\(path)\" is a collection: add --recursive to delete all of its documents.")
+    let query = try queried.query(in: writing.database)
+    let isQuery = queried.collectionGroup || !queried.selection.isEmpty
+    guard isQuery || recursive else {
+      guard let key = DocumentKey(query.path) else {
+        throw CommandFailure(
+          .usage, "\"\(query.path)\" is a collection: add --recursive to delete all of it, or --where to choose.")
       }
+      if consent.dryRun { throw CommandFailure(.usage, "--dry-run is about more than one document.") }
       let mutation = Mutation(key: key, operation: .delete, precondition: existing.precondition)
       return try await writing.commit(mutation, unchangedSince: existing.unchanged.ifUnchangedSince)
     }
     if existing.ifExists || existing.unchanged.ifUnchangedSince != nil {
-      throw CommandFailure(
-        .usage, "--if-exists and --if-unchanged-since are about one document: leave out --recursive.")
+      throw CommandFailure(.usage, "--if-exists and --if-unchanged-since are about one document.")
     }
-    guard yes else {
+    let writes = QueriedWrites(query: query, verb: ("delete", "deleted"))
+    let connection = try writing.connect()
+    guard isQuery else { return try await deleteAll(at: query.path, connection, writes) }
+    guard let keys = try await writes.choose(at: connection.datastore, writing, consent) else { return }
+    if recursive { return try await delete(keys.map(\.path), connection, writes) }
+    try await writes.write(keys, at: connection.datastore, writing, isRepeatable: true) {
+      Mutation(key: $0, operation: .delete)
+    }
+  }
+
+  /// How many that are would take as long to find out as deleting them.
+  private func deleteAll(at path: ResourcePath, _ connection: Connection, _ writes: QueriedWrites) async throws {
+    if consent.dryRun {
+      throw CommandFailure(.usage, "--dry-run counts what a query finds; 'hearth tree \(path)' shows what is there.")
+    }
+    guard consent.yes else {
       throw CommandFailure(.usage, "this deletes \(path) and everything below it: add --yes to say that you mean it.")
     }
-    let connection = try writing.connect()
-    let deleted = try await writing.timeLimit.limit { try await Self.deleteAll(at: path, connection) }
-    writing.headless.note("deleted \(deleted.documents).")
+    try await delete([path], connection, writes)
   }
 
-  /// Deletes subcollections before the documents above them, so that what an interruption leaves can still be found.
-  private static func deleteAll(at path: ResourcePath, _ connection: Connection) async throws -> Int {
-    var batch = DeletionBatch(datastore: connection.datastore)
-    let walk = DocumentWalk(at: connection, isRecursive: true, order: .childrenFirst)
-    try await walk.visit(path) { document in try await batch.add(document.key) }
-    try await batch.flush()
-    return batch.count
-  }
-}
-
-/// Deletions on their way.
-private struct DeletionBatch {
-  /// The most writes of one commit (PROTOCOL §3.2).
-  private static let limit = 500
-
-  let datastore: any Datastore
-  private(set) var count = 0
-  private var mutations: [Mutation] = []
-
-  init(datastore: any Datastore) { self.datastore = datastore }
-
-  mutating func add(_ key: DocumentKey) async throws {
-    mutations.append(Mutation(key: key, operation: .delete))
-    if mutations.count == Self.limit { try await flush() }
-  }
-
-  mutating func flush() async throws {
-    if mutations.isEmpty { return }
-    _ = try await datastore.commit(mutations)
-    count += mutations.count
-    mutations = []
+  private func delete(_ roots: [ResourcePath], _ connection: Connection, _ writes: QueriedWrites) async throws {
+    let isQuiet = writing.headless.quiet
+    let (deleted, elapsed) = try await writing.timeLimit.limitWrites {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var deletion = RecursiveDeletion(at: connection.datastore, connection.database)
+      do {
+        try await deletion.run(roots) { progress.show($0) }
+      } catch let status as RPCStatus {
+        throw CommandFailure(
+          ExitStatus(status.code), "\(status) Deleted so far: \(deletion.deleted); the same command goes on.")
+      }
+      return (deletion.deleted, progress.elapsed)
+    }
+    try writes.report(deleted, skipped: 0, elapsed, writing)
   }
 }

@@ -20,6 +20,15 @@ struct TimeLimitOptions: ParsableArguments {
     transform: DurationText.parse)
   var timeout: Duration?
 
+  /// Runs work that writes in many commits.
+  func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    do {
+      return try await limit(work)
+    } catch let failure as CommandFailure where failure.status == .tryAgain && timeout != nil {
+      throw CommandFailure(.tryAgain, "\(failure.message) Some documents may have been written.")
+    }
+  }
+
   /// Runs work that ends when it is cancelled.
   func limit<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws -> Result {
     guard let timeout else { return try await work() }

@@ -45,6 +45,12 @@ struct QueryOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
   var endBefore: String?
 
+  /// Whether all documents are meant, in the order of their names.
+  var isEmpty: Bool {
+    conditions.isEmpty && order.isEmpty && [limit, limitToLast].allSatisfy { $0 == nil }
+      && [startAt, startAfter, endAt, endBefore].allSatisfy { $0 == nil }
+  }
+
   /// The query of a collection, a collection group or one document.
   /// - Throws: a usage failure that names the option, and the place in it.
   func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure) -> Query {

@@ -5,7 +5,7 @@ import FirestoreProtocol
 
 /// What the commands that write documents share: where to, and how long to wait.
 struct WritingOptions: ParsableArguments {
-  @Flag(help: "Print one line of JSON with the path and the time of the write.")
+  @Flag(help: "Print one line of JSON: the path and the time of the write, or how many documents were written.")
   var json = false
 
   @OptionGroup var timeLimit: TimeLimitOptions

@@ -2,7 +2,6 @@
 import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
-import FirestoreSync
 
 /// A document of an input file that was not imported.
 struct Rejection: Sendable {
@@ -59,52 +58,5 @@ struct ParsedBatch: Sendable {
       refused.append(Rejection(record: record, reason: reason))
     }
     return refused
-  }
-}
-
-extension RPCStatus {
-  /// The server would refuse the same document again, and might take others.
-  fileprivate var isAboutDocuments: Bool { code == .invalidArgument || code == .outOfRange }
-}
-
-/// Commits that are tried again where that may help; the writes of an import can be repeated without harm.
-struct CommitRetries: Sendable {
-  private static let attempts = 6
-  var clock: any Clock<Duration> = ContinuousClock()
-
-  /// Commits, unless the documents themselves are refused.
-  func refusal(of mutations: [Mutation], at datastore: any Datastore) async throws(RPCStatus) -> RPCStatus? {
-    let failure: RPCStatus
-    do throws(RPCStatus) {
-      try await commit(mutations, at: datastore)
-      return nil
-    } catch {
-      failure = error
-    }
-    if failure.isAboutDocuments { return failure }
-    throw failure
-  }
-
-  private func commit(_ mutations: [Mutation], at datastore: any Datastore) async throws(RPCStatus) {
-    var backoff = Backoff()
-    var random = SystemRandomNumberGenerator()
-    _ = backoff.next(using: &random)
-    for _ in 1..<Self.attempts {
-      do throws(RPCStatus) {
-        _ = try await datastore.commit(mutations)
-        return
-      } catch {
-        switch error.code {
-        case .unavailable, .deadlineExceeded, .aborted, .resourceExhausted, .internal: break
-        default: throw error
-        }
-      }
-      do {
-        try await clock.sleep(for: backoff.next(using: &random))
-      } catch {
-        throw RPCStatus(.cancelled, "The import was interrupted.")
-      }
-    }
-    _ = try await datastore.commit(mutations)
   }
 }

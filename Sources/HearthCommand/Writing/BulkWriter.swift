@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+
+/// Writes to many documents in commits of many, several of which are on their way at the same time. Each commit is
+/// atomic, all of them together are not.
+struct BulkWriter {
+  /// What is written of one document, all of it or nothing.
+  struct Unit: Sendable {
+    var key: DocumentKey
+    var mutations: [Mutation]
+    /// Of the fields, roughly.
+    var bytes = 0
+  }
+
+  struct Outcome: Sendable {
+    var written = 0
+    /// Documents that were not as their writes require, and why; nothing of them was written.
+    var skipped: [(key: DocumentKey, status: RPCStatus)] = []
+
+    mutating func add(_ other: Outcome) {
+      written += other.written
+      skipped += other.skipped
+    }
+  }
+
+  /// The most writes of one commit (PROTOCOL §3.2).
+  private static let writeLimit = 500
+  /// A commit has ten megabytes of room.
+  private static let byteLimit = 4 << 20
+  private static let maximumCommits = 4
+
+  let datastore: any Datastore
+  /// Whether a write may be applied twice without harm.
+  let isRepeatable: Bool
+  var retries = CommitRetries()
+
+  /// - Parameters:
+  ///   - source: gives what to write, one document after the other; none comes twice.
+  ///   - progress: told after each commit how many documents are written; what it throws ends the work.
+  /// - Throws: `Interruption` with what was written until then, for what is not about single documents.
+  func write(
+    _ source: (_ add: (Unit) async throws -> Void) async throws -> Void, progress: @escaping (Int) throws -> Void
+  ) async throws -> Outcome {
+    var outcome = Outcome()
+    // Errors leave the closure as values, so that what is on its way is counted.
+    var failure: (any Error)?
+    await withTaskGroup(of: Result<Outcome, RPCStatus>.self) { group in
+      var (running, pending) = (0, Pending())
+      func settle() async throws {
+        guard let result = await group.next() else { return }
+        running -= 1
+        outcome.add(try result.get())
+        try progress(outcome.written)
+      }
+      func commit() async throws {
+        if running == Self.maximumCommits { try await settle() }
+        let units = pending.units
+        pending = Pending()
+        running += 1
+        group.addTask { await self.commit(units) }
+      }
+      do {
+        try await source { unit in
+          if !pending.hasRoom(for: unit) { try await commit() }
+          pending.add(unit)
+        }
+        if !pending.units.isEmpty { try await commit() }
+      } catch {
+        failure = error
+      }
+      while running > 0 {
+        do { try await settle() } catch { failure = failure ?? error }
+      }
+    }
+    if let failure { throw Interruption(cause: failure, done: outcome) }
+    return outcome
+  }
+
+  /// What the next commit will hold.
+  private struct Pending {
+    private(set) var units: [Unit] = []
+    private var writes = 0
+    private var bytes = 0
+
+    func hasRoom(for unit: Unit) -> Bool {
+      units.isEmpty || writes + unit.mutations.count <= writeLimit && bytes + unit.bytes <= byteLimit
+    }
+
+    mutating func add(_ unit: Unit) {
+      units.append(unit)
+      writes += unit.mutations.count
+      bytes += unit.bytes
+    }
+  }
+
+  /// Why the work ended before its end, and what was done until then.
+  struct Interruption: Error {
+    var cause: any Error
+    var done: Outcome
+
+    /// - Parameter verb: what was done, such as `updated`.
+    func failure(_ verb: String) -> any Error {
+      let done = "\(verb.capitalized) so far: \(self.done.written)."
+      switch cause {
+      case let status as RPCStatus:
+        return CommandFailure(ExitStatus(status.code), "\(status) \(done)")
+      case let failure as CommandFailure: return CommandFailure(failure.status, "\(failure.message) \(done)")
+      default: return cause
+      }
+    }
+  }
+
+  /// Commits all units together; if the server finds that one document is not as its writes require, halves of them.
+  private func commit(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
+    do throws(RPCStatus) {
+      try await retries.commit(units.flatMap(\.mutations), at: datastore, isRepeatable: isRepeatable)
+      return .success(Outcome(written: units.count))
+    } catch {
+      guard error.isAboutState else { return .failure(error) }
+      if units.count == 1 { return .success(Outcome(skipped: [(units[0].key, error)])) }
+    }
+    var outcome = Outcome()
+    for half in [units.prefix(units.count / 2), units.dropFirst(units.count / 2)] {
+      switch await commit(Array(half)) {
+      case .success(let done): outcome.add(done)
+      case .failure(let status): return .failure(status)
+      }
+    }
+    return .success(outcome)
+  }
+}
+
+extension RPCStatus {
+  /// A document is not as the write requires.
+  fileprivate var isAboutState: Bool {
+    code == .notFound || code == .alreadyExists || code == .failedPrecondition
+  }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import Glibc
+
+/// A user's consent to writes of many documents: typed at a terminal, or an option.
+struct Consent: ParsableArguments {
+  @Flag(help: "Do not ask before many documents are written.")
+  var yes = false
+
+  @Flag(help: "Only say how many documents would be written.")
+  var dryRun = false
+
+  /// Asks for the number to be typed.
+  /// - Parameters:
+  ///   - verb: what is about to happen, such as `update`.
+  ///   - place: where, such as a collection's path.
+  /// - Throws: if there is nobody to ask, or the answer is another.
+  func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
+    if yes { return }
+    guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+      throw CommandFailure(
+        .usage, "this would \(verb) \(count.documents) of \(place): add --yes to say that you mean it.")
+    }
+    StandardError.put("This will \(verb) \(count.documents) of ")
+    StandardError.write("\(place). Type \(count) to go on:")
+    guard readLine()?.trimming() == "\(count)" else {
+      throw CommandFailure(.failure, "nothing was written.")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+
+/// Writes to the documents that a query finds. They are chosen before the first of them is written, so that none is
+/// written twice because it moved in the query's order, and each is written if it is still there.
+struct QueriedWrites: Sendable {
+  let query: Query
+  /// What is about to happen and what happened then, such as `update` and `updated`.
+  let verb: (infinitive: String, participle: String)
+
+  private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
+
+  /// Chooses the documents and asks for consent.
+  /// - Returns: their names; `nil` where nothing is to be done, which is said.
+  func choose(at datastore: any Datastore, _ writing: WritingOptions, _ consent: Consent) async throws -> [DocumentKey]?
+  {
+    let target = query.target
+    let keys = try await writing.timeLimit.limit { try await datastore.keys(of: target) }
+    if keys.isEmpty || consent.dryRun {
+      writing.headless.note(
+        keys.isEmpty
+          ? "no document of \(place) is to be \(verb.participle)."
+          : "\(keys.count.documents) of \(place) would be \(verb.participle).")
+      if writing.json {
+        try OutputFile.print("{\"documents\": \(keys.count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
+      }
+      return nil
+    }
+    try consent.obtain(verb.infinitive, keys.count, in: place)
+    return keys
+  }
+
+  /// - Parameters:
+  ///   - isRepeatable: whether a write may be applied twice without harm.
+  ///   - mutation: what is written of each document.
+  func write(
+    _ keys: [DocumentKey], at datastore: any Datastore, _ writing: WritingOptions, isRepeatable: Bool,
+    _ mutation: @escaping @Sendable (DocumentKey) -> Mutation
+  ) async throws {
+    let writer = BulkWriter(datastore: datastore, isRepeatable: isRepeatable)
+    let isQuiet = writing.headless.quiet
+    let outcome: (done: BulkWriter.Outcome, elapsed: Duration)
+    do {
+      outcome = try await writing.timeLimit.limitWrites {
+        var progress = TransferProgress(isQuiet: isQuiet)
+        defer { progress.end() }
+        let done = try await writer.write { add in
+          for key in keys { try await add(BulkWriter.Unit(key: key, mutations: [mutation(key)])) }
+        } progress: {
+          progress.show($0, fraction: Double($0) / Double(keys.count))
+        }
+        return (done, progress.elapsed)
+      }
+    } catch let interruption as BulkWriter.Interruption {
+      throw interruption.failure(verb.participle)
+    }
+    try report(outcome.done.written, skipped: outcome.done.skipped.count, outcome.elapsed, writing)
+  }
+
+  func report(_ written: Int, skipped: Int, _ elapsed: Duration, _ writing: WritingOptions) throws {
+    let pace = TransferProgress.summary(written, in: elapsed)
+    writing.headless.note("\(written.documents) \(verb.participle) in \(pace).")
+    if skipped > 0 { writing.headless.note("\(skipped.documents) had been deleted meanwhile.") }
+    if writing.json { try OutputFile.print("{\"documents\": \(written), \"skipped\": \(skipped)}\n") }
+  }
+}

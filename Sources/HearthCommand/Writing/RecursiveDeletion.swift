@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+
+/// Deletes collections and documents with all that is below them.
+///
+/// ```
+///  names of a collection, page by page ─► commits of 500 ─► parents that are left ─► their collections ─► names …
+/// ```
+/// Documents go before what is below them: a collection's documents need not be asked one by one, since those with
+/// something below them are the ones that are still listed. What an interruption leaves is found in the same way.
+struct RecursiveDeletion {
+  /// Names that are asked for at once.
+  private static let pageSize = 2000
+  /// The most writes of one commit (PROTOCOL §3.2).
+  private static let writeLimit = 500
+  private static let maximumCalls = 8
+  /// Names that may wait to be deleted before more are asked for.
+  private static let waitingLimit = 8000
+
+  private enum Work: Sendable {
+    case names(collection: Int, after: DocumentKey?)
+    case parents(of: ResourcePath)
+    case collections(below: DocumentKey)
+  }
+
+  private enum Step: Sendable {
+    case named(collection: Int, [DocumentKey])
+    /// How many documents of which collections.
+    case deleted([Int: Int])
+    case parents([DocumentKey])
+    case collections([ResourcePath])
+  }
+
+  private struct Collection {
+    let path: ResourcePath
+    /// Documents whose names are known and which are not yet deleted.
+    var waiting = 0
+    var isNamed = false
+  }
+
+  private let datastore: any Datastore
+  private let database: DatabaseID
+  private let retries = CommitRetries()
+  private var collections: [Int: Collection] = [:]
+  private var nextCollection = 0
+  private var waiting: [(collection: Int, key: DocumentKey)] = []
+  private var work: [Work] = []
+  private var running = 0
+  private(set) var deleted = 0
+
+  init(at datastore: any Datastore, _ database: DatabaseID) {
+    self.datastore = datastore
+    self.database = database
+  }
+
+  /// - Parameters:
+  ///   - roots: collections and documents; what is inside another is deleted with that.
+  ///   - progress: told how many documents are deleted; what it throws ends the work.
+  /// - Throws: what ended the work; `deleted` says how far it came.
+  mutating func run(_ roots: [ResourcePath], progress: (Int) throws -> Void) async throws {
+    var documents: [DocumentKey] = []
+    var outermost: ResourcePath?
+    for root in roots.sorted() {
+      if let outermost, outermost.isPrefix(of: root) { continue }
+      outermost = root
+      if let key = DocumentKey(root) { documents.append(key) } else { open(root) }
+    }
+    try await withThrowingTaskGroup(of: Step.self) { group in
+      defer { group.cancelAll() }
+      try await add(documents)
+      while true {
+        start(in: &group)
+        guard let step = try await group.next() else { break }
+        running -= 1
+        finish(step)
+        try progress(deleted)
+      }
+    }
+  }
+
+  /// Documents that are not there are not counted, but what is below them is deleted.
+  private mutating func add(_ documents: [DocumentKey]) async throws {
+    let index = nextCollection
+    nextCollection += 1
+    var rest = documents[...]
+    var held = Collection(path: .root)
+    while !rest.isEmpty {
+      for document in try await datastore.lookup(Array(rest.prefix(Self.writeLimit))) where document.exists {
+        waiting.append((index, document.key))
+        held.waiting += 1
+      }
+      rest = rest.dropFirst(Self.writeLimit)
+    }
+    collections[index] = held
+    work += documents.reversed().map { .collections(below: $0) }
+  }
+
+  private mutating func open(_ collection: ResourcePath) {
+    collections[nextCollection] = Collection(path: collection)
+    work.append(.names(collection: nextCollection, after: nil))
+    nextCollection += 1
+  }
+
+  // MARK: Calls
+
+  private mutating func start(in group: inout ThrowingTaskGroup<Step, any Error>) {
+    while running < Self.maximumCalls {
+      if waiting.count >= Self.writeLimit {
+        commit(in: &group)
+      } else if waiting.count < Self.waitingLimit, let next = work.popLast() {
+        call(next, in: &group)
+      } else if running == 0, !waiting.isEmpty {
+        // Nothing is on its way that could fill the commit.
+        commit(in: &group)
+      } else {
+        return
+      }
+    }
+  }
+
+  private mutating func commit(in group: inout ThrowingTaskGroup<Step, any Error>) {
+    let batch = Array(waiting.suffix(Self.writeLimit))
+    waiting.removeLast(batch.count)
+    running += 1
+    let (datastore, retries) = (datastore, retries)
+    let counts = Dictionary(batch.map { ($0.collection, 1) }, uniquingKeysWith: +)
+    let mutations = batch.map { Mutation(key: $0.key, operation: .delete) }
+    group.addTask {
+      try await retries.commit(mutations, at: datastore)
+      return .deleted(counts)
+    }
+  }
+
+  private mutating func call(_ work: Work, in group: inout ThrowingTaskGroup<Step, any Error>) {
+    running += 1
+    let (datastore, database) = (datastore, database)
+    switch work {
+    case .names(let index, let last):
+      guard let path = collections[index]?.path else { preconditionFailure("collection \(index) is not open") }
+      let start = last.map { Bound(values: [.reference(database, $0)], isInclusive: false) }
+      let target = Query(path: path, limit: Self.pageSize, start: start).target
+      group.addTask { .named(collection: index, try await datastore.keys(of: target)) }
+    case .parents(let path): group.addTask { .parents(try await datastore.missingDocuments(in: path)) }
+    case .collections(let key):
+      group.addTask {
+        .collections(try await datastore.listCollectionIDs(below: key.path).map { key.path.appending($0) })
+      }
+    }
+  }
+
+  // MARK: Answers
+
+  private mutating func finish(_ step: Step) {
+    switch step {
+    case .named(let index, let keys):
+      waiting += keys.map { (index, $0) }
+      collections[index]?.waiting += keys.count
+      if keys.count == Self.pageSize {
+        work.append(.names(collection: index, after: keys.last))
+      } else {
+        collections[index]?.isNamed = true
+        close(index)
+      }
+    case .deleted(let counts):
+      for (index, count) in counts {
+        deleted += count
+        collections[index]?.waiting -= count
+        close(index)
+      }
+    case .parents(let keys): work += keys.reversed().map { .collections(below: $0) }
+    case .collections(let paths): for path in paths.reversed() { open(path) }
+    }
+  }
+
+  /// Looks for what is below a collection's documents once they are gone.
+  private mutating func close(_ index: Int) {
+    guard let collection = collections[index], collection.isNamed, collection.waiting == 0 else { return }
+    collections[index] = nil
+    work.append(.parents(of: collection.path))
+  }
+}

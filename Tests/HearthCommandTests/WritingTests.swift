@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreTesting
+import Testing
+
+@testable import HearthCommand
+
+private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
+
+/// Data in memory, as commands find it.
+private struct Ground {
+  let datastore: InProcessDatastore
+
+  init(_ documents: [String: Fields]) async throws {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+    datastore = InProcessDatastore(backend: backend, database: database)
+    let writes = documents.map { Mutation(key: key($0), operation: .set($1)) }
+    for start in stride(from: 0, to: writes.count, by: 500) {
+      _ = try await datastore.commit(Array(writes[start..<min(start + 500, writes.count)]))
+    }
+  }
+
+  /// All documents.
+  func paths() async throws -> [String] {
+    var paths: [String] = []
+    let walk = DocumentWalk(at: datastore, database, isRecursive: true)
+    for id in try await datastore.listCollectionIDs(below: .root) {
+      try await walk.visit(ResourcePath(id)) { paths.append($0.key.path.text) }
+    }
+    return paths
+  }
+
+  func fields(_ path: String) async throws -> Fields? {
+    try await datastore.lookup([key(path)]).first?.data?.fields
+  }
+}
+
+@Suite struct RecursiveDeletionTests {
+  private func delete(_ roots: String..., in ground: Ground) async throws -> Int {
+    var deletion = RecursiveDeletion(at: ground.datastore, database)
+    try await deletion.run(roots.map { ResourcePath($0) }) { _ in }
+    return deletion.deleted
+  }
+
+  @Test("Everything below a collection goes, below documents that do not exist too, and nothing beside it")
+  func collection() async throws {
+    let ground = try await Ground([
+      "a/b": [:], "a/b/c/d": [:], "a/ghost/c/d": [:], "a/ghost/c/ghost/e/f": [:], "ab/kept": [:], "b/a/b/kept": [:],
+    ])
+    #expect(try await delete("a", in: ground) == 4)
+    #expect(try await ground.paths() == ["ab/kept", "b/a/b/kept"])
+    #expect(try await delete("a", in: ground) == 0)
+  }
+
+  @Test("Of a document it and what is below go; one inside another root counts once")
+  func documents() async throws {
+    let ground = try await Ground(["a/b": [:], "a/b/c/d": [:], "a/bc": [:], "a/ghost/c/d": [:]])
+    #expect(try await delete("a/b/c/d", "a/b", "a/ghost", in: ground) == 3)
+    #expect(try await ground.paths() == ["a/bc"])
+  }
+
+  @Test("More names than one page has, with collections below some of them")
+  func pages() async throws {
+    var documents: [String: Fields] = [:]
+    for number in 0..<2500 { documents["a/\(number)"] = [:] }
+    for number in stride(from: 0, to: 2500, by: 50) { documents["a/\(number)/c/d"] = [:] }
+    let ground = try await Ground(documents)
+    #expect(try await delete("a", in: ground) == 2550)
+    #expect(try await ground.paths() == [])
+  }
+}
+
+@Suite struct BulkWriterTests {
+  @Test("A document that is not as its write requires is left out, and all others are written")
+  func skipping() async throws {
+    var documents: [String: Fields] = [:]
+    for number in 0..<20 where number != 7 { documents["a/\(number)"] = ["n": 0] }
+    let ground = try await Ground(documents)
+    let writer = BulkWriter(datastore: ground.datastore, isRepeatable: false)
+    var told: [Int] = []
+    let outcome = try await writer.write { add in
+      for number in 0..<20 {
+        let update = Mutation(
+          key: key("a/\(number)"), operation: .patch(["n": 1], FieldMask([FieldPath("n")])),
+          precondition: .exists(true))
+        try await add(BulkWriter.Unit(key: update.key, mutations: [update]))
+      }
+    } progress: {
+      told.append($0)
+    }
+    #expect(outcome.written == 19 && told == [19])
+    #expect(outcome.skipped.map(\.key) == [key("a/7")])
+    #expect(try await ground.datastore.keys(of: Query(path: ResourcePath("a"), filters: [ones]).target).count == 19)
+  }
+
+  private var ones: Filter { .field(FieldFilter(FieldPath("n"), .equal, .integer(1))) }
+
+  @Test("What the server refuses ends the work with what was written before it")
+  func refusal() async throws {
+    let ground = try await Ground([:])
+    let writer = BulkWriter(datastore: ground.datastore, isRepeatable: false)
+    do {
+      _ = try await writer.write { add in
+        for number in 0..<501 {
+          let id = number == 500 ? "__reserved__" : "\(number)"
+          try await add(
+            BulkWriter.Unit(key: key("a/\(id)"), mutations: [Mutation(key: key("a/\(id)"), operation: .set([:]))]))
+        }
+      } progress: { _ in
+      }
+      Issue.record("nothing was refused")
+    } catch let interruption as BulkWriter.Interruption {
+      #expect(interruption.done.written == 500)
+      #expect((interruption.failure("updated") as? CommandFailure)?.message.hasSuffix("Updated so far: 500.") == true)
+    }
+  }
+}
+
+@Suite struct DocumentCopyTests {
+  private let documents: [String: Fields] = [
+    "a/x": ["n": 1], "a/y": ["n": 2], "a/x/sub/s": ["n": 3], "a/ghost/sub/t": ["n": 4], "b/x": ["n": 5],
+  ]
+
+  private func copy(
+    _ source: String, _ named: String, in ground: Ground, recursive: Bool = false, move: Bool = false,
+    overwrites: Bool = false
+  ) async throws -> Int {
+    let source = ResourcePath(source)
+    let copy = DocumentCopy(
+      datastore: ground.datastore, database: database, source: source,
+      destination: DocumentCopy.destination(of: source, ResourcePath(named)), isRecursive: recursive, isMove: move,
+      overwrites: overwrites)
+    try copy.check()
+    return try await copy.run { _ in }.written
+  }
+
+  @Test("A document goes to a path or into a collection, a collection to another or below a document")
+  func places() async throws {
+    let ground = try await Ground(documents)
+    #expect(try await copy("a/x", "c/z", in: ground) == 1)
+    #expect(try await copy("a/x", "d", in: ground, recursive: true) == 2)
+    #expect(try await copy("a", "e", in: ground) == 2)
+    #expect(try await copy("a", "f/g", in: ground, recursive: true) == 4)
+    #expect(
+      try await ground.paths().filter { !$0.hasPrefix("a/") && !$0.hasPrefix("b/") } == [
+        "c/z", "d/x", "d/x/sub/s", "e/x", "e/y", "f/g/a/ghost/sub/t", "f/g/a/x", "f/g/a/x/sub/s", "f/g/a/y",
+      ])
+    #expect(try await ground.fields("f/g/a/ghost/sub/t") == ["n": 4])
+  }
+
+  @Test("A move leaves nothing behind")
+  func move() async throws {
+    let ground = try await Ground(documents)
+    #expect(try await copy("a", "c", in: ground, recursive: true, move: true) == 4)
+    #expect(try await ground.paths() == ["b/x", "c/ghost/sub/t", "c/x", "c/x/sub/s", "c/y"])
+  }
+
+  @Test("What is at the destination stays, unless it is to be overwritten")
+  func destination() async throws {
+    let ground = try await Ground(documents)
+    await #expect { try await copy("a", "b", in: ground) } throws: { ($0 as? CommandFailure)?.status == .alreadyExists }
+    await #expect { try await copy("a/y", "b/x", in: ground) } throws: {
+      ($0 as? CommandFailure)?.status == .alreadyExists
+    }
+    #expect(try await ground.fields("b/x") == ["n": 5])
+    #expect(try await copy("a", "b", in: ground, overwrites: true) == 2)
+    #expect(try await ground.fields("b/x") == ["n": 1])
+  }
+
+  @Test("Paths that cannot be copied to each other, and nothing to copy, are told apart")
+  func refusals() async throws {
+    let ground = try await Ground(documents)
+    func status(_ source: String, _ named: String, recursive: Bool = true) async -> CInt? {
+      do {
+        _ = try await copy(source, named, in: ground, recursive: recursive)
+        return nil
+      } catch { return (error as? CommandFailure)?.status.rawValue }
+    }
+    #expect(await status("a", "a") == 64)
+    #expect(await status("a/x", "a") == 64)
+    #expect(await status("a", "a/x") == 64)
+    #expect(await status("nothing", "c") == 4)
+    #expect(await status("a/nobody", "c") == 4)
+    #expect(await status("a/x", "a/x/sub", recursive: false) == nil)
+  }
+}
