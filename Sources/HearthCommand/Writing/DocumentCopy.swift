@@ -66,18 +66,27 @@ struct DocumentCopy: Sendable {
   }
 
   private func checkDestination() async throws {
-    var isThere: Bool
-    if let key = DocumentKey(destination) {
-      isThere = try await datastore.lookup([key]).first?.exists == true
-      if !isThere, isRecursive { isThere = try await !datastore.listCollectionIDs(below: destination).isEmpty }
-    } else {
-      isThere = try await !datastore.keys(of: Query(path: destination, limit: 1).target).isEmpty
-      if !isThere, isRecursive { isThere = try await !datastore.missingDocuments(in: destination).isEmpty }
-    }
-    if isThere {
+    let isTaken =
+      if let key = DocumentKey(destination) { try await isTaken(key) } else { try await isCollectionTaken() }
+    if isTaken {
       throw CommandFailure(
         .alreadyExists,
         "something is at \(destination) already; add --overwrite to replace documents of the same names.")
     }
+  }
+
+  private func isTaken(_ key: DocumentKey) async throws -> Bool {
+    if try await datastore.lookup([key]).first?.exists == true { return true }
+    guard isRecursive else { return false }
+    let collections = try await datastore.listCollectionIDs(below: destination)
+    return !collections.isEmpty
+  }
+
+  private func isCollectionTaken() async throws -> Bool {
+    let first = try await datastore.keys(of: Query(path: destination, limit: 1).target)
+    if !first.isEmpty { return true }
+    guard isRecursive else { return false }
+    let parents = try await datastore.missingDocuments(in: destination)
+    return !parents.isEmpty
   }
 }
