@@ -7,19 +7,23 @@ extension GRPCDatastore {
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
-    // The call's tasks end with it, and the closure's use with them.
-    try await withoutActuallyEscaping(deliver) { deliver async throws(RPCStatus) in
-      try await listen(requests, deliver)
+    let end = await withoutActuallyEscaping(deliver) { deliver in
+      // The closure's use ends with the gate, whatever becomes of the call.
+      let gate = DeliveryGate(deliver)
+      let end = await listen(requests) { await gate.pass($0) }
+      await gate.close()
+      return end
     }
+    try end.get()
     if Task.isCancelled { throw RPCStatus(.cancelled, "The watch stream was cancelled.") }
     throw RPCStatus(.unavailable, "\(endpoint.text) ended the watch stream.")
   }
 
   private func listen(
     _ requests: StreamRequests<WatchRequest>, _ deliver: @escaping @Sendable (WatchEvent) async -> Void
-  ) async throws(RPCStatus) {
+  ) async -> Result<Void, RPCStatus> {
     let (endpoint, database, names) = (endpoint, database, names)
-    try await call { client, metadata, options in
+    return await result { client, metadata, options in
       // The producer runs once there is a connection; backends answer a stream's opening with its first message only.
       let request = StreamingClientRequest<[UInt8]>(metadata: metadata) { writer in
         await deliver(.opened)
@@ -53,17 +57,21 @@ extension GRPCDatastore {
   package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
-    try await withoutActuallyEscaping(deliver) { deliver async throws(RPCStatus) in
-      try await send(requests, deliver)
+    let end = await withoutActuallyEscaping(deliver) { deliver in
+      let gate = DeliveryGate(deliver)
+      let end = await send(requests) { await gate.pass($0) }
+      await gate.close()
+      return end
     }
+    try end.get()
     if Task.isCancelled { throw RPCStatus(.cancelled, "The write stream was cancelled.") }
   }
 
   private func send(
     _ requests: StreamRequests<WriteRequest>, _ deliver: @escaping @Sendable (WriteEvent) async -> Void
-  ) async throws(RPCStatus) {
+  ) async -> Result<Void, RPCStatus> {
     let (endpoint, database) = (endpoint, database)
-    try await call { client, metadata, options in
+    return await result { client, metadata, options in
       let request = StreamingClientRequest<[UInt8]>(metadata: metadata) { writer in
         try await writer.write(WireWriter.message { $0.writeHandshake(in: database) })
         for await request in requests {
@@ -89,5 +97,12 @@ extension GRPCDatastore {
         }
       }
     }
+  }
+
+  /// Runs one stream. Its end is a value, so that what follows it is not left out.
+  private func result(
+    _ body: @escaping @Sendable (Connection.Client, Metadata, CallOptions) async throws -> Void
+  ) async -> Result<Void, RPCStatus> {
+    do throws(RPCStatus) { return .success(try await call(body)) } catch { return .failure(error) }
   }
 }

@@ -213,9 +213,9 @@ package final class GRPCDatastore: Datastore {
   }
 
   /// Runs one call on the connection and turns whatever ends it into a status.
-  func call<Result>(
+  func call<Result: Sendable>(
     timeout: Duration? = nil,
-    _ body: (Connection.Client, Metadata, CallOptions) async throws -> Result
+    _ body: @escaping @Sendable (Connection.Client, Metadata, CallOptions) async throws -> Result
   ) async throws(RPCStatus) -> Result {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
     let client = try connection.client()
@@ -223,10 +223,15 @@ package final class GRPCDatastore: Datastore {
     options.timeout = timeout
     options.maxRequestMessageBytes = Self.messageLimit
     options.maxResponseMessageBytes = Self.messageLimit
+    let metadata = headers.metadata(authorization: authorization)
     do {
-      return try await body(client, headers.metadata(authorization: authorization), options)
+      return try await BoundedCall(timeout: timeout).run { [options] in try await body(client, metadata, options) }
     } catch {
+      if error is BoundedCall.LeftBehind { connection.retire(client) }
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
+      if error is BoundedCall.LeftBehind {
+        throw RPCStatus(.deadlineExceeded, "\(endpoint.text) has not answered in time.")
+      }
       let status = CallFailure.status(of: error, at: endpoint, credentials)
       // A stream that the other side cancelled is one of a server that is being stopped.
       if status.code == .unavailable || status.code == .cancelled { connection.retire(client) }
