@@ -152,6 +152,29 @@ import Testing
     second.close()
   }
 
+  @Test("What all have heard is forgotten, also where only the primary has said anything")
+  func forgotten() throws {
+    var first = try open()
+    var second = try open()
+    try first.start(user: nil)
+    try second.start(user: nil)
+    let state = SharedClientState(usesNetwork: true, isVisible: false)
+    _ = try first.refreshLease(state, wasPrimary: false, at: Self.time)
+    for number in 0..<5 { _ = try first.write([set("rooms/a", Int64(number))], at: Self.time) }
+
+    let news = try #require(try second.news(isPrimary: false))
+    second.heard(news)
+    _ = try second.refreshLease(state, wasPrimary: false, at: Self.time)
+    let own = try #require(try first.news(isPrimary: true))
+    first.heard(own)
+    _ = try first.refreshLease(state, wasPrimary: true, at: Self.time)
+
+    #expect(!news.notices.isEmpty && own.notices.isEmpty)
+    #expect(try first.database.connection.integer("SELECT count(*) FROM sharing_notices") == 0)
+    second.close()
+    first.close()
+  }
+
   @Test("A store that is alone tells nothing; when it was shared, it opens for one alone, and for several again")
   func alone() throws {
     var store = try open()

@@ -64,6 +64,10 @@ final class CacheSharing {
 
   private func reload() throws(StoreError) {
     others = try tables.clients().filter { $0.id != id }
+    try lookForBatches()
+  }
+
+  private func lookForBatches() throws(StoreError) {
     hasBatches = try connection.exists("SELECT 1 FROM mutation_batches LIMIT 1")
   }
 
@@ -75,6 +79,9 @@ final class CacheSharing {
   }
 
   func batchWasAdded() { hasBatches = true }
+
+  /// - Precondition: inside a transaction.
+  func batchWasRemoved() throws(StoreError) { try lookForBatches() }
 
   func committed() {
     hasTold = hasTold || isTelling

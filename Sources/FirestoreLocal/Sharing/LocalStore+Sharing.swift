@@ -68,9 +68,9 @@ extension LocalStore {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in
       guard let (records, isIncomplete, version) = try sharing.unheard() else { return nil }
+      // What this client told itself needs no hearing.
       var news = News(
-        notices: [], batches: [:], isIncomplete: isIncomplete, last: records.last?.id ?? 0, version: version)
-      if isIncomplete { news.last = max(news.last, try sharing.tables.lastNotice()) }
+        notices: [], batches: [:], isIncomplete: isIncomplete, last: try sharing.tables.lastNotice(), version: version)
       for record in records {
         switch record.notice {
         case .batchAdded(let id):

@@ -111,8 +111,9 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// What other clients listen to, which is kept, and of which of these targets they show what this client does not know:
-  /// what the backend's listeners show is in the primary client's views as well.
+  /// What other clients listen to, which is kept, and of which of these targets they show what the primary client does
+  /// not know. What they show of the others is in its views as well, except for what another user's pending writes let
+  /// move up into a limit: that may go, and is looked up again by the next listen.
   fileprivate func listening() throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }
     var shown: [Target] = []

@@ -80,6 +80,7 @@ extension LocalStore {
       try database.sharing?.requireLease()
       guard let batch = try database.mutations.batch(id, of: user) else { return nil }
       try database.mutations.remove(batch, of: user)
+      try database.sharing?.batchWasRemoved()
       var response: CommitResponse?
       switch answer {
       case .committed(let committed): response = committed
