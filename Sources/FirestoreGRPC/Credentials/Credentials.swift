@@ -56,8 +56,13 @@ package final class Credentials: Sendable {
     if case .fixed? = state.withLock({ $0.source }) { false } else { true }
   }
 
-  /// The next call gets a new token.
-  func forgetToken() { state.withLock { $0 = State() } }
+  /// The next call gets a new token, unless this one was given and nothing renews it.
+  func forgetToken() {
+    state.withLock { state in
+      if case .fixed? = state.source { return }
+      state = State()
+    }
+  }
 
   /// Finds the credentials now instead of with the first call.
   /// - Throws: `unauthenticated` with the file and what is wrong with it.
