@@ -18,6 +18,8 @@ enum ExitStatus: Int32, Sendable {
   case noInput = 66
   /// EX_UNAVAILABLE: the backend cannot be reached, or its data is in use.
   case unavailable = 69
+  /// EX_SOFTWARE: the same as `failure` where 1 is an answer.
+  case software = 70
   /// EX_CANTCREAT, EX_IOERR.
   case cannotCreate = 73
   case inputOutput = 74

@@ -72,8 +72,8 @@ struct HearthCommand: ParsableCommand {
     subcommands: [
       DashboardCommand.self, ListCommand.self, TreeCommand.self, GetCommand.self, CountCommand.self, SumCommand.self,
       AverageCommand.self, AddCommand.self, CreateCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
-      CopyCommand.self, MoveCommand.self, WatchCommand.self, AttachCommand.self, ImportCommand.self, ExportCommand.self,
-      ExplainCommand.self, IndexesCommand.self,
+      CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self, WatchCommand.self,
+      AttachCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
       RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,
       RedactCommand.self,
     ],

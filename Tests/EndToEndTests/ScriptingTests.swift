@@ -107,6 +107,24 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("tree", "-q").output.contains("└── b/\n    ├── 1\n    └── 3\n"))
     }
 
+    @Test(
+      "diff ends with 0 where both sides are equal, with 1 where they differ, and with another number where it fails")
+    func diff() async throws {
+      for id in ["a", "b"] { #expect(try await hearth("set", "c/\(id)", "n=1").status == 0) }
+      let file = surroundings.folder.appending(path: "backup.jsonl").path
+      #expect(try await hearth("export", "--all", "--recursive", "-o", file).status == 0)
+      #expect(try await hearth("diff", file, "/").status == 0)
+      #expect(try await hearth("set", "c/b", "n=2").status == 0)
+      let changed = try await hearth("diff", file, "c")
+      #expect(changed.status == 1 && changed.output == "~ c/b\n    n: 1 → 2\n", "\(changed.output)")
+      let sides = try await hearth("diff", "c/a", "c/b", "--json")
+      #expect(sides.status == 1 && sides.lines.count == 1 && sides.output.contains("\"path\": \".\""))
+      let missing = try await hearth("diff", "./nothing.jsonl", "c")
+      #expect(missing.status == 66 && missing.hasOneErrorLine)
+      #expect(try await hearth("schema", "c").lines.last == "n      100 %  integer")
+      #expect(try await hearth("stats", "--json").output.hasPrefix("{\"collection\": \"c\", \"documents\": 2, "))
+    }
+
     @Test("ls, tree, count, sum and avg look at the server's data")
     func overview() async throws {
       for (id, total) in [("a", "5"), ("b", "2.5"), ("c", "{\"$double\": \"NaN\"}"), ("d", "text")] {

@@ -2,54 +2,88 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// Visits documents at the server in a stable order, page by page: a collection in the order of its ids, below each
-/// document its subcollections in the order of theirs.
+/// The documents below a path at the server in a stable order, page by page: a collection in the order of its ids, behind
+/// each document its subcollections in the order of theirs, if the walk is recursive.
 struct DocumentWalk: Sendable {
-  enum Order: Sendable { case parentsFirst, childrenFirst }
-
   let datastore: any Datastore
   let database: DatabaseID
   let isRecursive: Bool
-  var order = Order.parentsFirst
   /// Whether a walk that is not recursive asks which subcollections it passes over.
   var countsSubcollections = false
 
-  init(at connection: Connection, isRecursive: Bool, order: Order = .parentsFirst) {
-    self.init(at: connection.datastore, connection.database, isRecursive: isRecursive, order: order)
-  }
-
-  init(at datastore: any Datastore, _ database: DatabaseID, isRecursive: Bool, order: Order = .parentsFirst) {
+  init(at datastore: any Datastore, _ database: DatabaseID, isRecursive: Bool) {
     self.datastore = datastore
     self.database = database
     self.isRecursive = isRecursive
-    self.order = order
   }
 
-  /// Visits a document and, in a recursive walk, what is below it; or the documents of a collection.
+  /// Visits a document and what is below it, the documents of a collection, or of a whole database.
   /// - Returns: how many subcollections were passed over, if that is counted.
   @discardableResult
   func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Int {
-    if let key = DocumentKey(path) {
-      guard let document = try await datastore.lookup([key]).first else { return 0 }
-      return try await visit([document], body)
-    }
-    var passedOver = 0
-    let looksBelow = isRecursive || countsSubcollections
-    var members = CollectionMembers(of: path, at: datastore, database, includesMissing: looksBelow)
-    while let page = try await members.next() { passedOver += try await visit(page, body) }
-    return passedOver
+    var iterator = Iterator(self, path)
+    while let document = try await iterator.next() { try await body(document) }
+    return iterator.passedOver
   }
 
-  private func visit(_ page: [Document], _ body: (Document) async throws -> Void) async throws -> Int {
-    let subcollections =
-      isRecursive || countsSubcollections ? try await datastore.collectionIDs(below: page.map(\.key)) : []
-    for (index, document) in page.enumerated() {
-      if order == .parentsFirst, document.exists { try await body(document) }
-      if isRecursive {
-        for id in subcollections[index] { try await visit(document.key.path.appending(id), body) }
-      }
-      if order == .childrenFirst, document.exists { try await body(document) }
+  /// A walk that goes on when it is asked to.
+  struct Iterator {
+    private enum Frame {
+      case root
+      case document(DocumentKey)
+      case collections(ArraySlice<ResourcePath>)
+      case members(CollectionMembers)
+      case page(ArraySlice<Document>, collections: ArraySlice<[String]>)
     }
-    return isRecursive ? 0 : subcollections.map(\.count).reduce(0, +)
+
+    private let walk: DocumentWalk
+    /// What is left, the next last.
+    private var frames: [Frame]
+    /// Subcollections that were not gone into, if that is counted.
+    private(set) var passedOver = 0
+
+    init(_ walk: DocumentWalk, _ path: ResourcePath) {
+      self.walk = walk
+      frames = path.isRoot ? [.root] : [DocumentKey(path).map { .document($0) } ?? .collections([path])]
+    }
+
+    /// - Returns: the next document that exists; `nil` after the last.
+    mutating func next() async throws -> Document? {
+      while let frame = frames.popLast() {
+        switch frame {
+        case .root:
+          let ids = try await walk.datastore.listCollectionIDs(below: .root)
+          frames.append(.collections(ids.map { ResourcePath($0) }[...]))
+        case .document(let key): try await open(try await walk.datastore.lookup([key]))
+        case .collections(let paths):
+          guard let first = paths.first else { continue }
+          frames.append(.collections(paths.dropFirst()))
+          let members = CollectionMembers(of: first, at: walk.datastore, walk.database, includesMissing: looksBelow)
+          frames.append(.members(members))
+        case .members(var members):
+          guard let page = try await members.next() else { continue }
+          frames.append(.members(members))
+          try await open(page)
+        case .page(let documents, let collections):
+          guard let document = documents.first, let ids = collections.first else { continue }
+          frames.append(.page(documents.dropFirst(), collections: collections.dropFirst()))
+          if walk.isRecursive {
+            frames.append(.collections(ids.map { document.key.path.appending($0) }[...]))
+          } else {
+            passedOver += ids.count
+          }
+          if document.exists { return document }
+        }
+      }
+      return nil
+    }
+
+    private var looksBelow: Bool { walk.isRecursive || walk.countsSubcollections }
+
+    private mutating func open(_ page: [Document]) async throws {
+      let none = [[String]](repeating: [], count: page.count)
+      let ids = looksBelow ? try await walk.datastore.collectionIDs(below: page.map(\.key)) : none
+      frames.append(.page(page[...], collections: ids[...]))
+    }
   }
 }

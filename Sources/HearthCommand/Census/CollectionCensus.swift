@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// How many documents collections have, and how large they are. The collections of one id below the documents of a
+/// collection count as one: `cities/*/landmarks`.
+struct CollectionCensus: Sendable {
+  struct Entry: Sendable {
+    var documents = 0
+    /// As Firestore counts a document's size: name, fields, and 32 bytes.
+    var bytes = 0
+    var largest: (key: DocumentKey, bytes: Int)?
+  }
+
+  private(set) var entries: [String: Entry] = [:]
+
+  var total: (documents: Int, bytes: Int) {
+    entries.values.reduce((0, 0)) { ($0.0 + $1.documents, $0.1 + $1.bytes) }
+  }
+
+  mutating func add(_ document: Document) {
+    let segments = document.key.collection.segments
+    let name = segments.enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : "*" }
+    let bytes = document.byteSize
+    var entry = entries[name.joined(separator: "/"), default: Entry()]
+    entry.documents += 1
+    entry.bytes += bytes
+    if bytes > entry.largest?.bytes ?? 0 { entry.largest = (document.key, bytes) }
+    entries[name.joined(separator: "/")] = entry
+  }
+
+  /// The largest first.
+  var ranked: [(name: String, entry: Entry)] {
+    entries.map { ($0.key, $0.value) }.sorted { ($1.entry.bytes, $0.name) < ($0.entry.bytes, $1.name) }
+  }
+
+  var table: TextTable {
+    var table = TextTable([
+      TextTable.Column(title: "COLLECTION"), TextTable.Column(title: "DOCUMENTS", alignment: .right),
+      TextTable.Column(title: "SIZE", alignment: .right), TextTable.Column(title: "AVERAGE", alignment: .right),
+      TextTable.Column(title: "LARGEST", alignment: .right), TextTable.Column(title: "WHICH"),
+    ])
+    for (name, entry) in ranked {
+      table.add([
+        name, "\(entry.documents)", Self.size(entry.bytes), Self.size(entry.bytes / max(1, entry.documents)),
+        Self.size(entry.largest?.bytes ?? 0), entry.largest?.key.path.text ?? "",
+      ])
+    }
+    return table
+  }
+
+  var jsonLines: [String] {
+    ranked.map { name, entry in
+      let largest = entry.largest.map {
+        ", \"largest\": {\"path\": \(DocumentLine.quoted($0.key.path.text)), \"bytes\": \($0.bytes)}"
+      }
+      return "{\"collection\": \(DocumentLine.quoted(name)), \"documents\": \(entry.documents), "
+        + "\"bytes\": \(entry.bytes)\(largest ?? "")}"
+    }
+  }
+
+  /// `512 B`, `1.5 KiB`
+  static func size(_ bytes: Int) -> String {
+    var (amount, unit) = (Double(bytes), "B")
+    for larger in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1024 {
+      (amount, unit) = (amount / 1024, larger)
+    }
+    if unit == "B" { return "\(bytes) B" }
+    let tenths = Int((amount * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10) \(unit)"
+  }
+}

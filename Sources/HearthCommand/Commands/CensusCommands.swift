@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import FirestoreQuery
+import Foundation
+
+/// `hearth schema`: which fields documents have.
+struct SchemaCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Say which fields the documents of a collection have, and of which types.",
+    discussion: """
+      Reads all documents that the query finds, so add --limit where reading costs. Of each field: how many documents \
+      have it, the types of its values with their numbers, and outliers: types, missing fields and stray fields that \
+      are in at most 2 % of the documents, with the first document where that is so. A field of a map that an array \
+      holds is not looked at.
+
+      With --json a line for each field: field, present, documents, types (type, count, first), firstWithout.
+
+      Example: hearth schema orders --limit 10000
+      """)
+
+  @OptionGroup var queried: QueriedPath
+  @OptionGroup var options: CensusOptions
+
+  mutating func run() async throws {
+    let locations = options.storage.locations
+    let query = try queried.query(in: locations.database)
+    if query.isDocumentQuery {
+      throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
+    }
+    try locations.requireData()
+    let connection = try locations.connect()
+    let isQuiet = options.headless.quiet
+    let census = try await options.timeLimit.limit {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var census = FieldCensus()
+      var pages = DocumentPages(of: query, at: connection.datastore, connection.database)
+      while let page = try await pages.next() {
+        for document in page { census.add(document) }
+        progress.show(census.documents)
+      }
+      return census
+    }
+    if options.json {
+      return try OutputFile.print(census.sorted.map { $0.json(of: census.documents) + "\n" }.joined())
+    }
+    if census.documents > 0 { try options.print(census.table) }
+    options.headless.note("\(census.documents.documents) looked at.")
+  }
+}
+
+/// `hearth stats`: collections by their size.
+struct StatsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats", abstract: "Say how many documents collections have, and how large they are.",
+    discussion: """
+      Reads all documents below the path, which a server may charge for. Collections of one id below the documents of \
+      a collection count as one, written cities/*/landmarks. Sizes are what Firestore counts for a document, without \
+      indexes.
+
+      With --json a line for each collection: collection, documents, bytes, largest (path, bytes).
+      """)
+
+  @Argument(help: "Path of a collection or a document; the whole database if there is none.")
+  var path: String?
+
+  @OptionGroup var options: CensusOptions
+
+  mutating func run() async throws {
+    let path = try DataPath.orRoot(path)
+    let locations = options.storage.locations
+    try locations.requireData()
+    let connection = try locations.connect()
+    let isQuiet = options.headless.quiet
+    let census = try await options.timeLimit.limit {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var (census, documents) = (CollectionCensus(), 0)
+      let walk = DocumentWalk(at: connection.datastore, connection.database, isRecursive: true)
+      try await walk.visit(path) { document in
+        census.add(document)
+        documents += 1
+        progress.show(documents)
+      }
+      return census
+    }
+    if options.json { return try OutputFile.print(census.jsonLines.map { $0 + "\n" }.joined()) }
+    let total = census.total
+    if total.documents > 0 { try options.print(census.table) }
+    options.headless.note("\(total.documents.documents), \(CollectionCensus.size(total.bytes)) in all.")
+  }
+}
+
+/// What both share.
+struct CensusOptions: ParsableArguments {
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  /// A terminal gets lines that fit.
+  func print(_ table: TextTable) throws {
+    let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
+    try OutputFile.print(lines.map { $0 + "\n" }.joined())
+  }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import Foundation
+
+/// `hearth diff`: what two databases, collections or files do not share.
+struct DiffCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "diff", abstract: "Compare two databases, collections, documents or files, field by field.",
+    discussion: """
+      A side is a file that 'hearth export' wrote (- for standard input), a folder of the embedded backend's data, \
+      emulator:HOST:PORT, or else a path in the database that the options name, / for all of it. What is below \
+      documents is compared too. Two paths are compared by what is below them, a path and a file by what the file has \
+      below that path. Files are held in memory.
+
+      A document that is only on the first side is marked with -, one only on the second with +, one that differs with \
+      ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or fields.
+
+      Exit status: 0 if both sides are equal, 1 if they differ, 70 for a failure without a number of its own.
+
+      Example: hearth diff backup.jsonl / && echo "nothing has changed"
+      """)
+
+  @Argument(help: "File, folder of data, emulator:HOST:PORT or path.")
+  var before: String
+
+  @Argument(help: "The same.")
+  var after: String
+
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @OptionGroup var timeLimit: TimeLimitOptions
+  @OptionGroup var headless: HeadlessOptions
+  @OptionGroup var storage: StorageOptions
+
+  mutating func run() async throws {
+    do {
+      let outcome = try await compare()
+      report(outcome)
+      if outcome.differs { throw ExitCode(1) }
+    } catch let status as RPCStatus {
+      throw Self.distinct(CommandFailure(status))
+    } catch let failure as CommandFailure {
+      throw Self.distinct(failure)
+    }
+  }
+
+  private func compare() async throws -> Comparison.Outcome {
+    if before == "-", after == "-" { throw CommandFailure(.usage, "standard input can be one side only.") }
+    let locations = storage.locations
+    let (before, after) = (
+      try ComparedSide(before, in: locations), try ComparedSide(after, in: locations)
+    )
+    let paths: (before: ResourcePath, after: ResourcePath)
+    var comparison = Comparison(prefixes: (0, 0))
+    if let one = before.path, let other = after.path {
+      if one.isDocument != other.isDocument {
+        throw CommandFailure(
+          .usage, "one of \(one) and \(other) is a document, the other a collection: they have nothing in common.")
+      }
+      paths = (one, other)
+      comparison = Comparison(prefixes: (one.count, other.count))
+    } else {
+      let common = before.path ?? after.path ?? .root
+      paths = (common, common)
+    }
+    let json = json
+    return try await timeLimit.limit { [comparison] in
+      let output = OutputFile.standard()
+      let outcome = try await comparison.run(
+        try before.documents(below: paths.before, in: locations.database),
+        try after.documents(below: paths.after, in: locations.database)
+      ) { difference in
+        for line in json ? [difference.json] : difference.lines { try output.line(line) }
+      }
+      try output.flush()
+      return outcome
+    }
+  }
+
+  private func report(_ outcome: Comparison.Outcome) {
+    if !outcome.differs {
+      headless.note("\(outcome.equal.documents), all equal.")
+    } else {
+      headless.note(
+        "\(outcome.removed) only in the first, \(outcome.added) only in the second, \(outcome.modified) different, "
+          + "\(outcome.equal) equal.")
+    }
+  }
+
+  /// 1 says that the sides differ.
+  private static func distinct(_ failure: CommandFailure) -> CommandFailure {
+    var failure = failure
+    if failure.status == .failure { failure.status = .software }
+    return failure
+  }
+}

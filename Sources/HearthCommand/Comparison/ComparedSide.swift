@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreGRPC
+import FirestoreJSON
+import FirestoreModel
+import FirestoreProtocol
+import Foundation
+
+/// One side of a comparison, as it is named on the command line.
+enum ComparedSide: Sendable {
+  /// `-` for standard input.
+  case file(String)
+  /// - Parameter path: the root for a whole database.
+  case database(StorageOptions.Locations, ResourcePath)
+
+  /// A file of documents, a folder of data, `emulator:HOST:PORT`, or else a path in a database, `/` for all of it.
+  init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
+    var locations = locations
+    if text.hasPrefix("emulator:") {
+      do throws(ModelError) {
+        let address = String(text.dropFirst("emulator:".count))
+        let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
+        locations.backend = .remote(RemoteBackend(endpoint: endpoint, identity: .owner))
+      } catch {
+        throw CommandFailure(.usage, error.message)
+      }
+      self = .database(locations, .root)
+    } else if text == "-" || ImportInput.isFile(text) {
+      self = .file(text)
+    } else if LocalBackend.exists(in: text) {
+      (locations.backend, locations.isDataNamed) = (.embedded(folder: text), true)
+      self = .database(locations, .root)
+    } else if text.hasPrefix(".") || text.hasPrefix("~") || text.contains(".json") {
+      throw CommandFailure(.noInput, "there is no file or folder of data \(text).")
+    } else {
+      self = .database(locations, try DataPath.orRoot(text))
+    }
+  }
+
+  /// The path in a database; `nil` for a file and for a database as a whole.
+  var path: ResourcePath? {
+    guard case .database(_, let path) = self, !path.isRoot else { return nil }
+    return path
+  }
+
+  /// The documents in the order of their paths.
+  /// - Parameter path: below which documents count.
+  func documents(below path: ResourcePath, in database: DatabaseID) throws -> ComparedDocuments {
+    switch self {
+    case .database(let locations, _):
+      try locations.requireData()
+      let connection = try locations.connect()
+      let walk = DocumentWalk(at: connection.datastore, connection.database, isRecursive: true)
+      return ComparedDocuments(walk: DocumentWalk.Iterator(walk, path), connection.database)
+    case .file(let name):
+      return ComparedDocuments(file: try Self.read(name, database).filter { path.isPrefix(of: $0.key.path) }, database)
+    }
+  }
+
+  /// All documents of a file by their paths, of several with one path the last.
+  private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
+    var input = try ImportInput(file, TransferFormat(fileName: file))
+    let rules = ImportRules(database: database, collection: nil, idField: nil)
+    var found: [DocumentKey: DocumentData] = [:]
+    do {
+      while let batch = try input.next() {
+        for record in batch.records {
+          let mutation = try rules.mutation(for: record)
+          guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
+            throw JSONError(
+              line: record.place.line, column: record.place.column,
+              reason: "What a server is to compute cannot be compared.")
+          }
+          found[mutation.key] = DocumentData(encoded: EncodedFields(fields))
+        }
+      }
+    } catch let error as JSONError {
+      throw CommandFailure(.badData, "\(input.name), \(error)")
+    }
+    return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+}
+
+/// The documents of one side, one after the other.
+struct ComparedDocuments {
+  private enum Source {
+    case file(ArraySlice<(key: DocumentKey, data: DocumentData)>)
+    case walk(DocumentWalk.Iterator)
+  }
+
+  let database: DatabaseID
+  private var source: Source
+
+  init(file documents: [(key: DocumentKey, data: DocumentData)], _ database: DatabaseID) {
+    self.database = database
+    source = .file(documents[...])
+  }
+
+  init(walk: DocumentWalk.Iterator, _ database: DatabaseID) {
+    self.database = database
+    source = .walk(walk)
+  }
+
+  mutating func next() async throws -> (key: DocumentKey, data: DocumentData)? {
+    switch source {
+    case .file(var documents):
+      let first = documents.popFirst()
+      source = .file(documents)
+      return first
+    case .walk(var walk):
+      let document = try await walk.next()
+      source = .walk(walk)
+      return document.flatMap { document in document.data.map { (document.key, $0) } }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import TerminalCanvas
+
+/// Rows of texts in columns, each as wide as its widest text.
+struct TextTable {
+  enum Alignment { case left, right }
+
+  struct Column {
+    var title: String
+    var alignment = Alignment.left
+  }
+
+  let columns: [Column]
+  private(set) var rows: [[String]] = []
+
+  init(_ columns: [Column]) { self.columns = columns }
+
+  /// - Parameter texts: one for each column, of any origin.
+  mutating func add(_ texts: [String]) { rows.append(texts.map(SafeText.sanitized)) }
+
+  /// The titles and the rows, without space at the ends.
+  /// - Parameter width: in terminal columns; longer lines are cut. `nil` for any.
+  func lines(width: Int? = nil) -> [String] {
+    let all = [columns.map(\.title)] + rows
+    let widths = columns.indices.map { column in all.map { SafeText.columns(of: $0[column]) }.max() ?? 0 }
+    return all.map { row in
+      var line = ""
+      for (index, text) in row.enumerated() {
+        let space = String(repeating: " ", count: widths[index] - SafeText.columns(of: text))
+        line += (index == 0 ? "" : "  ") + (columns[index].alignment == .left ? text + space : space + text)
+      }
+      let end = line.lastIndex { $0 != " " }.map(line.index(after:)) ?? line.startIndex
+      let trimmed = String(line[..<end])
+      return width.map { SafeText.truncated(trimmed, to: $0) } ?? trimmed
+    }
+  }
+}
