@@ -80,7 +80,8 @@ extension EndToEndTests.OnPseudoTerminal {
       let surroundings = try Surroundings()
       let document = "{\"a\": \"x\u{202e}y\u{200b}z\u{e0041}\", \"b\": \"👩\u{200d}🚀 می\u{200c}خواهم\"}"
       #expect(try await HeadlessRun(["set", "c/d", document], surroundings).status == 0)
-      for command in [["get", "c"], ["export", "c"], ["watch", "c", "--until", "1"]] {
+      surroundings.environment["PAGER"] = "cat"
+      for command in [["get", "c/d"], ["export", "c"], ["watch", "c", "--until", "1"]] {
         let terminal = try PseudoTerminal()
         let process = try ChildProcess(
           [Surroundings.hearth] + command, environment: surroundings.environment,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import TerminalCanvas
+package import FirestoreModel
+package import TerminalCanvas
 
 extension Value {
   var isNumber: Bool {
@@ -11,7 +11,7 @@ extension Value {
   }
 
   /// How a value of this type looks.
-  var role: Role {
+  package var role: Role {
     switch self {
     case .null: .jsonNull
     case .boolean: .jsonBool

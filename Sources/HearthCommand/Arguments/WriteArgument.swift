@@ -8,7 +8,7 @@ enum WriteArgument {
   /// Replaces the document, or merges every field that the content names.
   static func set(_ key: DocumentKey, _ content: DocumentArgument.Content, merge: Bool) -> Mutation {
     guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }
-    let mask = FieldMask(leaves(of: content.fields, below: []))
+    let mask = FieldMask(content.fields.leaves)
     return Mutation(key: key, operation: .patch(content.fields, mask), transforms: content.transforms)
   }
 
@@ -65,14 +65,6 @@ enum WriteArgument {
         throw CommandFailure(
           .usage, "\(other.canonicalText) and \(path.canonicalText) name the same field or one inside the other.")
       }
-    }
-  }
-
-  /// The paths of all values that are not maps, and of empty maps.
-  private static func leaves(of fields: Fields, below parent: [String]) -> [FieldPath] {
-    fields.entries.flatMap { name, value -> [FieldPath] in
-      if case .map(let inner) = value, !inner.isEmpty { return leaves(of: inner, below: parent + [name]) }
-      return [FieldPath(segments: parent + [name])]
     }
   }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
-import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import Foundation
+import Glibc
 
 /// `hearth get`: one document, or the documents of a collection.
 struct GetCommand: AsyncParsableCommand {
@@ -15,8 +15,10 @@ struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print a document, or the documents of a collection.",
     discussion: """
-      A document is printed as JSON that 'hearth set' reads; a collection as one line per document. Types that JSON \
-      does not have are objects with one $ name, such as {"$timestamp": "2026-03-02T11:58:03Z"}.
+      A document is printed as JSON that 'hearth set' reads; a collection as a table on a terminal, else as one line per \
+      document. Types that JSON does not have are objects with one $ name, such as \
+      {"$timestamp": "2026-03-02T11:58:03Z"}; in tables, --csv, --tsv and --template they stand alone. A table has the \
+      fields of the first 500 documents, and says which do not fit.
 
       A server that cannot be reached is an error: that nothing came does not mean that nothing is there. With \
       --source cache the cache that the dashboard keeps answers instead, with the writes that wait in its queue.
@@ -43,9 +45,7 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: "Where to read.")
   var source = Source.server
 
-  @Flag(help: "One line of JSON per document, with its path and times.")
-  var json = false
-
+  @OptionGroup var formatting: FormatOptions
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
@@ -55,8 +55,11 @@ struct GetCommand: AsyncParsableCommand {
     let query = try queried.query(in: locations.database)
     let reading = Reading(
       query: query, offset: try offset(of: query), selection: try fieldSelection(), source: source,
-      locations: locations, isJSON: json)
-    try await timeLimit.limit { try await reading.run() }
+      locations: locations,
+      format: try formatting.format(orTable: !query.isDocumentQuery && isatty(STDOUT_FILENO) == 1),
+      isPaged: !formatting.noPager)
+    let note = try await timeLimit.limit { try await reading.run() }
+    if let note { headless.note(note) }
   }
 
   private func offset(of query: Query) throws(CommandFailure) -> Int {
@@ -84,52 +87,47 @@ private struct Reading: Sendable {
   let selection: FieldSelection?
   let source: GetCommand.Source
   let locations: StorageOptions.Locations
-  let isJSON: Bool
+  let format: DocumentFormat
+  let isPaged: Bool
 
-  func run() async throws {
-    let output = OutputFile.standard()
+  /// - Returns: what is to be said beside the data; `nil` for nothing.
+  func run() async throws -> String? {
+    let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
+    // Its user may still read what came before an error.
+    defer { pager?.close() }
+    let output = pager?.file ?? .standard()
+    var printer = DocumentPrinter(query, format, selection, in: locations.database, to: output)
     switch source {
-    case .cache: try await printCache(to: output)
-    case .server: try await printServer(to: output)
+    case .cache: try await printCache(&printer)
+    case .server: try await printServer(&printer)
     }
+    let note = try printer.finish()
     try output.flush()
+    return note
   }
 
-  private func printCache(to output: OutputFile) async throws {
+  private func printCache(_ printer: inout DocumentPrinter) async throws {
     var query = query
     query.limit = query.limit.map { $0 + offset }
     let documents = try await CacheReader.documents(of: query, locations).dropFirst(offset)
     if query.isDocumentQuery, documents.isEmpty {
       throw CommandFailure(.notFound, "the cache does not have \(query.path).")
     }
-    for document in documents { try print(document, to: output) }
+    for document in documents { try printer.print(document) }
   }
 
-  private func printServer(to output: OutputFile) async throws {
+  private func printServer(_ printer: inout DocumentPrinter) async throws {
     try locations.requireData()
     let connection = try locations.connect()
     if query.isDocumentQuery, let key = DocumentKey(query.path) {
       let document = try await connection.datastore.lookup([key]).first
       guard let document, document.exists else { throw CommandFailure(.notFound, "\(query.path) does not exist.") }
-      return try print(document, to: output)
+      return try printer.print(document)
     }
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database)
     try await pages.drop(offset)
     while let page = try await pages.next() {
-      for document in page { try print(document, to: output) }
+      for document in page { try printer.print(document) }
     }
-  }
-
-  private func print(_ found: Document, to output: OutputFile) throws {
-    var document = found
-    if let selection, let data = found.data {
-      document.state = .found(DocumentData(selection.fields(of: data.fields)))
-    }
-    let database = locations.database
-    if isJSON { return try output.line(DocumentLine.jsonWithTimes(document, in: database)) }
-    guard query.isDocumentQuery, let data = document.data else {
-      return try output.line(DocumentLine.text(document, in: database))
-    }
-    try output.line(DocumentJSON.text(of: data.fields, relativeTo: database))
   }
 }

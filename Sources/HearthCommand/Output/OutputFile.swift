@@ -17,6 +17,11 @@ final class OutputFile {
 
   static func standard() -> OutputFile { OutputFile(STDOUT_FILENO, "standard output", isStandard: true) }
 
+  /// To a program that shows on the terminal what it reads. Its end is that of a reader of standard output.
+  convenience init(pager descriptor: Int32) {
+    self.init(descriptor, "the pager", isStandard: true, isTerminal: true)
+  }
+
   /// Writes a whole text to standard output.
   static func print(_ text: String) throws {
     let output = standard()
@@ -27,11 +32,11 @@ final class OutputFile {
   /// - Parameter descriptor: stays the caller's.
   convenience init(_ descriptor: Int32, _ name: String) { self.init(descriptor, name, isStandard: false) }
 
-  private init(_ descriptor: Int32, _ name: String, isStandard: Bool) {
+  private init(_ descriptor: Int32, _ name: String, isStandard: Bool, isTerminal: Bool? = nil) {
     self.descriptor = descriptor
     self.name = name
     self.isStandard = isStandard
-    isTerminal = isatty(descriptor) == 1
+    self.isTerminal = isTerminal ?? (isatty(descriptor) == 1)
   }
 
   func write(_ text: String) throws {
@@ -43,6 +48,12 @@ final class OutputFile {
   func raw(_ text: String) throws {
     buffer.append(contentsOf: text.utf8)
     try flush()
+  }
+
+  /// Writes lines of our own as they are, colours included.
+  func raw(_ lines: [String]) throws {
+    for line in lines { buffer.append(contentsOf: (line + "\n").utf8) }
+    if buffer.count >= Self.bufferSize { try flush() }
   }
 
   /// Writes a line and its end.

@@ -50,20 +50,23 @@ extension Canvas {
     var text = ""
     for y in 0..<size.height {
       for run in CellRun.runs(row(y), in: theme, at: depth) {
-        text += "\u{1B}[\(Self.parameters(of: run.style))m\(run.text)"
+        text += "\u{1B}[\(run.style.sgrParameters)m\(run.text)"
       }
       text += "\u{1B}[0m\n"
     }
     return text
   }
+}
 
-  private static func parameters(of style: ResolvedStyle) -> String {
+extension ResolvedStyle {
+  /// What `ESC [ … m` takes to draw so, whatever was drawn before.
+  package var sgrParameters: String {
     var numbers = ["0"]
-    let attributes: [(Attributes, String)] = [
+    let numbered: [(Attributes, String)] = [
       (.bold, "1"), (.dim, "2"), (.italic, "3"), (.underline, "4"), (.reverse, "7"),
     ]
-    numbers += attributes.filter { style.attributes.contains($0.0) }.map(\.1)
-    for (color, named, extended) in [(style.foreground, 30, 38), (style.background, 40, 48)] {
+    numbers += numbered.filter { attributes.contains($0.0) }.map(\.1)
+    for (color, named, extended) in [(foreground, 30, 38), (background, 40, 48)] {
       switch color {
       case .terminal: break
       case .index(let index) where index < 8: numbers.append("\(named + Int(index))")

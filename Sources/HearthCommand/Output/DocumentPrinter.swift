@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreQuery
+import Glibc
+
+/// Prints documents one after the other in a format.
+struct DocumentPrinter {
+  private let query: Query
+  private let database: DatabaseID
+  private let format: DocumentFormat
+  private let selection: FieldSelection?
+  private let output: OutputFile
+  private var table: DocumentTable
+  private var delimited: DelimitedDocuments?
+
+  /// Tables on no terminal are as wide as this.
+  private static let width = 120
+
+  init(
+    _ query: Query, _ format: DocumentFormat, _ selection: FieldSelection?, in database: DatabaseID,
+    to output: OutputFile
+  ) {
+    (self.query, self.format, self.selection, self.database, self.output) = (query, format, selection, database, output)
+    let size = TerminalSize(of: STDOUT_FILENO)
+    table = DocumentTable(
+      of: query, selection, width: size?.columns ?? Self.width, size == nil ? .none : .ofProcess(), in: database)
+    if case .delimited(let delimiter) = format {
+      delimited = DelimitedDocuments(delimiter, columns: selection?.paths, in: database)
+    }
+  }
+
+  mutating func print(_ found: Document) throws {
+    var document = found
+    if let selection, let data = found.data {
+      document.state = .found(DocumentData(selection.fields(of: data.fields)))
+    }
+    switch format {
+    case .json: try output.line(DocumentLine.jsonWithTimes(document, in: database))
+    case .table: try output.raw(table.add(document))
+    case .delimited: try lines(delimited?.add(document) ?? [])
+    case .template(let template): try output.line(template.text(for: found, in: database))
+    case .text:
+      guard query.isDocumentQuery, let data = document.data else {
+        return try output.line(DocumentLine.text(document, in: database))
+      }
+      try output.line(DocumentJSON.text(of: data.fields, relativeTo: database))
+    }
+  }
+
+  /// - Returns: what is to be said beside the data; `nil` for nothing.
+  mutating func finish() throws -> String? {
+    if case .delimited = format { try lines(delimited?.finish() ?? []) }
+    guard case .table = format else { return nil }
+    try output.raw(table.finish())
+    let left = table.leftOut
+    if left.isEmpty { return "\(table.count.documents)." }
+    let names = left.prefix(8).map(\.canonicalText).joined(separator: ", ")
+    let more = left.count > 8 ? " and \(left.count - 8) more" : ""
+    return "\(table.count.documents). Without a column: \(names)\(more); --select chooses."
+  }
+
+  private func lines(_ lines: [String]) throws {
+    for line in lines { try output.line(line) }
+  }
+}

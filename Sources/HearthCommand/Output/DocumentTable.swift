@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreQuery
+import TerminalCanvas
+
+/// Documents as an aligned table for a terminal: names, types, and a row for each. The first documents decide which
+/// columns there are, and how wide they are.
+struct DocumentTable {
+  /// So many documents are looked at for the columns.
+  private static let sample = 500
+  /// No column begins wider than this, and none is made narrower than that to make room.
+  private static let (widest, narrowest) = (40, 8)
+
+  private struct Column {
+    let path: FieldPath
+    let title: String
+    var type = ""
+    var width = 0
+    var isNumeric = true
+  }
+
+  private let database: DatabaseID
+  private let selection: [FieldPath]?
+  private let width: Int
+  private let paint: TerminalPaint
+  /// Whether the rows begin with whole paths, and not with ids.
+  private let showsPaths: Bool
+  private var waiting: [Document] = []
+  private var columns: [Column]?
+  private var nameWidth = 0
+  private var left: Set<FieldPath> = []
+  private(set) var count = 0
+
+  /// - Parameter width: of the terminal.
+  init(of query: Query, _ selection: FieldSelection?, width: Int, _ paint: TerminalPaint, in database: DatabaseID) {
+    self.database = database
+    self.selection = selection?.paths
+    self.width = width
+    self.paint = paint
+    showsPaths = query.collectionGroup != nil
+  }
+
+  /// Fields that have no column, for want of room or because the first documents had none.
+  var leftOut: [FieldPath] { left.sorted() }
+
+  /// - Returns: the lines that can be written, safe to show.
+  mutating func add(_ document: Document) -> [String] {
+    count += 1
+    if let columns { return [row(document, columns)] }
+    waiting.append(document)
+    return waiting.count < Self.sample ? [] : layOut()
+  }
+
+  /// - Returns: the other lines.
+  mutating func finish() -> [String] { columns == nil && !waiting.isEmpty ? layOut() : [] }
+
+  // MARK: Columns
+
+  private mutating func layOut() -> [String] {
+    let documents = waiting
+    let names = documents.map(name)
+    nameWidth = min(max(4, names.map { SafeText.columns(of: $0) }.max() ?? 0), max(Self.narrowest, width / 2))
+    var columns = paths().map(column)
+    fit(&columns)
+    self.columns = columns
+    let header = line(showsPaths ? "PATH" : "ID", columns.map { ($0.title, .textStrong) }, .textStrong, columns)
+    let types = line("", columns.map { ($0.type, .textMuted) }, .textMuted, columns)
+    waiting = []
+    return [header, types] + documents.map { row($0, columns) }
+  }
+
+  private func paths() -> [FieldPath] {
+    if let selection { return selection }
+    let fields = waiting.reduce(into: Set<String>()) { $0.formUnion(($1.data?.fields.entries ?? []).map(\.name)) }
+    return fields.map { FieldPath($0) }.sorted()
+  }
+
+  private func column(_ path: FieldPath) -> Column {
+    var column = Column(path: path, title: SafeText.sanitized(path.canonicalText))
+    var types: Set<String> = []
+    for value in waiting.lazy.compactMap({ $0[path] }) {
+      types.insert(value.typeName)
+      column.isNumeric = column.isNumeric && value.isNumber
+      column.width = max(column.width, SafeText.columns(of: CellText.text(value, in: database)))
+    }
+    column.type = types.count == 1 ? types.first ?? "" : types.isEmpty ? "" : "mixed"
+    column.isNumeric = column.isNumeric && !types.isEmpty
+    column.width = min(max(column.width, column.title.count, column.type.count), Self.widest)
+    return column
+  }
+
+  /// Makes the widest columns narrower, and leaves out the last ones if that is not enough.
+  private mutating func fit(_ columns: inout [Column]) {
+    func total() -> Int { columns.reduce(nameWidth) { $0 + 2 + $1.width } }
+    while total() > width, let widest = columns.indices.max(by: { columns[$0].width < columns[$1].width }),
+      columns[widest].width > Self.narrowest
+    {
+      columns[widest].width -= 1
+    }
+    while total() > width, let last = columns.popLast() { left.insert(last.path) }
+  }
+
+  // MARK: Rows
+
+  private func name(_ document: Document) -> String {
+    SafeText.sanitized(showsPaths ? document.key.path.text : document.key.documentID)
+  }
+
+  private mutating func row(_ document: Document, _ columns: [Column]) -> String {
+    if selection == nil {
+      for entry in document.data?.fields.entries ?? []
+      where !columns.contains(where: { $0.path.segments == [entry.name] }) {
+        left.insert(FieldPath(entry.name))
+      }
+    }
+    let cells = columns.map { column -> (String, Role) in
+      guard let value = document[column.path] else { return ("", .text) }
+      return (SafeText.sanitized(CellText.text(value, in: database)), value.role)
+    }
+    return line(name(document), cells, .textStrong, columns)
+  }
+
+  private func line(_ name: String, _ cells: [(text: String, role: Role)], _ role: Role, _ columns: [Column]) -> String
+  {
+    var line = padded(name, nameWidth, role, isRight: false)
+    for (cell, column) in zip(cells, columns) {
+      line += "  " + padded(cell.text, column.width, cell.role, isRight: column.isNumeric)
+    }
+    while line.last == " " { line.removeLast() }
+    return line
+  }
+
+  private func padded(_ text: String, _ width: Int, _ role: Role, isRight: Bool) -> String {
+    let shown = SafeText.truncated(text, to: width)
+    let space = String(repeating: " ", count: width - SafeText.columns(of: shown))
+    return isRight ? space + paint.text(shown, role) : paint.text(shown, role) + space
+  }
+}

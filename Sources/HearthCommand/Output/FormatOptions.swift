@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+
+/// How documents are printed.
+enum DocumentFormat: Sendable {
+  /// A document as JSON, those of a collection as a line each.
+  case text
+  case json
+  case table
+  case delimited(Delimiter)
+  case template(OutputTemplate)
+}
+
+struct FormatOptions: ParsableArguments {
+  @Flag(help: "One line of JSON per document, with its path and times.")
+  var json = false
+
+  @Flag(help: "An aligned table, as a terminal gets it; it may be cut.")
+  var table = false
+
+  @Flag(help: "Comma-separated values with a row of names; without --select all documents are held in memory.")
+  var csv = false
+
+  @Flag(help: "The same with tabs.")
+  var tsv = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "A line of text per document with values in it: '{{path}} {{address.city}}'. Also id, createTime, updateTime, data.",
+      valueName: "text"))
+  var template: String?
+
+  @Flag(help: "Do not show what is longer than the screen through $PAGER, or less.")
+  var noPager = false
+
+  mutating func validate() throws {
+    let chosen = [
+      ("--json", json), ("--table", table), ("--csv", csv), ("--tsv", tsv), ("--template", template != nil),
+    ]
+    .filter(\.1).map(\.0)
+    if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) exclude each other.") }
+  }
+
+  /// - Parameter isTable: whether a table is what is wanted if nothing was.
+  func format(orTable isTable: Bool) throws(CommandFailure) -> DocumentFormat {
+    if let template {
+      do throws(ArgumentError) { return .template(try OutputTemplate(parsing: template)) } catch {
+        throw error.failure("--template", template)
+      }
+    }
+    if json { return .json }
+    if csv { return .delimited(.comma) }
+    if tsv { return .delimited(.tab) }
+    return table || isTable ? .table : .text
+  }
+}

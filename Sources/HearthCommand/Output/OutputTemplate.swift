@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Text with places for a document's path, times and fields, such as `{{path}}\t{{address.city}}`.
+struct OutputTemplate: Sendable {
+  private enum Part: Hashable, Sendable {
+    case text(String)
+    case path, id, createTime, updateTime, data
+    case field(FieldPath)
+  }
+
+  private let parts: [Part]
+
+  /// - Parameter text: `\n`, `\t` and `\\` outside of places are what they are in other languages.
+  init(parsing text: String) throws(ArgumentError) {
+    var parts: [Part] = []
+    var literal = ""
+    var cursor = TextCursor(text)
+    while let scalar = cursor.next {
+      let start = cursor.column
+      if cursor.take("{{") {
+        if !literal.isEmpty { parts.append(.text(literal)) }
+        literal = ""
+        parts.append(try Self.place(&cursor, from: start))
+        continue
+      }
+      cursor.position += 1
+      if scalar == "\\", let escaped = ["n": "\n", "t": "\t", "\\": "\\"][cursor.next.map(String.init) ?? ""] {
+        cursor.position += 1
+        literal += escaped
+      } else {
+        literal.unicodeScalars.append(scalar)
+      }
+    }
+    if !literal.isEmpty { parts.append(.text(literal)) }
+    self.parts = parts
+  }
+
+  private static func place(_ cursor: inout TextCursor, from start: Int) throws(ArgumentError) -> Part {
+    let first = cursor.position
+    while !cursor.isAtEnd, !cursor.scalars[cursor.position...].starts(with: "}}".unicodeScalars) {
+      cursor.position += 1
+    }
+    let inner = cursor.text(first..<cursor.position)
+    guard cursor.take("}}") else { throw ArgumentError(column: start, "Expected \"}}\" for this \"{{\".") }
+    let name = String(inner.trimming())
+    switch name {
+    case "": throw ArgumentError(column: start, "Expected a field between the braces, as in {{name}}.")
+    case "path": return .path
+    case "id", "__name__": return .id
+    case "createTime": return .createTime
+    case "updateTime": return .updateTime
+    case "data": return .data
+    default: return .field(try FieldName.parse(name, column: first + 1))
+    }
+  }
+
+  /// What is not there is nothing.
+  func text(for document: Document, in database: DatabaseID) -> String {
+    var text = ""
+    for part in parts {
+      switch part {
+      case .text(let literal): text += literal
+      case .path: text += document.key.path.text
+      case .id: text += document.key.documentID
+      case .createTime: text += document.createTime?.timestamp.rfc3339Text ?? ""
+      case .updateTime: text += document.version?.timestamp.rfc3339Text ?? ""
+      case .data: text += document.data.map { CellText.text(.map($0.fields), in: database) } ?? ""
+      case .field(let path): text += document[path].map { CellText.text($0, in: database) } ?? ""
+      }
+    }
+    return text
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TerminalCanvas
+import TerminalTheme
+
+/// Colours for the output of commands, by the roles of the user's theme, in the terminal's own sixteen.
+struct TerminalPaint: Sendable {
+  /// `nil` for no colours.
+  let theme: Theme?
+
+  static let none = TerminalPaint(theme: nil)
+
+  /// None where `NO_COLOR` is set, or the terminal has none.
+  static func ofProcess() -> TerminalPaint {
+    let environment = ProcessInfo.processInfo.environment
+    if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }
+    // What is wrong with the user's themes is the dashboard's to tell.
+    let choice = try? ThemeChoice.make(option: nil, Preferences.read(.ofProcess), background: nil)
+    return TerminalPaint(theme: choice?.theme)
+  }
+
+  /// - Parameter text: safe to show.
+  func text(_ text: String, _ role: Role) -> String {
+    guard let theme, !text.isEmpty else { return text }
+    var style = theme.resolved(role, at: .sixteen)
+    style.background = .terminal
+    let parameters = style.sgrParameters
+    return parameters == "0" ? text : "\u{1B}[\(parameters)m\(text)\u{1B}[0m"
+  }
+}
