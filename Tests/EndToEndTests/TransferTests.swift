@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
         #expect(try await hearth("import", file).status == 0)
         #expect(try await hearth("export", "--all", "--recursive").output == documents)
       }
-      let top = try await hearth("export", "a")
+      let top = try await hearth("export", "a", "--no-recursive")
       #expect(top.lines.count == 2)
     }
 
@@ -100,6 +100,24 @@ extension EndToEndTests.InPipes {
       #expect(kept.status == 65 && kept.hasOneErrorLine && kept.errors.contains(".rejected"))
       #expect(try surroundings.text("in.jsonl.rejected") == "{\"path\": \"c/x\", \"data\": {\"a\": }}\n")
       #expect(try await hearth("export", "c").output == lines(3))
+    }
+
+    @Test("What get prints as csv and tsv, import reads, with the types that --dry-run shows")
+    func rows() async throws {
+      for id in ["a", "b"] {
+        #expect(try await hearth("set", "c/\(id)", "n=5", "m.x=one, two", "zip=string:01").status == 0)
+      }
+      for format in ["csv", "tsv"] {
+        let printed = try await hearth("get", "c", "--\(format)")
+        try surroundings.write("in.\(format)", printed.output)
+        let checked = try await hearth("import", path("in.\(format)"), "--dry-run")
+        #expect(checked.status == 0 && checked.errors.contains("columns: m.x string, n integer, zip string."))
+        #expect(try await hearth("delete", "c", "--recursive", "--yes").status == 0)
+        #expect(try await hearth("import", path("in.\(format)")).status == 0)
+        #expect(try await hearth("get", "c", "--\(format)").output == printed.output)
+      }
+      let wrong = try await hearth("export", "c", "-o", path("out.csv"))
+      #expect(wrong.status == 64 && wrong.hasOneErrorLine && wrong.errors.contains("hearth get"))
     }
 
     @Test("Documents of one path, and a file that has changed since it was begun, are told")

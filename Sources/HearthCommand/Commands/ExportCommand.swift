@@ -9,7 +9,7 @@ import Glibc
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
-    usage: "hearth export <path>|--all [--recursive] [--output <file>] [<options>]",
+    usage: "hearth export <path>|--all [--no-recursive] [--output <file>] [<options>]",
     discussion: """
       One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
       gives the same bytes. A file of -o appears when it is complete, in place of one with the same name; an export \
@@ -25,10 +25,10 @@ struct ExportCommand: AsyncParsableCommand {
   @Flag(help: "All collections of the database.")
   var all = false
 
-  @Flag(help: "Also what is below the documents.")
-  var recursive = false
+  @Flag(inversion: .prefixedNo, help: "Also what is below the documents.")
+  var recursive = true
 
-  @Option(help: "Layout of the output; by default json for a file that ends in .json, else jsonl.")
+  @Option(help: "Layout of the output, json or jsonl; by default what the file's name ends with, else jsonl.")
   var format: TransferFormat?
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
@@ -50,15 +50,16 @@ struct ExportCommand: AsyncParsableCommand {
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
     do {
-      // Asking for what is passed over takes as long as exporting does: only a user who wants all of them must be told.
+      // Asking for what is passed over takes as long as exporting does, and is what --quiet saves.
       let job = ExportJob(
         roots: path.map { [$0] }, isRecursive: recursive,
         format: format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl,
-        countsSubcollections: all && !headless.quiet)
+        countsSubcollections: !recursive && !headless.quiet)
       written = try await job.run(at: connection.datastore, connection.database, to: target.file) { progress.show($0) }
       progress.end()
-      if written.documents == 0, let path, path.isDocument, !recursive {
-        throw CommandFailure(.notFound, "\(path) does not exist.")
+      if written.documents == 0, let path, path.isDocument {
+        let below = recursive ? ", and nothing is below it" : ""
+        throw CommandFailure(.notFound, "\(path) does not exist\(below).")
       }
     } catch {
       progress.end()
@@ -73,7 +74,7 @@ struct ExportCommand: AsyncParsableCommand {
   private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {
     if written.leftOut > 0 {
       let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
-      headless.note("\(subcollections) left out; add --recursive to export what is below documents too.")
+      headless.note("\(subcollections) left out, because of --no-recursive.")
     }
     if output == nil { return }
     let pace = TransferProgress.summary(written.documents, in: elapsed)

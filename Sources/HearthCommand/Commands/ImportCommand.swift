@@ -13,6 +13,10 @@ struct ImportCommand: AsyncParsableCommand {
       documents are plain: one per line, in an array, or in an object by their ids. Their id is that name, or the \
       field of --id-field, or derived from the document and its line, so that importing a file again changes nothing.
 
+      Of comma- or tab-separated values the first row has the names: path for the document's path, or with --into plain \
+      documents; a.b is a field of a map. Types are guessed from the first rows, which --dry-run shows, and given by \
+      --types. An empty cell is no field, a quoted empty one an empty text.
+
       An import that was interrupted, in whatever way, goes on where it was when the same command is given again: how \
       far it came is noted in FILE.hearth-import, or in the file of --resume, until all is done.
 
@@ -20,7 +24,7 @@ struct ImportCommand: AsyncParsableCommand {
       unless --keep-going.
       """)
 
-  @Argument(help: ArgumentHelp("JSON or JSON lines; - reads standard input.", valueName: "file"))
+  @Argument(help: ArgumentHelp("JSON, JSON lines, CSV or TSV; - reads standard input.", valueName: "file"))
   var file: String
 
   @Option(help: ArgumentHelp("Collection for plain documents.", valueName: "collection"))
@@ -29,8 +33,15 @@ struct ImportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Field of plain documents that holds the id: a string or an integer.", valueName: "field"))
   var idField: String?
 
-  @Option(help: "Layout of the input; by default json for a file that ends in .json, else jsonl.")
+  @Option(help: "Layout of the input; by default what the file's name ends with, else jsonl.")
   var format: TransferFormat?
+
+  @Option(
+    help: ArgumentHelp(
+      "Types of columns: zip=string,born=timestamp. Also integer double boolean ref bytes geo vector json.",
+      valueName: "column=type,..."),
+    transform: ColumnTypesText.parse)
+  var types: [FieldPath: ColumnType]?
 
   @Option(help: ArgumentHelp("Where to note how far the import came.", valueName: "file"))
   var resume: String?
@@ -65,7 +76,7 @@ struct ImportCommand: AsyncParsableCommand {
     let job = ImportJob(
       file: file, format: format ?? TransferFormat(fileName: file), rules: rules, backend: "\(locations.backend)",
       into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState),
-      badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop)
+      badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:])
     let (headless, name) = (headless, job.name)
     var progress: TransferProgress?
     let start = ContinuousClock.now

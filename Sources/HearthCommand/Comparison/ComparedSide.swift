@@ -59,10 +59,14 @@ enum ComparedSide: Sendable {
 
   /// All documents of a file by their paths, of several with one path the last.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
-    var input = try ImportInput(file, TransferFormat(fileName: file))
-    let rules = ImportRules(database: database, collection: nil, idField: nil)
+    let format = TransferFormat(fileName: file)
+    var input = try ImportInput(file, format)
+    var rules = ImportRules(database: database, collection: nil, idField: nil)
     var found: [DocumentKey: DocumentData] = [:]
     do {
+      if let delimiter = format.delimiter {
+        rules.columns = try DelimitedColumns(input.sample(), delimiter, isPlain: false, types: [:], in: database)
+      }
       while let batch = try input.next() {
         for record in batch.records {
           let mutation = try rules.mutation(for: record)

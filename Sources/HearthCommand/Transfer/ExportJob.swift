@@ -21,6 +21,12 @@ struct ExportJob: Sendable {
   func run(
     at datastore: any Datastore, _ database: DatabaseID, to file: OutputFile, progress: (Int) throws -> Void
   ) async throws -> Outcome {
+    if format.delimiter != nil {
+      throw CommandFailure(
+        .usage,
+        "an export keeps all types, which \(format.rawValue) cannot: 'hearth get PATH --\(format.rawValue)' prints it, "
+          + "--format jsonl exports.")
+    }
     var roots = roots ?? []
     if self.roots == nil {
       roots = try await datastore.listCollectionIDs(below: .root).map { ResourcePath($0) }

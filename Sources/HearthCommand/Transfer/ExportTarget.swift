@@ -8,9 +8,23 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Senda
   case json
   /// One JSON object per line.
   case jsonl
+  /// A row of names, and a row per document; for import only, since types get lost.
+  case csv, tsv
 
   /// By the end of a file's name; lines where that says nothing.
-  init(fileName: String) { self = fileName.lowercased().hasSuffix(".json") ? .json : .jsonl }
+  init(fileName: String) {
+    let ending = fileName.lowercased().split(separator: ".").last.map(String.init) ?? ""
+    self = TransferFormat(rawValue: ending) ?? .jsonl
+  }
+
+  /// What parts the cells of a row; `nil` for JSON.
+  var delimiter: Delimiter? {
+    switch self {
+    case .json, .jsonl: nil
+    case .csv: .comma
+    case .tsv: .tab
+    }
+  }
 }
 
 /// Where an export goes: standard output, what a path leads to, or a file in place of an old one once it is complete.

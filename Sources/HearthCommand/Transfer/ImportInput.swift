@@ -25,10 +25,15 @@ struct ImportInput {
   private let descriptor: Int32
   private var splitter: RecordSplitter
   private var isAtEnd = false
+  /// The beginning, which was looked at and is still to be read.
+  private var beginning: [UInt8] = []
+  private var hasBegun = false
+  private let format: TransferFormat
 
   /// - Parameter path: `-` for standard input.
   init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format)
+    self.format = format
     guard path != "-" else {
       (name, size, modified, descriptor) = ("standard input", nil, nil, STDIN_FILENO)
       return
@@ -55,10 +60,34 @@ struct ImportInput {
     return attributes?[.type] as? FileAttributeType == .typeRegular
   }
 
+  /// The first rows, beginning with the names, of a file of rows.
+  mutating func sample() throws -> [InputRecord] {
+    beginning = try readChunk(Self.chunkSize)
+    var splitter = RecordSplitter(format)
+    splitter.append(beginning)
+    if beginning.count < Self.chunkSize { splitter.finish() }
+    var rows: [InputRecord] = []
+    while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
+    return rows
+  }
+
+  /// Reads until there are so many bytes, or no more.
+  private func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count {
+      let more = try readSome(count - bytes.count)
+      if more.isEmpty { break }
+      bytes += more
+    }
+    return bytes
+  }
+
   /// Goes on after a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format, at: position)
+    hasBegun = true
     if size != nil {
+      beginning = []
       lseek(descriptor, off_t(position.offset), SEEK_SET)
       return
     }
@@ -91,7 +120,13 @@ struct ImportInput {
   private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
     while true {
       do throws(JSONError) {
-        if let record = try splitter.next() { return record }
+        if let record = try splitter.next() {
+          // The first row has the names.
+          let isHeader = !hasBegun && format.delimiter != nil
+          hasBegun = true
+          if !isHeader { return record }
+          continue
+        }
       } catch {
         // Thrown again at the next call, after the documents before it are on their way.
         if afterOthers { return nil }
@@ -108,7 +143,14 @@ struct ImportInput {
     }
   }
 
-  private func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
+  private mutating func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    if beginning.isEmpty { return try readSome(count) }
+    let bytes = Array(beginning.prefix(count))
+    beginning.removeFirst(bytes.count)
+    return bytes
+  }
+
+  private func readSome(_ count: Int) throws(CommandFailure) -> [UInt8] {
     while true {
       var result = 0
       let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in

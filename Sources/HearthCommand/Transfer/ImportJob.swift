@@ -42,6 +42,8 @@ struct ImportJob: Sendable {
   /// Where is noted how far the import came; `nil` to note it nowhere.
   var state: String?
   var badDocuments = BadDocuments.stop
+  /// Of columns, where they are not to be guessed.
+  var types: [FieldPath: ColumnType] = [:]
 
   /// How messages name the input.
   var name: String { file == "-" ? "standard input" : file }
@@ -65,8 +67,10 @@ struct ImportJob: Sendable {
   ) async throws -> Outcome {
     var input = try ImportInput(file, format)
     let identity = ImportState.Identity(
-      backend: backend, database: rules.database.name, into: into, idField: idField, format: format, size: input.size,
-      modified: input.modified)
+      backend: backend, database: rules.database.name, into: into, idField: idField, format: format,
+      types: types.isEmpty ? nil : Dictionary(uniqueKeysWithValues: types.map { ($0.key.canonicalText, $0.value) }),
+      size: input.size, modified: input.modified)
+    let resolved = try columns(of: &input, note)
     let state = badDocuments == .check ? nil : state
     let before = state.flatMap { ImportState.read($0) }
     var done = ImportProgressPoint()
@@ -90,7 +94,7 @@ struct ImportJob: Sendable {
       case .collect(let path): RejectFile(path, note: reject)
       case .check: RejectFile(nil, note: reject)
       }
-    var run = ImportRun(rules, into: datastore, from: done, rejects: rejects) { point in
+    var run = ImportRun(resolved, into: datastore, from: done, rejects: rejects) { point in
       try checkpoint.note(point)
       try progress(point, fraction(point), first)
     }
@@ -102,6 +106,26 @@ struct ImportJob: Sendable {
     }
     checkpoint.remove()
     return Outcome(done: run.done, before: first.documents, repeated: run.repeated)
+  }
+}
+
+extension ImportJob {
+  /// The rules for the rows of a file that has them.
+  private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
+    guard let delimiter = format.delimiter else {
+      if types.isEmpty { return rules }
+      throw CommandFailure(.usage, "--types is about the columns of csv and tsv; JSON says of each value what it is.")
+    }
+    var rules = rules
+    do {
+      let columns = try DelimitedColumns(
+        input.sample(), delimiter, isPlain: rules.collection != nil, types: types, in: rules.database)
+      if badDocuments == .check { note("columns: \(columns.summary).") }
+      rules.columns = columns
+    } catch let error as JSONError {
+      throw CommandFailure(.badData, "\(name), \(error)")
+    }
+    return rules
   }
 }
 

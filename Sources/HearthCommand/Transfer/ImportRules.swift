@@ -10,14 +10,14 @@ struct ImportRules: Sendable {
   let collection: ResourcePath?
   /// The field that holds a plain document's id.
   let idField: FieldPath?
+  /// What the cells of rows mean; `nil` for JSON.
+  var columns: DelimitedColumns?
 
   /// - Throws: `JSONError` with the place in the whole file.
   func mutation(for record: InputRecord) throws(JSONError) -> Mutation {
     do throws(JSONError) {
-      guard let text = String(validating: record.bytes, as: UTF8.self) else {
-        throw JSONError(line: 1, column: 1, reason: "This is not UTF-8.")
-      }
-      let syntax = try JSONSyntax(parsing: text)
+      let syntax: JSONSyntax
+      if let columns { syntax = try columns.syntax(record) } else { syntax = try Self.json(record) }
       let (path, data) = try destination(of: record, syntax)
       let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
       do throws(ModelError) {
@@ -34,6 +34,13 @@ struct ImportRules: Sendable {
         line: place.line + error.line - 1, column: error.line == 1 ? place.column + error.column - 1 : error.column,
         reason: error.reason)
     }
+  }
+
+  private static func json(_ record: InputRecord) throws(JSONError) -> JSONSyntax {
+    guard let text = String(validating: record.bytes, as: UTF8.self) else {
+      throw JSONError(line: 1, column: 1, reason: "This is not UTF-8.")
+    }
+    return try JSONSyntax(parsing: text)
   }
 
   private func destination(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {

@@ -11,6 +11,7 @@ struct ImportState: Codable, Hashable {
     var into: String?
     var idField: String?
     var format: TransferFormat
+    var types: [String: ColumnType]?
     /// Of the input file; absent for standard input.
     var size: Int?
     var modified: Double?

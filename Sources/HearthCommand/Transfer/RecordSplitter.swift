@@ -35,12 +35,12 @@ struct RecordSplitter {
   static let recordLimit = 16 * 1024 * 1024
 
   private let format: TransferFormat
-  private var buffer: [UInt8] = []
+  private(set) var buffer: [UInt8] = []
   /// How much of the buffer is done with.
-  private var start = 0
-  private var isAtEnd = false
+  var start = 0
+  private(set) var isAtEnd = false
   /// Of the byte at `start`.
-  private(set) var position: InputPosition
+  var position: InputPosition
 
   /// - Parameter position: where the first bytes come from, if not from the beginning.
   init(_ format: TransferFormat, at position: InputPosition = InputPosition()) {
@@ -64,6 +64,8 @@ struct RecordSplitter {
     switch format {
     case .jsonl: try nextLine()
     case .json: try nextElement()
+    case .csv: try nextRow(.comma)
+    case .tsv: try nextRow(.tab)
     }
   }
 
@@ -87,9 +89,9 @@ struct RecordSplitter {
     }
   }
 
-  private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+  static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
 
-  private func checkLength() throws(JSONError) {
+  func checkLength() throws(JSONError) {
     if buffer.count - start > Self.recordLimit {
       throw error("There is no end of the document within \(Self.recordLimit / 1024 / 1024) MiB.")
     }

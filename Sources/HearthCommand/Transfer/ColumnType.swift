@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+
+/// What the cells of a column mean.
+enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
+  case string, integer, double, boolean, timestamp, ref, bytes, geo, vector, json
+
+  /// The narrowest type that all cells have; strings where there are none.
+  static func guess(_ cells: some Sequence<String>) -> ColumnType {
+    var candidates: [ColumnType] = [.boolean, .integer, .double, .timestamp, .json]
+    var (isEmpty, hasNull) = (true, false)
+    for cell in cells {
+      if cell == "null" {
+        hasNull = true
+        continue
+      }
+      isEmpty = false
+      candidates.removeAll { !$0.fits(cell) }
+      if candidates.isEmpty { break }
+    }
+    if isEmpty { return hasNull ? .json : .string }
+    return candidates.first ?? .string
+  }
+
+  /// Whether a cell is more likely of this type than a text.
+  private func fits(_ cell: String) -> Bool {
+    switch self {
+    case .boolean: cell == "true" || cell == "false"
+    case .integer: Self.isNumber(cell) && Int64(cell) != nil
+    case .double: Self.isNumber(cell) && Double(cell) != nil
+    case .timestamp: Timestamp(rfc3339: cell) != nil
+    case .json: (cell.hasPrefix("{") || cell.hasPrefix("[")) && (try? JSONSyntax(parsing: cell)) != nil
+    case .string, .ref, .bytes, .geo, .vector: false
+    }
+  }
+
+  /// As JSON writes numbers: what begins with a zero or a plus is a code, such as a telephone number.
+  private static func isNumber(_ cell: String) -> Bool {
+    cell.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
+  }
+
+  /// - Returns: the cell as JSON; `nil` for an empty one that is no text.
+  /// - Throws: `ArgumentError` if the cell is not of this type.
+  func syntax(_ cell: String, isQuoted: Bool, in database: DatabaseID) throws(ArgumentError) -> JSONSyntax? {
+    if cell.isEmpty { return self == .string && isQuoted ? JSONSyntax(.string("")) : nil }
+    if self == .string { return JSONSyntax(.string(cell)) }
+    if cell == "null" { return JSONSyntax(.null) }
+    let syntax: JSONSyntax
+    switch self {
+    case .boolean:
+      guard let flag = ["true": true, "false": false][cell.lowercased()] else { throw misfit(cell) }
+      return JSONSyntax(.boolean(flag))
+    case .json:
+      do throws(JSONError) { syntax = try JSONSyntax(parsing: cell) } catch { throw ArgumentError(error.reason) }
+      return syntax
+    case .integer, .double, .timestamp, .ref, .bytes, .geo, .vector, .string:
+      guard let typed = try TypedLiteral.syntax("\(rawValue):\(cell)") else { throw misfit(cell) }
+      syntax = typed
+    }
+    // What is in it was not read with the file, and has no place there.
+    do throws(JSONError) {
+      _ = try DocumentJSON.parseValue(syntax.lineText, database: database)
+    } catch {
+      throw misfit(cell)
+    }
+    return syntax
+  }
+
+  private func misfit(_ cell: String) -> ArgumentError {
+    ArgumentError("\(DocumentLine.quoted(String(cell.prefix(40)))) is no \(rawValue).")
+  }
+}
+
+/// `zip=string,born=timestamp`, as `--types` takes it.
+enum ColumnTypesText {
+  static func parse(_ text: String) throws -> [FieldPath: ColumnType] {
+    var types: [FieldPath: ColumnType] = [:]
+    for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+      guard let mark = part.lastIndex(of: "=") else { throw ArgumentError("Expected COLUMN=TYPE,… as in zip=string.") }
+      let name = String(part[..<mark].trimming())
+      guard let type = ColumnType(rawValue: String(part[part.index(after: mark)...].trimming())) else {
+        let known = ColumnType.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ArgumentError("\"\(part[part.index(after: mark)...])\" is not a type. Expected one of \(known).")
+      }
+      do throws(ModelError) { try types[FieldPath(validating: name)] = type } catch {
+        throw ArgumentError(error.message)
+      }
+    }
+    return types
+  }
+}

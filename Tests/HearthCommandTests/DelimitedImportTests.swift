@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreTesting
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+@Suite struct DelimitedImportTests {
+  private func rows(_ text: String, _ format: TransferFormat = .csv, chunk: Int = 1000) throws -> [InputRecord] {
+    var splitter = RecordSplitter(format)
+    var rest = Array(text.utf8)[...]
+    var rows: [InputRecord] = []
+    while true {
+      if let row = try splitter.next() {
+        rows.append(row)
+      } else if rest.isEmpty {
+        splitter.finish()
+        if let row = try splitter.next() { rows.append(row) } else { return rows }
+      } else {
+        splitter.append(rest.prefix(chunk))
+        rest = rest.dropFirst(chunk)
+      }
+    }
+  }
+
+  private func mutations(
+    _ text: String, _ format: TransferFormat = .csv, into collection: String? = nil, id: FieldPath? = nil,
+    types: [FieldPath: ColumnType] = [:]
+  ) throws -> [Mutation] {
+    let all = try rows(text, format)
+    var rules = ImportRules(database: database, collection: collection.map { ResourcePath($0) }, idField: id)
+    rules.columns = try DelimitedColumns(
+      all, #require(format.delimiter), isPlain: collection != nil, types: types, in: database)
+    return try all.dropFirst().map { try rules.mutation(for: $0) }
+  }
+
+  @Test("Rows are the same however the bytes arrive; quotes hold ends of lines, and empty lines are passed over")
+  func splitting() throws {
+    let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"
+    for chunk in [1, 2, 3, 1000] {
+      let found = try rows(text, chunk: chunk)
+      #expect(
+        found.map { String(decoding: $0.bytes, as: UTF8.self) } == ["a,b", "\"x\ny\",\"\"\"q\"\"\"", "5\" disk,z"])
+      #expect(found.map(\.place.line) == [1, 2, 5])
+    }
+    #expect(try DelimitedRow(rows(text)[1].bytes, .comma).cells.map(\.text) == ["x\ny", "\"q\""])
+    #expect(try DelimitedRow(Array("a\\tb\t\\\\\t".utf8), .tab).cells.map(\.text) == ["a\tb", "\\", ""])
+  }
+
+  @Test("Types are what all cells of a column have; codes that begin with a zero stay texts, empty cells are no fields")
+  func types() throws {
+    let text = """
+      path,n,x,zip,ok,at,list,m.a,m.b,s
+      c/1,1,1,01234,true,2026-03-02T00:00:00Z,"[1, ""a""]",x,,""
+      c/2,-2,2.5,99999,false,2026-03-03T00:00:00Z,[],,7,text
+      """
+    let found = try mutations(text)
+    #expect(found.map(\.key.path.text) == ["c/1", "c/2"])
+    #expect(
+      found[0].operation
+        == .set([
+          "n": 1, "x": 1.0, "zip": "01234", "ok": true, "at": .timestamp(Timestamp(seconds: 1_772_409_600)),
+          "list": .array([1, "a"]), "m": .map(["a": "x"]), "s": "",
+        ]))
+    #expect(
+      found[1].operation
+        == .set([
+          "n": -2, "x": 2.5, "zip": "99999", "ok": false, "at": .timestamp(Timestamp(seconds: 1_772_496_000)),
+          "list": .array([]), "m": .map(["b": 7]), "s": "text",
+        ]))
+  }
+
+  @Test("A type that is given counts; plain documents have their ids from a column, and path is a field like others")
+  func given() throws {
+    let types = try ColumnTypesText.parse("n=string, who=ref")
+    let found = try mutations(
+      "email\tn\twho\tpath\nada@x.org\t5\tusers/ada\tp", .tsv, into: "people", id: FieldPath("email"), types: types)
+    #expect(found[0].key.path.text == "people/ada@x.org")
+    let ada = Value.reference(database, DocumentKey(unchecked: ResourcePath("users/ada")))
+    #expect(found[0].operation == .set(["email": "ada@x.org", "n": "5", "who": ada, "path": "p"]))
+    #expect(throws: ArgumentError.self) { try ColumnTypesText.parse("n=number") }
+    #expect(throws: ArgumentError.self) { try ColumnTypesText.parse("n") }
+  }
+
+  @Test(
+    "What is wrong with a row or a name is told with its place in the file",
+    arguments: [
+      ("path,n\nc/1,1,2\n", 2, 7), ("path,n\nc/1,\"1\n", 2, 5), ("path,n\nc/1,\"1\"x\n", 2, 8), ("n\n1\n", 1, 1),
+      ("path,n,n\nc/1,1,2\n", 1, 8), ("path,a.b,a\nc/1,1,2\n", 1, 10), ("path,\nc/1,1\n", 1, 6), ("", 1, 1),
+      ("path,n\n,1\n", 2, 1),
+    ])
+  func refusals(text: String, line: Int, column: Int) {
+    #expect { try mutations(text) } throws: { error in
+      (error as? JSONError).map { $0.line == line && $0.column == column } ?? false
+    }
+  }
+
+  @Test("A cell that is not of the type that the first rows suggest is refused, with the way to take it")
+  func misfit() throws {
+    let sample = try rows("path,n\nc/1,1\n")
+    let columns = try DelimitedColumns(sample, .comma, isPlain: false, types: [:], in: database)
+    #expect(columns.summary == "n integer")
+    let later = try rows("\n\nc/2,many\n")
+    #expect { try columns.syntax(later[0]) } throws: { error in
+      (error as? JSONError).map { $0.column == 5 && $0.reason.contains("--types n=string") } ?? false
+    }
+    #expect {
+      try DelimitedColumns(sample, .comma, isPlain: false, types: [FieldPath("x"): .string], in: database)
+    } throws: { ($0 as? JSONError)?.reason.contains("no column x") == true }
+  }
+}
