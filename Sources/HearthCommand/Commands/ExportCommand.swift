@@ -44,6 +44,7 @@ struct ExportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let locations = storage.locations
     let path = try path.map { try DataPath.any($0) }
+    if let output { try Compression.check(outputName: output) }
     try locations.requireData()
     let connection = try locations.connect()
     let target = try ExportTarget(output)

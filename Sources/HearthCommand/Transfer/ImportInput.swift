@@ -63,6 +63,7 @@ struct ImportInput {
   /// The first rows, beginning with the names, of a file of rows.
   mutating func sample() throws -> [InputRecord] {
     beginning = try readChunk(Self.chunkSize)
+    try Compression.check(beginning, of: name)
     var splitter = RecordSplitter(format)
     splitter.append(beginning)
     if beginning.count < Self.chunkSize { splitter.finish() }
@@ -134,6 +135,7 @@ struct ImportInput {
       }
       if isAtEnd { return nil }
       let bytes = try read(Self.chunkSize)
+      if !hasBegun, splitter.position.offset == 0 { try Compression.check(bytes, of: name) }
       if bytes.isEmpty {
         isAtEnd = true
         splitter.finish()
