@@ -108,6 +108,12 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
     return !["Z", "X"].contains(state)
   }
 
+  /// What runs in the process, as the system knows it; `nil` where that is not told.
+  package var programName: String? {
+    guard let line = try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8) else { return nil }
+    return line.split(separator: "\0").first?.split(separator: "/").last.map(String.init)
+  }
+
   package static func < (left: Self, right: Self) -> Bool {
     (left.process, left.client) < (right.process, right.client)
   }

@@ -66,7 +66,12 @@ enum CommandHelp {
 
   private static func nearest(to name: String, among known: [String]) -> String {
     if let meant = synonyms[name.lowercased()], known.contains(meant) { return ". Here that is '\(meant)'." }
-    return NearestName.closest(to: name, among: known).map { ". The nearest is '\($0.name)'." } ?? ""
+    if known.isEmpty { return "" }
+    // Short names are near to many others.
+    guard let best = NearestName.closest(to: name, among: known), best.edits <= max(1, name.utf8.count / 3) else {
+      return ". --help lists what there is."
+    }
+    return ". The nearest is '\(best.name)'."
   }
 
   /// The sub-command that the arguments name, or else the one that runs without a name.

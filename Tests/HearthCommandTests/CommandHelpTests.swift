@@ -32,6 +32,15 @@ struct CommandHelpTests {
     #expect(text == "Unexpected argument 'b'")
   }
 
+  @Test("A name that is no slip of any other is not taken for one")
+  func none() {
+    #expect(
+      CommandHelp.unknownTopic(["help", "nope"])?.message == "There is no command 'nope'. --help lists what there is.")
+    #expect(
+      CommandHelp.complaint("Error: Unknown option '--pretty'", arguments: ["hearth", "get", "a"])
+        == "Unknown option '--pretty'. --help lists what there is.")
+  }
+
   @Test("Help knows commands below commands, and names the nearest of those")
   func help() {
     #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)

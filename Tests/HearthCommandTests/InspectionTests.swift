@@ -35,7 +35,7 @@ struct InspectionTests {
         process: getpid(), name: "shop", database: database, backend: .embedded, since: .now)
       var plan = Inspection.Plan(folder: folder, greeting: greeting, faults: faults)
       // Nothing is missed for want of time.
-      plan.restingShare = 2
+      plan.restingShare = nil
       client = Client(
         LocalStoreConfiguration(location: .memory, policy: .never, database: database), datastore: datastore,
         inspectedAs: plan)
@@ -180,6 +180,9 @@ struct InspectionTests {
     let table = programs.table(now: .now)
     #expect(table.count == 3 && table[1].contains("does not answer") && table[2].contains("\(address)"))
     #expect(throws: CommandFailure.self) { try programs.entry("1") }
+    let name = try #require(programs.entries.first?.name)
+    #expect(name == InspectionAddress(process: 1).programName)
+    do throws(CommandFailure) { _ = try programs.entry(name) } catch { #expect(error.status == .unavailable) }
     do throws(CommandFailure) { _ = try programs.entry("nothing") } catch {
       #expect(error.status == .noInput && error.message.contains("\(address) (shop)"))
     }

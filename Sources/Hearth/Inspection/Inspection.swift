@@ -22,7 +22,7 @@ package actor Inspection {
     /// Between the client and its backend.
     package var faults: FaultInjector
     /// Of `InspectionBudget`.
-    package var restingShare = InspectionBudget.usualRestingShare
+    package var restingShare: Int? = InspectionBudget.usualRestingShare
 
     package init(folder: InspectionFolder, greeting: InspectionGreeting, faults: FaultInjector) {
       self.folder = folder

@@ -105,7 +105,8 @@ extension InspectablePrograms.Entry {
     switch find {
     case .program(let greeting, _): greeting.name
     case .other(let core): core.name
-    case .silent, .stranger: nil
+    case .silent: address.programName
+    case .stranger: nil
     }
   }
 
