@@ -69,7 +69,7 @@ public final class FirestoreSettings: Sendable {
   /// waiting and refused writes. It is visible to processes of the same user (and to root), on a socket of mode 0600 in
   /// a folder of mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. Where that folder cannot be had, nobody can
   /// watch, and the log says why. Nothing is done while nobody watches. While somebody does, telling takes about one
-  /// part in a hundred of the program's processor time; what that does not suffice for, the watcher is told to have
+  /// part in a hundred of the program's processor time, or five milliseconds of each second if that is more; what that does not suffice for, the watcher is told to have
   /// missed. The network and faults that a watcher switched are as before when it is gone.
   public var isInspectable: Bool {
     get { values.isInspectable }

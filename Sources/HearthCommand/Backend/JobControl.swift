@@ -6,18 +6,27 @@ import Synchronization
 
 /// Ctrl-Z on a command. A stopped process answers nobody: others can have the data before it stops.
 enum JobControl {
-  private struct Weak { weak var data: SharedData? }
+  private struct State {
+    weak var data: SharedData?
+    var hasBegun = false
+    /// Hears the signal as long as it is held.
+    var source: (any DispatchSourceSignal)?
+  }
 
-  private static let data = Mutex(Weak())
+  private static let state = Mutex(State())
 
   /// From now on SIGTSTP stops this process when it has let go of the data, as long as that is in use here.
   static func letsGo(of shared: SharedData) {
-    data.withLock { $0.data = shared }
-    _ = source
+    state.withLock { state in
+      state.data = shared
+      if state.hasBegun { return }
+      state.hasBegun = true
+      state.source = source()
+    }
   }
 
-  /// `nil` where whoever started this process decided what the signal does. Held, and used by nobody.
-  nonisolated(unsafe) private static let source: (any DispatchSourceSignal)? = {
+  /// - Returns: `nil` where whoever started this process decided what the signal does.
+  private static func source() -> sending (any DispatchSourceSignal)? {
     var action = sigaction()
     guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return nil }
     signal(SIGTSTP, SIG_IGN)
@@ -25,11 +34,11 @@ enum JobControl {
     source.setEventHandler { stop() }
     source.activate()
     return source
-  }()
+  }
 
   /// On a thread of its own, which waits.
   private static func stop() {
-    let data = data.withLock { $0.data }
+    let data = state.withLock { $0.data }
     let isFree = DispatchSemaphore(value: 0)
     Task {
       await data?.handOver()

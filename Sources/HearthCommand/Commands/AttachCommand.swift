@@ -24,8 +24,8 @@ struct AttachCommand: AsyncParsableCommand {
       its backend, r and x in the pane of writes retry, cancel and drop what waits; documents and listeners stay the \
       program's own. When the dashboard ends, network and faults are as before.
 
-      A busy program goes first: it spends about a hundredth of its processor time on telling, and says how many \
-      snapshots it left out.
+      A busy program goes first: it spends about a hundredth of its processor time on telling (5 ms a second if it \
+      rests), and says how many snapshots it left out.
 
       With --json one object per line: first attached, listener and status for what is there, then listener, snapshot, \
       stopped, write, pending, rejected, indexes, status, faults and missed as they happen. It ends with 0 when the \

@@ -22,34 +22,6 @@ import class Hearth.Client
 /// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
 @MainActor
 final class Session {
-  struct Options {
-    var storage: StorageOptions.Locations
-    var durability: BackendConfiguration.Durability
-    var isDemo: Bool
-    var demoSeed: UInt64
-    var demoSpeed: Double
-    var startsOffline: Bool
-    var isReadOnly: Bool
-    /// Whether the listeners of the last session come back, and those of this one at the next start.
-    var restoresListeners: Bool
-    /// What the command line names to be listened to.
-    var listeners: [ListenerDefinition]
-    /// What the command line says of the screen.
-    var appearance: AppearanceOptions
-    /// What the user's files say.
-    var preferences: Preferences
-    var theme: ThemeChoice
-    var paths: Paths
-    /// What the user should read first.
-    var notices: [String]
-    /// What is kept of the session.
-    var keeping = Keeping()
-    /// A recorded session to show, in place of a client's.
-    var replay: ReplayRequest?
-    /// Another program whose client is shown, in place of one of the dashboard's own.
-    var attachment: Attachment?
-  }
-
   let options: Options
   let screen: Screen
   private let frames: FramePacer
@@ -78,7 +50,7 @@ final class Session {
   private var suspending: Task<Void, Never>?
   private var attached: AttachedBridge?
   private var editing: Task<Void, Never>?
-  private var copying: Task<Void, Never>?
+  var copying: Task<Void, Never>?
   private var exitCode: Int32?
   private var exitWaiter: CheckedContinuation<Int32, Never>?
 
@@ -422,24 +394,5 @@ final class Session {
       of: request, edited: edited, mutations, now: now, database: options.storage.database)
   }
 
-  private func copy(_ text: String) {
-    copying?.cancel()
-    copying = Task {
-      let outcome = await Clipboard(environment: ProcessInfo.processInfo.environment).copy(text)
-      guard !Task.isCancelled else { return }
-      if let sequence = outcome.sequence { screen.send(sequence: sequence) }
-      notify(outcome.isCopied ? .info : .error, outcome.message)
-    }
-  }
-
   func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }
-}
-
-extension Timestamp {
-  /// This device's clock.
-  static var now: Timestamp {
-    var time = timespec()
-    clock_gettime(CLOCK_REALTIME, &time)
-    return Timestamp(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
-  }
 }

@@ -20,13 +20,13 @@ struct RecursiveDeletion {
   private static let waitingLimit = 8000
 
   private enum Work: Sendable {
-    case names(collection: Int, after: DocumentKey?)
+    case names(of: ResourcePath, collection: Int, after: DocumentKey?)
     case parents(of: ResourcePath)
     case collections(below: DocumentKey)
   }
 
   private enum Step: Sendable {
-    case named(collection: Int, [DocumentKey])
+    case named(of: ResourcePath, collection: Int, [DocumentKey])
     /// How many documents of which collections.
     case deleted([Int: Int])
     case parents([DocumentKey])
@@ -99,7 +99,7 @@ struct RecursiveDeletion {
 
   private mutating func open(_ collection: ResourcePath) {
     collections[nextCollection] = Collection(path: collection)
-    work.append(.names(collection: nextCollection, after: nil))
+    work.append(.names(of: collection, collection: nextCollection, after: nil))
     nextCollection += 1
   }
 
@@ -137,11 +137,10 @@ struct RecursiveDeletion {
     running += 1
     let (datastore, database) = (datastore, database)
     switch work {
-    case .names(let index, let last):
-      guard let path = collections[index]?.path else { preconditionFailure("collection \(index) is not open") }
+    case .names(let path, let index, let last):
       let start = last.map { Bound(values: [.reference(database, $0)], isInclusive: false) }
       let target = Query(path: path, limit: Self.pageSize, start: start).target
-      group.addTask { .named(collection: index, try await datastore.keys(of: target)) }
+      group.addTask { .named(of: path, collection: index, try await datastore.keys(of: target)) }
     case .parents(let path): group.addTask { .parents(try await datastore.missingDocuments(in: path)) }
     case .collections(let key):
       group.addTask {
@@ -154,11 +153,11 @@ struct RecursiveDeletion {
 
   private mutating func finish(_ step: Step) {
     switch step {
-    case .named(let index, let keys):
+    case .named(let path, let index, let keys):
       waiting += keys.map { (index, $0) }
       collections[index]?.waiting += keys.count
       if keys.count == Self.pageSize {
-        work.append(.names(collection: index, after: keys.last))
+        work.append(.names(of: path, collection: index, after: keys.last))
       } else {
         collections[index]?.isNamed = true
         close(index)
