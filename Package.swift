@@ -92,14 +92,15 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
     module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
+    .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     module(
       "FirestoreGRPC",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreProtocol", grpc, http2,
+        "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        "COpenSSL",
       ]),
     module(
       "FirestoreSync",

@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 package import FirestoreProtocol
-import GRPCCore
 
 extension GRPCDatastore {
   package func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus) {
-    let end = await withoutActuallyEscaping(deliver) { deliver in
-      // The closure's use ends with the gate, whatever becomes of the call.
-      let gate = DeliveryGate(deliver)
-      let end = await listen(requests) { await gate.pass($0) }
-      await gate.close()
-      return end
-    }
+    let end = await withoutActuallyEscaping(deliver) { deliver in await listen(requests, deliver) }
     try end.get()
     if Task.isCancelled { throw RPCStatus(.cancelled, "The watch stream was cancelled.") }
     throw RPCStatus(.unavailable, "\(endpoint.text) ended the watch stream.")
@@ -22,25 +15,21 @@ extension GRPCDatastore {
   private func listen(
     _ requests: StreamRequests<WatchRequest>, _ deliver: @escaping @Sendable (WatchEvent) async -> Void
   ) async -> Result<Void, RPCStatus> {
-    let (endpoint, database, names) = (endpoint, database, names)
-    return await result { client, metadata, options in
-      // The producer runs once there is a connection; backends answer a stream's opening with its first message only.
-      let request = StreamingClientRequest<[UInt8]>(metadata: metadata) { writer in
-        await deliver(.opened)
-        for await request in requests {
-          try await writer.write(WireWriter.message { $0.watchRequest(request, in: database) })
-        }
-      }
-      try await client.bidirectionalStreaming(
-        request: request, descriptor: .listen, serializer: RequestBytes(),
-        deserializer: AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) },
-        options: options
-      ) { response in
+    let (database, names) = (database, names)
+    let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.watchChange(names) }
+    return await result(of: .listen) { stream in
+      // Backends answer a stream's opening with its first message only.
+      await deliver(.opened)
+      try await stream.exchange(requests) { request in
+        WireWriter.message { $0.watchRequest(request, in: database) }
+      } receive: {
         let inbox = WatchInbox()
         async let delivery: Void = inbox.deliverAll { await deliver(.changes($0)) }
         do {
-          for try await change in response.messages {
-            if let change { await inbox.put(change) }
+          while let messages = try await stream.next() {
+            for message in messages {
+              if let change = try reader(message) { await inbox.put(change) }
+            }
           }
           inbox.finish()
           await delivery
@@ -57,12 +46,7 @@ extension GRPCDatastore {
   package func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
-    let end = await withoutActuallyEscaping(deliver) { deliver in
-      let gate = DeliveryGate(deliver)
-      let end = await send(requests) { await gate.pass($0) }
-      await gate.close()
-      return end
-    }
+    let end = await withoutActuallyEscaping(deliver) { deliver in await send(requests, deliver) }
     try end.get()
     if Task.isCancelled { throw RPCStatus(.cancelled, "The write stream was cancelled.") }
   }
@@ -71,28 +55,25 @@ extension GRPCDatastore {
     _ requests: StreamRequests<WriteRequest>, _ deliver: @escaping @Sendable (WriteEvent) async -> Void
   ) async -> Result<Void, RPCStatus> {
     let (endpoint, database) = (endpoint, database)
-    return await result { client, metadata, options in
-      let request = StreamingClientRequest<[UInt8]>(metadata: metadata) { writer in
-        try await writer.write(WireWriter.message { $0.writeHandshake(in: database) })
-        for await request in requests {
-          try await writer.write(WireWriter.message { $0.writeRequest(request, in: database) })
-        }
-      }
-      try await client.bidirectionalStreaming(
-        request: request, descriptor: .write, serializer: RequestBytes(),
-        deserializer: AnswerReader(endpoint) { reader throws(WireError) in try reader.writeResponse() },
-        options: options
-      ) { response in
+    let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.writeResponse() }
+    return await result(of: .write) { stream in
+      try await stream.send(WireWriter.message { $0.writeHandshake(in: database) })
+      try await stream.exchange(requests) { request in
+        WireWriter.message { $0.writeRequest(request, in: database) }
+      } receive: {
         // The first answers the handshake, whatever it holds.
         var isOpen = false
-        for try await answer in response.messages {
-          if !isOpen {
-            isOpen = true
-            await deliver(.opened(streamToken: answer.streamToken))
-          } else if let commit = answer.commit {
-            await deliver(.committed(streamToken: answer.streamToken, commit))
-          } else {
-            throw RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: a commit has no time.")
+        while let messages = try await stream.next() {
+          for message in messages {
+            let answer = try reader(message)
+            if !isOpen {
+              isOpen = true
+              await deliver(.opened(streamToken: answer.streamToken))
+            } else if let commit = answer.commit {
+              await deliver(.committed(streamToken: answer.streamToken, commit))
+            } else {
+              throw RPCStatus(.internal, "The answer of \(endpoint.text) cannot be read: a commit has no time.")
+            }
           }
         }
       }
@@ -101,8 +82,30 @@ extension GRPCDatastore {
 
   /// Runs one stream. Its end is a value, so that what follows it is not left out.
   private func result(
-    _ body: @escaping @Sendable (Connection.Client, Metadata, CallOptions) async throws -> Void
+    of method: CallMethod, _ body: (CallStream) async throws -> Void
   ) async -> Result<Void, RPCStatus> {
-    do throws(RPCStatus) { return .success(try await call(body)) } catch { return .failure(error) }
+    do throws(RPCStatus) { return .success(try await call(method, nil, body)) } catch { return .failure(error) }
+  }
+}
+
+extension CallStream {
+  /// Sends requests as they are pulled, while `receive` takes what is answered; the exchange ends with that.
+  fileprivate func exchange<Request: Sendable>(
+    _ requests: StreamRequests<Request>, _ message: @escaping @Sendable (Request) -> [UInt8],
+    receive: @escaping @Sendable () async throws -> Void
+  ) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // A stream that has ended takes nothing; why is said by its answer.
+        do {
+          for await request in requests { try await self.send(message(request)) }
+        } catch {
+          return
+        }
+        if !Task.isCancelled { self.finish() }
+      }
+      defer { group.cancelAll() }
+      try await receive()
+    }
   }
 }

@@ -2,7 +2,7 @@
 package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
-import GRPCCore
+import NIOHPACK
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
@@ -162,9 +162,6 @@ package final class GRPCDatastore: Datastore {
 
   // MARK: Calls
 
-  /// The most bytes of one message: a document of one megabyte, or a commit of ten, with room to spare.
-  private static let messageLimit = 17 * 1024 * 1024
-
   /// The most that a server lists at once.
   private static let pageSize: Int32 = 300
 
@@ -172,32 +169,33 @@ package final class GRPCDatastore: Datastore {
   private static let deadline = Duration.seconds(60)
 
   private func unary<Answer: Sendable>(
-    _ method: MethodDescriptor, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
+    _ method: CallMethod, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
   ) async throws(RPCStatus) -> Answer {
-    try await repeatingOnce { () async throws(RPCStatus) in
-      try await self.call(timeout: Self.deadline) { client, metadata, options in
-        try await client.unary(
-          request: ClientRequest(message: request, metadata: metadata), descriptor: method,
-          serializer: RequestBytes(), deserializer: AnswerReader(self.endpoint, read), options: options
-        ) { try $0.message }
-      }
+    let answers = try await answers(to: method, request, within: Self.deadline, read)
+    guard answers.count == 1 else {
+      throw RPCStatus(.internal, "\(endpoint.text) gave \(answers.count) answers to one call.")
     }
+    return answers[0]
   }
 
   /// A call with one request and a stream of responses.
   private func collect<Answer: Sendable>(
-    _ method: MethodDescriptor, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
+    _ method: CallMethod, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
   ) async throws(RPCStatus) -> [Answer] {
-    try await repeatingOnce { () async throws(RPCStatus) in
-      try await self.call(timeout: Self.deadline * 5) { client, metadata, options in
-        try await client.serverStreaming(
-          request: ClientRequest(message: request, metadata: metadata), descriptor: method,
-          serializer: RequestBytes(), deserializer: AnswerReader(self.endpoint, read), options: options
-        ) { response in
-          var answers: [Answer] = []
-          for try await answer in response.messages { answers.append(answer) }
-          return answers
+    try await answers(to: method, request, within: Self.deadline * 5, read)
+  }
+
+  private func answers<Answer: Sendable>(
+    to method: CallMethod, _ request: [UInt8], within timeout: Duration, _ read: @escaping AnswerReader<Answer>.Read
+  ) async throws(RPCStatus) -> [Answer] {
+    let reader = AnswerReader(endpoint, read)
+    return try await repeatingOnce { () async throws(RPCStatus) in
+      try await self.call(method, request, timeout: timeout) { stream in
+        var answers: [Answer] = []
+        while let messages = try await stream.next() {
+          for message in messages { answers.append(try reader(message)) }
         }
+        return answers
       }
     }
   }
@@ -213,28 +211,41 @@ package final class GRPCDatastore: Datastore {
   }
 
   /// Runs one call on the connection and turns whatever ends it into a status.
-  func call<Result: Sendable>(
-    timeout: Duration? = nil,
-    _ body: @escaping @Sendable (Connection.Client, Metadata, CallOptions) async throws -> Result
+  /// - Parameters:
+  ///   - request: the whole of it; `nil` for a stream of requests.
+  ///   - timeout: `nil` for a call that may last.
+  func call<Result>(
+    _ method: CallMethod, _ request: [UInt8]?, timeout: Duration? = nil, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
-    let client = try connection.client()
-    var options = CallOptions.defaults
-    options.timeout = timeout
-    options.maxRequestMessageBytes = Self.messageLimit
-    options.maxResponseMessageBytes = Self.messageLimit
-    let metadata = headers.metadata(authorization: authorization)
+    let headers = headers.call(method, at: endpoint, authorization: authorization, timeout: timeout)
+    // What the backend has not looked at can be asked again; once, since it may say so each time.
+    for _ in 0..<2 {
+      if let result = try await attempt(headers, request, timeout, body) { return result }
+    }
+    throw RPCStatus(.unavailable, "\(endpoint.text) takes no calls at the moment.")
+  }
+
+  /// - Returns: `nil` for a call that the backend has not looked at.
+  private func attempt<Result>(
+    _ headers: HPACKHeaders, _ request: [UInt8]?, _ timeout: Duration?, _ body: (CallStream) async throws -> Result
+  ) async throws(RPCStatus) -> Result? {
+    var begun: BegunCall?
     do {
-      return try await BoundedCall(timeout: timeout).run { [options] in try await body(client, metadata, options) }
+      let call = try await connection.call(headers, request, timeout: timeout)
+      begun = call
+      defer { call.stream.abandon() }
+      return try await body(call.stream)
     } catch {
-      if error is BoundedCall.LeftBehind { connection.retire(client) }
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
-      if error is BoundedCall.LeftBehind {
-        throw RPCStatus(.deadlineExceeded, "\(endpoint.text) has not answered in time.")
+      // A stream may have been told that it is open.
+      if case TransportFailure.notTaken = error, request != nil || begun == nil {
+        if let begun { connection.retire(begun.connection) }
+        return nil
       }
       let status = CallFailure.status(of: error, at: endpoint, credentials)
       // A stream that the other side cancelled is one of a server that is being stopped.
-      if status.code == .unavailable || status.code == .cancelled { connection.retire(client) }
+      if let begun, status.code == .unavailable || status.code == .cancelled { connection.retire(begun.connection) }
       if status.code == .unauthenticated { credentials.forgetToken() }
       throw status
     }

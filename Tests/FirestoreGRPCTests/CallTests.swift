@@ -12,7 +12,7 @@ import WireOracle
 @Suite("Single calls over gRPC", .timeLimit(.minutes(5)))
 struct CallTests {
   private func serve(
-    _ method: MethodDescriptor, _ handler: @escaping ScriptedServer.Handler,
+    _ method: CallMethod, _ handler: @escaping ScriptedServer.Handler,
     _ body: @escaping @Sendable (GRPCDatastore) async throws -> Void
   ) async throws {
     var server = ScriptedServer()
@@ -181,8 +181,8 @@ struct CallTests {
   @Test(
     "An answer that cannot be read ends the call as internal and names who sent it",
     arguments: [.commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .listCollectionIDs, .listDocuments]
-      as [MethodDescriptor])
-  func malformed(method: MethodDescriptor) async throws {
+      as [CallMethod])
+  func malformed(method: CallMethod) async throws {
     try await serve(method) { _, _, send in
       // A field 1 that is longer than its message.
       try await send.write([0x0a, 0x7f, 0x00])

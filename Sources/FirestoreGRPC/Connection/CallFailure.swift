@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import GRPCCore
 import Glibc
 import NIOCore
+import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
 import NIOSSL
@@ -11,25 +11,41 @@ import NIOSSL
 enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     switch error {
-    case let error as RPCStatus: return error
-    case let error as RPCError: return status(of: error, at: endpoint, credentials)
+    case var status as RPCStatus:
+      status.message = status.message.split(whereSeparator: \.isNewline).joined(separator: " ")
+      if let remedy = remedy(status, credentials) { status.message += " " + remedy }
+      return status
+    case let failure as TransportFailure: return status(of: failure, at: endpoint)
     default: return unreachable(endpoint, error)
     }
   }
 
-  private static func status(of error: RPCError, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
-    if error.code == .unavailable, error.cause != nil || error.isAboutConnecting { return unreachable(endpoint, error) }
-    if error.message.hasPrefix("Unexpected non-200 HTTP Status Code") {
-      let code = error.message.firstMatch(of: /\(([^)]*)\)/).map { " (\($0.output.1))" } ?? ""
-      return RPCStatus(
+  private static func status(of failure: TransportFailure, at endpoint: Endpoint) -> RPCStatus {
+    let name = endpoint.text
+    return switch failure {
+    case .unconnected, .cut, .broken, .silent, .notTaken: unreachable(endpoint, failure)
+    case .httpAnswer(let code):
+      RPCStatus(
         .unavailable,
-        "\(endpoint.text) answers in HTTP\(code) and not in gRPC. Check the port, and for a proxy in between."
-      )
+        "\(name) answers in HTTP (\(HTTPResponseStatus(statusCode: code))) and not in gRPC. Check the port, and for a "
+          + "proxy in between.")
+    case .reset(let code): RPCStatus(statusCode(of: code), "\(name) broke the call off (\(code)).")
+    case .withoutStatus: RPCStatus(.internal, "The answer of \(name) ends without a status.")
+    case .compressed: RPCStatus(.internal, "The answer of \(name) is compressed, which was not asked for.")
+    case .tooLarge(let bytes): RPCStatus(.resourceExhausted, "The answer of \(name) has \(bytes) bytes: too many.")
+    case .overdue: RPCStatus(.deadlineExceeded, "\(name) has not answered in time.")
     }
-    let message = error.message.split(whereSeparator: \.isNewline).joined(separator: " ")
-    var status = RPCStatus(StatusCode(error.code), message)
-    if let remedy = remedy(status, credentials) { status.message += " " + remedy }
-    return status
+  }
+
+  /// gRPC over HTTP/2, "Errors".
+  private static func statusCode(of code: HTTP2ErrorCode) -> StatusCode {
+    switch code {
+    case .refusedStream: .unavailable
+    case .cancel: .cancelled
+    case .enhanceYourCalm: .resourceExhausted
+    case .inadequateSecurity: .permissionDenied
+    default: .internal
+    }
   }
 
   /// What the user can do about a refusal that comes from how the backend was chosen, not from the request.
@@ -60,10 +76,9 @@ enum CallFailure {
       return "has a TLS certificate for another host name. Use a name that the certificate has."
     case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsComplaint("\(error)", endpoint)
     case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return cut(endpoint)
-    case let error as RPCError where error.message.contains("closed the connection before completing the HTTP/2"):
-      return endpoint.isTLS ? endedHandshake : cut(endpoint)
-    case let error as RPCError where error.isAboutCutting: return cut(endpoint)
-    case let error as RPCError where error.isAboutConnecting && !endpoint.isTLS: return notGRPC(endpoint)
+    case TransportFailure.cut(let hasGreeted): return endpoint.isTLS && !hasGreeted ? endedHandshake : cut(endpoint)
+    case TransportFailure.silent: return "gives no sign of life. Check the network, and that the server answers."
+    case TransportFailure.notTaken: return "takes no calls at the moment. Try again."
     case is any NIOHTTP2Error: return notGRPC(endpoint)
     default:
       let text = "\(error)"
@@ -103,8 +118,7 @@ enum CallFailure {
 
   private static func root(of error: any Error) -> any Error {
     switch error {
-    case let error as RPCError: error.cause.map(root) ?? error
-    case let error as RuntimeError: error.cause.map(root) ?? error
+    case TransportFailure.unconnected(let cause), TransportFailure.broken(let cause): root(of: cause)
     case let error as NIOConnectionError: error.connectionErrors.first.map { root(of: $0.error) } ?? error
     default: error
     }
@@ -113,8 +127,6 @@ enum CallFailure {
   /// The innermost cause in few words.
   static func reason(_ error: any Error) -> String {
     switch root(of: error) {
-    case let error as RPCError: error.message
-    case let error as RuntimeError: error.message
     case let error as NIOConnectionError: "\(error.host) has no address"
     // Without what the system call was, and without the number.
     case let error as IOError: String(cString: strerror(error.errnoCode))
@@ -122,14 +134,4 @@ enum CallFailure {
     case let error: "\(error)"
     }
   }
-}
-
-extension RPCError {
-  /// Whether it was made here, about a connection that did not come about, and is no answer of the backend.
-  fileprivate var isAboutConnecting: Bool {
-    message.contains("HTTP/2 connection preface") || message.hasPrefix("Channel isn't ready") || isAboutCutting
-  }
-
-  /// Whether the connection ended without a reason.
-  fileprivate var isAboutCutting: Bool { message.hasPrefix("The TCP connection was dropped") }
 }

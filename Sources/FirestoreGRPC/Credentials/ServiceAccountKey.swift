@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CryptoExtras
 import FirestoreModel
 import Foundation
 
@@ -12,18 +11,18 @@ struct ServiceAccountKey: Sendable {
 
   let email: String
   private let keyID: String?
-  private let key: PrivateKey
+  private let key: RSAKey
 
   /// - Throws: `unauthenticated` for a key that is not RSA in PEM.
   init(email: String, keyID: String?, pem: Secret, file: String) throws(RPCStatus) {
-    guard let key = try? _RSA.Signing.PrivateKey(pemRepresentation: pem.revealed) else {
+    guard let key = RSAKey(pem: pem.revealed) else {
       throw RPCStatus(
         .unauthenticated,
         "The \"private_key\" in \(file) is not an RSA key in PEM. Download the key of \(email) again, as JSON.")
     }
     self.email = email
     self.keyID = keyID
-    self.key = PrivateKey(key: key)
+    self.key = key
   }
 
   /// A JSON Web Token (RFC 7519), signed with RS256.
@@ -32,17 +31,14 @@ struct ServiceAccountKey: Sendable {
   ///   - now: seconds since 1970.
   func token(for audience: String, at now: Int64) throws(RPCStatus) -> AccessToken {
     let expiry = now + Self.lifetime
-    do {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      let header = try encoder.encode(Header(alg: "RS256", typ: "JWT", kid: keyID))
-      let claims = try encoder.encode(Claims(iss: email, sub: email, aud: audience, iat: now, exp: expiry))
-      let content = header.base64URL + "." + claims.base64URL
-      let signature = try key.key.signature(for: Data(content.utf8), padding: .insecurePKCS1v1_5)
-      return AccessToken(secret: Secret(content + "." + signature.rawRepresentation.base64URL), expiry: expiry)
-    } catch {
-      throw RPCStatus(.unauthenticated, "The key of \(email) cannot sign: \(error)")
-    }
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let header = try? encoder.encode(Header(alg: "RS256", typ: "JWT", kid: keyID)),
+      let claims = try? encoder.encode(Claims(iss: email, sub: email, aud: audience, iat: now, exp: expiry)),
+      case let content = header.base64URL + "." + claims.base64URL,
+      let signature = key.signature(of: Data(content.utf8))
+    else { throw RPCStatus(.unauthenticated, "The key of \(email) cannot sign. Download it again, as JSON.") }
+    return AccessToken(secret: Secret(content + "." + signature.base64URL), expiry: expiry)
   }
 
   private struct Header: Encodable {
@@ -58,13 +54,6 @@ struct ServiceAccountKey: Sendable {
     var iat: Int64
     var exp: Int64
   }
-}
-
-/// Keeps the key out of every description.
-private struct PrivateKey: Sendable, CustomStringConvertible, CustomReflectable {
-  let key: _RSA.Signing.PrivateKey
-  var description: String { "(hidden)" }
-  var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension Data {

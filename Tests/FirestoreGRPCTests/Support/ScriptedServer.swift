@@ -13,7 +13,9 @@ struct ScriptedServer: RegistrableRPCService {
 
   private var handlers: [(MethodDescriptor, Handler)] = []
 
-  mutating func handle(_ method: MethodDescriptor, _ handler: @escaping Handler) { handlers.append((method, handler)) }
+  mutating func handle(_ method: CallMethod, _ handler: @escaping Handler) {
+    handlers.append((MethodDescriptor(fullyQualifiedService: CallMethod.service, method: method.rawValue), handler))
+  }
 
   func registerMethods<Transport: ServerTransport>(with router: inout RPCRouter<Transport>) {
     for (method, handler) in handlers {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import NIOPosix
+import NIOSSL
+
+/// One HTTP/2 connection to a backend that has greeted:
+/// ```
+/// bytes ─► (TLS) ─► SignsOfLife ─► NIOHTTP2Handler ─► ConnectionHandler
+/// a channel per call ─► ResponseHandler
+/// ```
+final class HTTP2Connection: Sendable {
+  private let channel: any Channel
+  private let streams: NIOHTTP2Handler.StreamMultiplexer
+  private let handler: NIOLoopBound<ConnectionHandler>
+
+  private init(
+    _ channel: any Channel, _ streams: NIOHTTP2Handler.StreamMultiplexer, _ handler: NIOLoopBound<ConnectionHandler>
+  ) {
+    self.channel = channel
+    self.streams = streams
+    self.handler = handler
+  }
+
+  /// - Parameters:
+  ///   - tls: `nil` for plain text.
+  ///   - onRetirement: called when no more calls may begin on the connection.
+  /// - Returns: a connection that has greeted, or a failure with `TransportFailure`.
+  static func open(
+    to endpoint: Endpoint, tls: NIOSSLContext?, _ keepalive: Connection.Keepalive,
+    onRetirement: @escaping @Sendable () -> Void
+  ) -> EventLoopFuture<HTTP2Connection> {
+    // Of a host with several addresses several channels may be set up; one of them connects.
+    let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
+      .connectTimeout(TimeAmount(keepalive.timeout))
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          let pipeline = channel.pipeline.syncOperations
+          let signs = SignsOfLife()
+          try pipeline.addHandler(signs)
+          if let tls {
+            try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: endpoint.nameForTLS))
+          }
+          let http2 = NIOHTTP2Handler(
+            mode: .client, eventLoop: channel.eventLoop, connectionConfiguration: configuration,
+            streamConfiguration: streamConfiguration
+          ) { $0.close() }
+          try pipeline.addHandlers(http2, ConnectionHandler(signs, keepalive, on: channel.eventLoop))
+        }
+      }
+    return bootstrap.connect(to: endpoint)
+      .flatMapErrorThrowing { throw TransportFailure.unconnected($0) }
+      .flatMap { channel in
+        let pipeline = channel.pipeline.syncOperations
+        guard let handler = try? pipeline.handler(type: ConnectionHandler.self),
+          let streams = try? pipeline.handler(type: NIOHTTP2Handler.self).syncMultiplexer()
+        else { return channel.eventLoop.makeFailedFuture(TransportFailure.cut(hasGreeted: false)) }
+        let connection = HTTP2Connection(channel, streams, NIOLoopBound(handler, eventLoop: channel.eventLoop))
+        return handler.greeting(onRetirement: onRetirement).map { connection }
+      }
+  }
+
+  /// Begins a call.
+  /// - Parameters:
+  ///   - message: the whole request; `nil` for one that is sent piece by piece.
+  ///   - timeout: after which the call fails.
+  /// - Returns: the call; it fails with `TransportFailure.notTaken` if the connection takes no more.
+  func call(_ headers: HPACKHeaders, _ message: [UInt8]?, timeout: TimeAmount?) -> EventLoopFuture<CallStream> {
+    let (inbox, streams, handler) = (ResponseInbox(), streams, handler)
+    return channel.eventLoop.flatSubmit { [channel] in
+      if handler.value.isRetired { return channel.eventLoop.makeFailedFuture(TransportFailure.notTaken) }
+      let promise = channel.eventLoop.makePromise(of: (any Channel).self)
+      streams.createStreamChannel(promise: promise) { stream in
+        stream.eventLoop.makeCompletedFuture {
+          try stream.pipeline.syncOperations.addHandler(
+            ResponseHandler(inbox, on: handler.value, timeout: timeout))
+        }
+      }
+      return promise.futureResult.map { stream in
+        stream.write(HTTP2Frame.FramePayload.headers(.init(headers: headers)), promise: nil)
+        if let message { stream.write(CallStream.data(message, isLast: true), promise: nil) }
+        stream.flush()
+        return CallStream(stream, inbox)
+      }
+    }
+  }
+
+  /// Takes no more calls, and closes with the last.
+  func retire() { channel.eventLoop.execute { [handler] in handler.value.retire() } }
+
+  var closed: EventLoopFuture<Void> { channel.closeFuture }
+
+  static func makePromise() -> EventLoopPromise<HTTP2Connection> {
+    MultiThreadedEventLoopGroup.singleton.next().makePromise()
+  }
+
+  /// Ends all calls.
+  func close() -> EventLoopFuture<Void> {
+    channel.close(promise: nil)
+    return channel.closeFuture
+  }
+
+  private static var configuration: NIOHTTP2Handler.ConnectionConfiguration {
+    var configuration = NIOHTTP2Handler.ConnectionConfiguration()
+    configuration.initialSettings = [
+      HTTP2Setting(parameter: .enablePush, value: 0),
+      HTTP2Setting(parameter: .initialWindowSize, value: streamConfiguration.targetWindowSize),
+      HTTP2Setting(parameter: .maxHeaderListSize, value: 64 << 10),
+    ]
+    configuration.targetWindowSize = 2 * streamConfiguration.targetWindowSize
+    configuration.controlFrameRateLimit.maximumCount = ConnectionHandler.mostControlFrames
+    return configuration
+  }
+
+  private static var streamConfiguration: NIOHTTP2Handler.StreamConfiguration {
+    var configuration = NIOHTTP2Handler.StreamConfiguration()
+    configuration.targetWindowSize = 4 << 20
+    configuration.streamResetFrameRateLimit.maximumCount = ConnectionHandler.mostControlFrames
+    configuration.streamErrorRateLimit.maximumCount = ConnectionHandler.mostControlFrames
+    return configuration
+  }
+}
+
+extension ClientBootstrap {
+  fileprivate func connect(to endpoint: Endpoint) -> EventLoopFuture<any Channel> {
+    if let socket = endpoint.socket { return connect(unixDomainSocketPath: socket) }
+    // A literal address needs no look-up.
+    if let address = endpoint.literalAddress { return connect(to: address) }
+    return connect(host: endpoint.host, port: endpoint.port)
+  }
+}
+
+extension Endpoint {
+  fileprivate var literalAddress: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
+
+  /// What the certificate has to be for; a literal address has no name to ask for.
+  fileprivate var nameForTLS: String? { literalAddress == nil ? host : nil }
+}
