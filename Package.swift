@@ -29,7 +29,7 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "WireOracle", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
+  "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
   "HearthCommand", "ClientTesting",
   "FirestoreProtocolTests",
   "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ArticleTests",
@@ -67,7 +67,6 @@ let package = Package(
     dependency("grpc/grpc-swift-nio-transport", "2.9.2"),
     dependency("apple/swift-protobuf", "1.39.0", traits: []),
     dependency("apple/swift-nio", "2.101.2"),
-    dependency("apple/swift-nio-ssl", "2.37.6"),
     dependency("apple/swift-nio-http2", "1.46.0"),
     dependency("apple/swift-crypto", "4.5.2"),
     dependency("apple/swift-certificates", "1.21.1"),
@@ -93,14 +92,14 @@ let package = Package(
       ]),
     module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
+    module("TransportSecurity", ["COpenSSL", nio]),
     module(
       "FirestoreGRPC",
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOHTTP1", package: "swift-nio"), "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
-        "COpenSSL",
       ]),
     module(
       "FirestoreSync",
@@ -119,7 +118,7 @@ let package = Package(
       "FirestoreServer",
       [
         "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "CAllocator", nio,
-        .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        .product(name: "NIOPosix", package: "swift-nio"), "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     module(
@@ -245,6 +244,7 @@ let package = Package(
         protobuf, http2,
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "CryptoExtras", package: "swift-crypto"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests(
       "RemoteTests",

@@ -5,7 +5,7 @@ import FirestoreService
 import Glibc
 import NIOCore
 import NIOPosix
-import NIOSSL
+import TransportSecurity
 
 /// Serves the embedded backend on a port: google.firestore.v1 over gRPC, and a few plain HTTP requests.
 package struct FirestoreServer: Sendable {
@@ -155,21 +155,16 @@ package struct FirestoreServer: Sendable {
 }
 
 extension FirestoreServer.Configuration.TLS {
-  func context() throws -> NIOSSLContext {
-    guard let chain = try? NIOSSLCertificate.fromPEMFile(certificate), !chain.isEmpty else {
-      throw RPCStatus(.failedPrecondition, "\(certificate) is not a certificate in PEM.")
-    }
-    guard let key = try? NIOSSLPrivateKey(file: key, format: .pem) else {
-      throw RPCStatus(.failedPrecondition, "\(key) is not an unencrypted private key in PEM.")
-    }
-    var configuration = TLSConfiguration.makeServerConfiguration(
-      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    configuration.minimumTLSVersion = .tlsv12
-    configuration.applicationProtocols = ["h2"]
-    do {
-      return try NIOSSLContext(configuration: configuration)
-    } catch {
-      throw RPCStatus(.failedPrecondition, "\(certificate) and \(self.key) cannot be used together: \(error).")
+  func context() throws(RPCStatus) -> TLSContext {
+    do throws(TLSFailure) { return try TLSContext(certificate: certificate, key: key) } catch {
+      let complaint =
+        switch error {
+        case .unreadableCertificate(let file): "\(file) is not a certificate in PEM."
+        case .unreadableKey(let file): "\(file) is not an unencrypted private key in PEM."
+        case .mismatch: "\(certificate) and \(key) cannot be used together: the key is another certificate's."
+        default: "\(certificate) and \(key) cannot be used: \(error)."
+        }
+      throw RPCStatus(.failedPrecondition, complaint)
     }
   }
 }

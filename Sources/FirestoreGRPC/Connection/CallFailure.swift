@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTP2
 import NIOPosix
-import NIOSSL
+import TransportSecurity
 
 /// Turns what ends a call into a status of one line that says what is wrong and how to mend it.
 enum CallFailure {
@@ -72,9 +72,7 @@ enum CallFailure {
       return "refuses the connection. Check the port, and that a backend runs there."
     case let error as IOError where [ENETUNREACH, EHOSTUNREACH, ETIMEDOUT].contains(error.errnoCode):
       return "cannot be reached: \(reason(error)). Check the network of this machine."
-    case let error as NIOSSLExtraError where error == .failedToValidateHostname:
-      return "has a TLS certificate for another host name. Use a name that the certificate has."
-    case is NIOSSLError, is BoringSSLError, is NIOSSLExtraError: return tlsComplaint("\(error)", endpoint)
+    case let failure as TLSFailure: return complaint(about: failure)
     case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return cut(endpoint)
     case TransportFailure.cut(let hasGreeted): return endpoint.isTLS && !hasGreeted ? endedHandshake : cut(endpoint)
     case TransportFailure.silent: return "gives no sign of life. Check the network, and that the server answers."
@@ -104,14 +102,17 @@ enum CallFailure {
       ? "does not speak gRPC. Check the port." : "does not speak gRPC in plain text. Check the port; or it expects TLS."
   }
 
-  private static func tlsComplaint(_ text: String, _ endpoint: Endpoint) -> String {
-    if text.contains("WRONG_VERSION_NUMBER") || text.contains("UNKNOWN_PROTOCOL") {
-      return "does not speak TLS. An emulator, or \"hearth serve\" without a certificate, is reached in plain text."
+  private static func complaint(about failure: TLSFailure) -> String {
+    switch failure {
+    case .wrongHost: "has a TLS certificate for another host name. Use a name that the certificate has."
+    case .untrusted(let reason):
+      "has a TLS certificate that is not accepted (\(reason)). Check the host name, this machine's clock, and --trust."
+    case .notTLS:
+      "does not speak TLS. An emulator, or \"hearth serve\" without a certificate, is reached in plain text."
+    case .cut: endedHandshake
+    case .failed(let reason): "failed the TLS handshake (\(reason)). Check that the port speaks TLS."
+    case .unreadableCertificate, .unreadableKey, .mismatch: "cannot be spoken to over TLS: \(failure)."
     }
-    if text.uppercased().contains("CERTIFICATE") {
-      return "has a TLS certificate that is not accepted. Check the host name, this machine's clock, and --trust."
-    }
-    return "failed the TLS handshake (\(text)). Check that the port speaks TLS."
   }
 
   // MARK: Causes

@@ -2,8 +2,8 @@
 import FirestoreModel
 import NIOCore
 import NIOHPACK
-import NIOSSL
 import Synchronization
+import TransportSecurity
 
 /// The way to one endpoint: an HTTP/2 connection that is made when it is first needed.
 ///
@@ -29,7 +29,7 @@ final class Connection: Sendable {
   private let endpoint: Endpoint
   private let keepalive: Keepalive
   /// Reading the system's certificates takes milliseconds: done once.
-  private let tls: Result<NIOSSLContext?, RPCStatus>
+  private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
   init(to endpoint: Endpoint, keepalive: Keepalive = Keepalive()) {
@@ -126,25 +126,15 @@ struct BegunCall: Sendable {
 
 extension Endpoint {
   /// What TLS is spoken with; `nil` in plain text.
-  fileprivate func contextForTLS() -> Result<NIOSSLContext?, RPCStatus> {
+  fileprivate func contextForTLS() -> Result<TLSContext?, RPCStatus> {
     guard case .tls(let trustRoots) = security else { return .success(nil) }
-    var configuration = TLSConfiguration.makeClientConfiguration()
-    configuration.applicationProtocols = ["h2"]
-    do {
-      if let trustRoots {
-        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(trustRoots))
-      }
-      return .success(try NIOSSLContext(configuration: configuration))
+    do throws(TLSFailure) {
+      return .success(try TLSContext(trustRoots: trustRoots, http2: true))
+    } catch .unreadableCertificate(let file) {
+      let complaint = "The certificates to trust in \(file) cannot be read. Check --trust: a file with certificates as PEM."
+      return .failure(RPCStatus(.invalidArgument, complaint))
     } catch {
-      return .failure(RPCStatus(.invalidArgument, complaint(about: error, trustRoots)))
+      return .failure(RPCStatus(.invalidArgument, "No connection to \(text) can be set up: \(error)"))
     }
-  }
-
-  /// Why no connection can be set up, before anything was sent.
-  private func complaint(about error: any Error, _ trustRoots: String?) -> String {
-    if let trustRoots {
-      return "The certificates to trust in \(trustRoots) cannot be read. Check --trust: a file with certificates as PEM."
-    }
-    return "No connection to \(text) can be set up: \(CallFailure.reason(error))"
   }
 }

@@ -3,7 +3,7 @@ import FirestoreModel
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
+import TransportSecurity
 
 /// An `http` or `https` address.
 struct HTTPURL: Hashable, Sendable {
@@ -38,7 +38,7 @@ struct HTTPResponse: Sendable {
 
 /// One request on a connection of its own. A token is fetched once an hour: a client library with pools and redirects
 /// would be the largest dependency of the package, and Foundation's would bring a second implementation of TLS, while
-/// these pieces are already here for gRPC.
+/// these pieces are already here for HTTP/2.
 struct HTTPRequest: Sendable {
   private static let timeout = TimeAmount.seconds(10)
   private static let bodyLimit = 1 << 20
@@ -85,19 +85,13 @@ struct HTTPRequest: Sendable {
   private typealias Exchange = NIOAsyncChannel<NIOHTTPClientResponseFull, HTTPClientRequestPart>
 
   private func connect() async throws -> Exchange {
-    var tls: NIOSSLContext?
-    if url.isTLS {
-      tls = try NIOSSLContext(configuration: .makeClientConfiguration())
-    }
+    let tls = url.isTLS ? try TLSContext(trustRoots: nil, http2: false) : nil
     return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connectTimeout(Self.timeout)
       .connect(host: url.host, port: url.port) { [tls] channel in
         channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
           if let tls {
-            // A literal address has no name to ask for.
-            let name =
-              url.host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || 48...57 ~= $0 || $0 == 58 } ? nil : url.host
-            try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: name))
+            try pipeline.addHandler(tls.clientHandler(for: TLSContext.Peer(url.host)))
           }
           try pipeline.addHandler(IdleStateHandler(readTimeout: Self.timeout))
           try pipeline.addHTTPClientHandlers()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import Foundation
+import TransportSecurity
 
 /// The key of a service account. It signs its own tokens, which Google's APIs take in place of fetched ones.
 struct ServiceAccountKey: Sendable {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import NIOCore
 import NIOHTTP2
-import NIOSSL
 
 /// The life of one HTTP/2 connection: its greeting, signs of life while nothing is sent, the peer's farewell, and its
 /// end after a minute without calls.
@@ -70,8 +69,6 @@ final class ConnectionHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // What concerns one call alone is told to that call.
     if error is NIOHTTP2Errors.StreamError || error is NIOHTTP2Errors.StreamClosed { return }
-    // The end of the line without TLS's own farewell.
-    if case NIOSSLError.uncleanShutdown = error { return end(.cut(hasGreeted: hasGreeted)) }
     end(.broken(error))
   }
 

@@ -3,7 +3,8 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 import NIOPosix
-import NIOSSL
+import Synchronization
+import TransportSecurity
 
 /// One HTTP/2 connection to a backend that has greeted:
 /// ```
@@ -11,7 +12,7 @@ import NIOSSL
 /// a channel per call ─► ResponseHandler
 /// ```
 final class HTTP2Connection: Sendable {
-  private let channel: any Channel
+  fileprivate let channel: any Channel
   private let streams: NIOHTTP2Handler.StreamMultiplexer
   private let handler: NIOLoopBound<ConnectionHandler>
 
@@ -28,10 +29,11 @@ final class HTTP2Connection: Sendable {
   ///   - onRetirement: called when no more calls may begin on the connection.
   /// - Returns: a connection that has greeted, or a failure with `TransportFailure`.
   static func open(
-    to endpoint: Endpoint, tls: NIOSSLContext?, _ keepalive: Connection.Keepalive,
+    to endpoint: Endpoint, tls: TLSContext?, _ keepalive: Connection.Keepalive,
     onRetirement: @escaping @Sendable () -> Void
   ) -> EventLoopFuture<HTTP2Connection> {
     // Of a host with several addresses several channels may be set up; one of them connects.
+    let setUp = SetUpConnections()
     let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton.next())
       .connectTimeout(TimeAmount(keepalive.timeout))
       .channelInitializer { channel in
@@ -39,25 +41,24 @@ final class HTTP2Connection: Sendable {
           let pipeline = channel.pipeline.syncOperations
           let signs = SignsOfLife()
           try pipeline.addHandler(signs)
-          if let tls {
-            try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: endpoint.nameForTLS))
-          }
+          if let tls { try pipeline.addHandler(tls.clientHandler(for: TLSContext.Peer(endpoint.host))) }
           let http2 = NIOHTTP2Handler(
             mode: .client, eventLoop: channel.eventLoop, connectionConfiguration: configuration,
             streamConfiguration: streamConfiguration
           ) { $0.close() }
-          try pipeline.addHandlers(http2, ConnectionHandler(signs, keepalive, on: channel.eventLoop))
+          let handler = ConnectionHandler(signs, keepalive, on: channel.eventLoop)
+          try pipeline.addHandlers(http2, handler)
+          let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
+          setUp.add(HTTP2Connection(channel, try http2.syncMultiplexer(), bound))
         }
       }
     return bootstrap.connect(to: endpoint)
       .flatMapErrorThrowing { throw TransportFailure.unconnected($0) }
       .flatMap { channel in
-        let pipeline = channel.pipeline.syncOperations
-        guard let handler = try? pipeline.handler(type: ConnectionHandler.self),
-          let streams = try? pipeline.handler(type: NIOHTTP2Handler.self).syncMultiplexer()
-        else { return channel.eventLoop.makeFailedFuture(TransportFailure.cut(hasGreeted: false)) }
-        let connection = HTTP2Connection(channel, streams, NIOLoopBound(handler, eventLoop: channel.eventLoop))
-        return handler.greeting(onRetirement: onRetirement).map { connection }
+        guard let connection = setUp[channel] else {
+          return channel.eventLoop.makeFailedFuture(TransportFailure.cut(hasGreeted: false))
+        }
+        return connection.handler.value.greeting(onRetirement: onRetirement).map { connection }
       }
   }
 
@@ -122,18 +123,29 @@ final class HTTP2Connection: Sendable {
   }
 }
 
+/// The connections of the channels that were set up for one attempt.
+private final class SetUpConnections: Sendable {
+  private let connections = Mutex<[ObjectIdentifier: HTTP2Connection]>([:])
+
+  func add(_ connection: HTTP2Connection) {
+    connections.withLock { $0[ObjectIdentifier(connection.channel)] = connection }
+  }
+
+  subscript(channel: any Channel) -> HTTP2Connection? { connections.withLock { $0[ObjectIdentifier(channel)] } }
+}
+
 extension ClientBootstrap {
   fileprivate func connect(to endpoint: Endpoint) -> EventLoopFuture<any Channel> {
     if let socket = endpoint.socket { return connect(unixDomainSocketPath: socket) }
     // A literal address needs no look-up.
-    if let address = endpoint.literalAddress { return connect(to: address) }
+    if let address = try? SocketAddress(ipAddress: endpoint.host, port: endpoint.port) { return connect(to: address) }
     return connect(host: endpoint.host, port: endpoint.port)
   }
 }
 
-extension Endpoint {
-  fileprivate var literalAddress: SocketAddress? { try? SocketAddress(ipAddress: host, port: port) }
-
-  /// What the certificate has to be for; a literal address has no name to ask for.
-  fileprivate var nameForTLS: String? { literalAddress == nil ? host : nil }
+extension TLSContext.Peer {
+  /// - Parameter host: a name, or a literal address.
+  init(_ host: String) {
+    self = (try? SocketAddress(ipAddress: host, port: 0)) == nil ? .host(host) : .address(host)
+  }
 }

@@ -3,7 +3,7 @@ import FirestoreBackend
 import FirestoreService
 import NIOCore
 import NIOHTTP2
-import NIOSSL
+import TransportSecurity
 
 /// What a connection goes through:
 /// ```
@@ -14,14 +14,14 @@ import NIOSSL
 struct ConnectionPipeline: Sendable {
   private let service: FirestoreService
   private let turn: DeliveryTurn
-  private let tls: NIOSSLContext?
+  private let tls: TLSContext?
   private let limits: ConnectionLimits
   private let budget: ServerBudget
   private let origins: ControlOrigins
 
   /// - Parameter isLoopback: only this machine reaches the port.
   init(
-    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: NIOSSLContext?, isLoopback: Bool, on loop: any EventLoop
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool, on loop: any EventLoop
   ) {
     self.service = service
     self.turn = turn
@@ -34,7 +34,7 @@ struct ConnectionPipeline: Sendable {
   /// For a connection that is one too many.
   func refuse(_ channel: any Channel) throws {
     let pipeline = channel.pipeline.syncOperations
-    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    if let tls { try pipeline.addHandler(tls.serverHandler()) }
     try pipeline.addHandler(ConnectionRefusalHandler())
   }
 
@@ -42,7 +42,7 @@ struct ConnectionPipeline: Sendable {
     let (turn, limits, service) = (turn, limits, service.serving(ClientID()))
     let held = ConnectionBudget(limits, budget, on: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
-    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+    if let tls { try pipeline.addHandler(tls.serverHandler()) }
     try pipeline.addHandlers(
       TurnFlushHandler(), PlainHTTPHandler(service, origins, handshake: limits.handshake),
       NIOHTTP2Handler(

@@ -2,7 +2,7 @@
 import FirestoreModel
 import NIOCore
 import NIOPosix
-import NIOSSL
+import TransportSecurity
 
 /// A port whose connections lead to the process that has the data, over the data's socket: each byte goes on as it
 /// comes, and no faster than the other side takes it.
@@ -26,7 +26,7 @@ package struct PortRelay: Sendable {
     let tls = try configuration.tls?.context()
     let listener = try await configuration.listen(on: loop) { channel in
       do {
-        if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+        if let tls { try channel.pipeline.syncOperations.addHandler(tls.serverHandler()) }
         guard connections.add(channel) else {
           try channel.pipeline.syncOperations.addHandler(ConnectionRefusalHandler())
           return channel.eventLoop.makeSucceededVoidFuture()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import COpenSSL
-import Foundation
+package import Foundation
 import Synchronization
 
 /// A private key of RSA that signs as RS256 (RFC 7518 §3.3), with OpenSSL. It keeps itself out of every description.
-final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
+package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
   private let key: Mutex<OpaquePointer>
 
   /// `nil` for what is no RSA key in PEM, or is one behind a password.
-  init?(pem: String) {
+  package init?(pem: String) {
     guard let parsed = Self.parse(pem) else { return nil }
     key = Mutex(parsed)
   }
@@ -31,7 +31,7 @@ final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
   deinit { key.withLock { EVP_PKEY_free($0) } }
 
   /// PKCS #1 v1.5 over SHA-256; `nil` if OpenSSL fails.
-  func signature(of content: Data) -> Data? {
+  package func signature(of content: Data) -> Data? {
     key.withLock { key in
       guard let context = EVP_MD_CTX_new() else { return nil }
       defer { EVP_MD_CTX_free(context) }
@@ -45,6 +45,6 @@ final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
     }
   }
 
-  var description: String { "(hidden)" }
-  var customMirror: Mirror { Mirror(self, children: []) }
+  package var description: String { "(hidden)" }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import NIOCore
+import NIOHPACK
+import NIOHTTP2
+import Synchronization
+import Testing
+
+@testable import FirestoreGRPC
+
+/// What a peer may do to a call on HTTP/2, and what becomes of the call.
+@Suite("Calls on HTTP/2", .timeLimit(.minutes(1)))
+struct TransportTests {
+  /// The collections that a peer with this script lists, or why it lists none.
+  private func collections(
+    connections expected: Int? = nil, _ script: @escaping ScriptedPeer.Script
+  ) async throws -> Result<[String], RPCStatus> {
+    var result: Result<[String], RPCStatus> = .failure(RPCStatus(.unknown, "not asked"))
+    try await ScriptedPeer.run(script) { endpoint, peer in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      do throws(RPCStatus) { result = .success(try await datastore.listCollectionIDs(below: .root)) } catch {
+        result = .failure(error)
+      }
+      await datastore.close()
+      if let expected { #expect(peer.connections.load(ordering: .relaxed) == expected) }
+    }
+    return result
+  }
+
+  /// A ListCollectionIds response with the collection "c", as a message of gRPC.
+  private static let answer: [UInt8] = [0, 0, 0, 0, 3, 0x0a, 1, UInt8(ascii: "c")]
+
+  private static func answered(_ stream: HTTP2StreamID) -> [HTTP2Frame] {
+    [.begin(stream), .data(stream, answer), .end(stream)]
+  }
+
+  @Test("A message that comes byte by byte is one message")
+  func pieces() async throws {
+    let result = try await collections { _, stream in
+      [.begin(stream)] + Self.answer.map { .data(stream, [$0]) } + [.end(stream)]
+    }
+    #expect(result == .success(["c"]))
+  }
+
+  @Test("A call that the peer has not looked at is made again, on a new connection where this one takes no more")
+  func repetition() async throws {
+    let refused = try await collections { call, stream in
+      call == 0 ? [.reset(stream, .refusedStream)] : Self.answered(stream)
+    }
+    #expect(refused == .success(["c"]))
+    let farewell = try await collections(connections: 2) { call, stream in
+      call == 0 ? [.goAway(after: .rootStream)] : Self.answered(stream)
+    }
+    #expect(farewell == .success(["c"]))
+  }
+
+  @Test("Who refuses each time is out of reach; nobody asks for ever")
+  func refusal() async throws {
+    guard case .failure(let status) = try await collections({ _, stream in [.reset(stream, .refusedStream)] }) else {
+      return #expect(Bool(false), "An answer came.")
+    }
+    #expect(status.code == .unavailable)
+  }
+
+  @Test("Calls under way end as they will after the peer's farewell, and the next goes over a new connection")
+  func farewell() async throws {
+    try await ScriptedPeer.run { call, stream in
+      call == 0 ? [.goAway(after: stream)] + Self.answered(stream) : Self.answered(stream)
+    } _: { endpoint, peer in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      for _ in 0..<2 {
+        let ids = try await datastore.listCollectionIDs(below: .root)
+        #expect(ids == ["c"])
+      }
+      #expect(peer.connections.load(ordering: .relaxed) == 2)
+      await datastore.close()
+    }
+  }
+
+  @Test(
+    "A call that the peer breaks off has the code that gRPC gives it",
+    arguments: [
+      (HTTP2ErrorCode.cancel, StatusCode.cancelled), (.enhanceYourCalm, .resourceExhausted),
+      (.inadequateSecurity, .permissionDenied), (.internalError, .internal),
+    ])
+  func resets(_ code: HTTP2ErrorCode, _ expected: StatusCode) async throws {
+    let result = try await collections { _, stream in [.begin(stream), .reset(stream, code)] }
+    guard case .failure(let status) = result else { return #expect(Bool(false), "An answer came.") }
+    #expect(status.code == expected, "\(status)")
+  }
+
+  @Test(
+    "An answer that is not gRPC's ends the call, and says what is wrong with it",
+    arguments: [
+      ("compressed", [1, 0, 0, 0, 1, 7], StatusCode.internal), ("bytes: too many", [0, 2, 0, 0, 0], .resourceExhausted),
+      ("without a status", [0, 0, 0, 0, 0], .internal), ("0 answers", [], .internal),
+    ] as [(String, [UInt8], StatusCode)])
+  func wrongAnswers(_ words: String, _ bytes: [UInt8], _ code: StatusCode) async throws {
+    let result = try await collections { _, stream in
+      bytes.isEmpty ? [.begin(stream), .end(stream)] : [.begin(stream), .data(stream, bytes, isLast: true)]
+    }
+    guard case .failure(let status) = result else { return #expect(Bool(false), "An answer came.") }
+    #expect(status.code == code && status.message.contains(words), "\(status)")
+  }
+
+  @Test("A call whose time is over ends, though the peer is silent")
+  func deadline() async throws {
+    try await ScriptedPeer.run({ _, _ in [] }) { endpoint, _ in
+      let connection = Connection(to: endpoint)
+      let headers = RequestHeaders(database: Samples.database)
+        .call(.runQuery, at: endpoint, authorization: nil, timeout: .milliseconds(1))
+      #expect(headers["grpc-timeout"] == ["1m"])
+      let call = try await connection.call(headers, [], timeout: .milliseconds(1))
+      let failure = await #expect(throws: TransportFailure.self) { _ = try await call.stream.next() }
+      guard case .overdue? = failure else { return #expect(Bool(false), "\(String(describing: failure))") }
+      await connection.close()
+    }
+  }
+
+  @Test("What is said of an error is read as it was written", arguments: ["because 100 % of ü", "a\nb", "%", "%4", ""])
+  func messages(_ text: String) {
+    let encoded = text.utf8.map { 0x20...0x7e ~= $0 && $0 != 0x25 ? String(UnicodeScalar($0)) : "%" + hex($0) }
+    #expect(ResponseHandler.percentDecoded(encoded.joined()) == text)
+    // What is no encoding stays as it is.
+    #expect(ResponseHandler.percentDecoded("100 %") == "100 %")
+  }
+
+  private func hex(_ byte: UInt8) -> String {
+    let digits = String(byte, radix: 16, uppercase: true)
+    return digits.count == 1 ? "0" + digits : digits
+  }
+
+  @Test("An inbox that is full is not read into, and owes a read to whom takes from it")
+  func pressure() async throws {
+    let inbox = ResponseInbox()
+    var count = 0
+    while inbox.mayRead() {
+      inbox.put(ByteBuffer(repeating: 7, count: 100_000))
+      count += 1
+    }
+    #expect((2...20).contains(count))
+    inbox.end(.success(()))
+    let taken = try await inbox.take()
+    #expect(taken?.messages.count == count && taken?.isReadOwed == true)
+    let end = try await inbox.take()
+    #expect(end == nil)
+  }
+}
