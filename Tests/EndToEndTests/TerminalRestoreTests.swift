@@ -125,15 +125,19 @@ extension EndToEndTests.OnPseudoTerminal {
     func idle() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)
-      // The marks of what is new go after two seconds, and the figures of the line come with them.
-      try await terminal.settle(for: .milliseconds(2_500))
-      let (bytes, ticks) = (terminal.bytes.count, try ProcessFigures(process.id).cpuTicks)
+      // The marks of what is new go after two seconds, and the figures of the line come with them; on a busy machine later,
+      // and a minute may begin.
+      var spent: (bytes: Int, ticks: Int) = (.max, .max)
+      for _ in 0..<3 where spent.bytes > 0 || spent.ticks >= 5 {
+        try await terminal.settle(for: .milliseconds(2_500))
+        let (bytes, ticks) = (terminal.bytes.count, try ProcessFigures(process.id).cpuTicks)
+        try await terminal.settle(for: .seconds(2))
+        spent = (terminal.bytes.count - bytes, try ProcessFigures(process.id).cpuTicks - ticks)
+      }
 
-      try await terminal.settle(for: .seconds(2))
-
-      #expect(terminal.bytes.count == bytes, "\(String(decoding: terminal.bytes.dropFirst(bytes), as: UTF8.self).debugDescription)")
+      #expect(spent.bytes == 0)
       // A tick is 10 ms: less than two per cent of a processor.
-      #expect(try ProcessFigures(process.id).cpuTicks - ticks < 5)
+      #expect(spent.ticks < 5)
     }
   }
 }
