@@ -95,12 +95,17 @@ package struct InProcessDatastore: Datastore {
     try await backend.documents(keys, in: database).documents
   }
 
-  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
-    try await backend.documents(keys, .readTime(time.timestamp), in: database).documents
+  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    view.shown(try await backend.documents(keys, ReadConsistency(view.time), in: database).documents)
   }
 
   package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    try await backend.run(ReadRequest(ServedQuery(target), in: database)).documents
+    try await runQuery(target, .whole)
+  }
+
+  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    let query = ServedQuery(target, projection: view.projection)
+    return view.shown(try await backend.run(ReadRequest(query, ReadConsistency(view.time), in: database)).documents)
   }
 
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
@@ -118,15 +123,50 @@ package struct InProcessDatastore: Datastore {
   package func aggregate(
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] {
-    try await backend.aggregate(ReadRequest(ServedQuery(target), in: database), aggregations).values
+    try await aggregate(target, aggregations, .latest)
+  }
+
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await aggregate(target, aggregations, ReadConsistency(time))
+  }
+
+  private func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], _ consistency: ReadConsistency
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await backend.aggregate(ReadRequest(ServedQuery(target), consistency, in: database), aggregations).values
   }
 
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await backend.collectionIDs(below: parent, in: database)
   }
 
-  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
-    let parents = try await backend.parents(in: collection, in: database)
-    return try await backend.documents(parents, in: database).documents.filter { !$0.exists }.map(\.key)
+  package func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String] {
+    try await backend.collectionIDs(below: parent, ReadConsistency(time), in: database)
   }
+
+  package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    try await missingDocuments(in: collection, .latest)
+  }
+
+  package func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    try await missingDocuments(in: collection, ReadConsistency(time))
+  }
+
+  private func missingDocuments(
+    in collection: ResourcePath, _ consistency: ReadConsistency
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    let parents = try await backend.parents(in: collection, consistency, in: database)
+    return try await backend.documents(parents, consistency, in: database).documents.filter { !$0.exists }.map(\.key)
+  }
+}
+
+extension ReadConsistency {
+  /// - Parameter time: `nil` for now.
+  fileprivate init(_ time: SnapshotVersion?) { self = time.map { .readTime($0.timestamp) } ?? .latest }
 }

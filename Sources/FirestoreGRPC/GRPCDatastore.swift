@@ -52,17 +52,12 @@ package final class GRPCDatastore: Datastore {
   }
 
   package func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
-    try await lookup(keys, asOf: nil)
+    try await lookup(keys, .whole)
   }
 
-  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
-    try await lookup(keys, asOf: time)
-  }
-
-  /// - Parameter time: `nil` for the newest documents.
-  private func lookup(_ keys: [DocumentKey], asOf time: SnapshotVersion?) async throws(RPCStatus) -> [Document] {
+  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
     if keys.isEmpty { return [] }
-    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, in: database, at: time) }, names)
+    let (request, names) = (WireWriter.message { $0.batchGetRequest(keys, view, in: database) }, names)
     let responses = try await collect(.batchGetDocuments, request) { reader throws(WireError) in
       try reader.batchGetResponse(names)
     }
@@ -78,41 +73,55 @@ package final class GRPCDatastore: Datastore {
     return documents
   }
 
-  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
-    if target.isDocumentTarget { return try await lookup([DocumentKey(unchecked: target.path)]).filter(\.exists) }
-    let (request, names) = (WireWriter.message { $0.runQueryRequest(target, in: database) }, names)
+  package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await runQuery(target, .whole) }
+
+  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await runQuery(target, view, passing: 0)
+  }
+
+  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    var target = target
+    target.limit = 1
+    return try await runQuery(target, .names, passing: offset).first?.key
+  }
+
+  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await runQuery(target, .names).map(\.key)
+  }
+
+  /// - Parameter offset: how many documents to leave out before the limit.
+  private func runQuery(
+    _ target: Target, _ view: ReadView, passing offset: Int
+  ) async throws(RPCStatus) -> [Document] {
+    if target.isDocumentTarget { return try await lookup([DocumentKey(unchecked: target.path)], view).filter(\.exists) }
+    let request = WireWriter.message { $0.runQueryRequest(target, view, passing: offset, in: database) }
+    let names = names
     let responses = try await collect(.runQuery, request) { reader throws(WireError) in
       try reader.runQueryResponse(names)
     }
     return responses.compactMap(\.document)
   }
 
-  package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
-    var target = target
-    target.limit = 1
-    return try await keys(of: target, passing: offset).first
-  }
-
-  package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
-    if target.isDocumentTarget { return try await runQuery(target).map(\.key) }
-    return try await keys(of: target, passing: 0)
-  }
-
-  private func keys(of target: Target, passing offset: Int) async throws(RPCStatus) -> [DocumentKey] {
-    let (request, names) = (WireWriter.message { $0.runQueryRequest(target, passing: offset, in: database) }, names)
-    let responses = try await collect(.runQuery, request) { reader throws(WireError) in
-      try reader.runQueryResponse(names)
-    }
-    return responses.compactMap { $0.document?.key }
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation]
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await aggregate(target, aggregations, asOf: nil)
   }
 
   package func aggregate(
-    _ target: Target, _ aggregations: [Aggregation]
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await aggregate(target, aggregations, asOf: time)
+  }
+
+  /// - Parameter time: `nil` for now, as below.
+  private func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], asOf time: SnapshotVersion?
   ) async throws(RPCStatus) -> [String: Value] {
     // Backends are strict about aliases, callers need not be.
     let numbered = aggregations.enumerated().map { (alias: "aggregate_\($0.offset)", aggregation: $0.element) }
     let asked = numbered.map { Aggregation(alias: $0.alias, function: $0.aggregation.function) }
-    let request = WireWriter.message { $0.aggregationRequest(target, asked, in: database) }
+    let request = WireWriter.message { $0.aggregationRequest(target, asked, at: time, in: database) }
     let responses = try await collect(.runAggregationQuery, request) { reader throws(WireError) in
       try reader.aggregationResponse()
     }
@@ -127,11 +136,24 @@ package final class GRPCDatastore: Datastore {
   }
 
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try await listCollectionIDs(below: parent, asOf: nil)
+  }
+
+  package func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String] {
+    try await listCollectionIDs(below: parent, asOf: time)
+  }
+
+  private func listCollectionIDs(
+    below parent: ResourcePath, asOf time: SnapshotVersion?
+  ) async throws(RPCStatus) -> [String] {
     var ids: [String] = []
     var token = ""
     repeat {
       let request = WireWriter.message { writer in
-        writer.listCollectionIDsRequest(below: parent, in: database, pageSize: Self.pageSize, pageToken: token)
+        writer.listCollectionIDsRequest(
+          below: parent, at: time, in: database, pageSize: Self.pageSize, pageToken: token)
       }
       let page = try await unary(.listCollectionIDs, request) { reader throws(WireError) in
         try reader.listCollectionIDsResponse()
@@ -142,14 +164,27 @@ package final class GRPCDatastore: Datastore {
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
-  /// Asks for the names of all documents of the collection: there is no way to ask for the missing ones alone.
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    try await missingDocuments(in: collection, asOf: nil)
+  }
+
+  package func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    try await missingDocuments(in: collection, asOf: time)
+  }
+
+  /// Asks for the names of all documents of the collection: there is no way to ask for the missing ones alone.
+  private func missingDocuments(
+    in collection: ResourcePath, asOf time: SnapshotVersion?
+  ) async throws(RPCStatus) -> [DocumentKey] {
     let names = names
     var keys: [DocumentKey] = []
     var token = ""
     repeat {
       let request = WireWriter.message { writer in
-        writer.listNamesRequest(in: collection, of: database, pageSize: Self.pageSize, pageToken: token)
+        writer.listNamesRequest(
+          in: collection, at: time, of: database, pageSize: Self.pageSize, pageToken: token)
       }
       let page = try await unary(.listDocuments, request) { reader throws(WireError) in
         try reader.listDocumentsResponse(names)

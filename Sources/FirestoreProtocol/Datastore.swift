@@ -26,18 +26,25 @@ package protocol Datastore: Sendable {
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
   /// Reads documents at one version; a document that does not exist comes as `missing`. Order as asked.
   func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document]
-  /// The same as of a time within the last hour.
-  func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document]
+  func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document]
   func runQuery(_ target: Target) async throws(RPCStatus) -> [Document]
+  func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document]
   /// The name of the document that has so many before it in the target's order, its limit aside; `nil` if none has.
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey?
   /// The names of what `runQuery` finds, in its order.
   func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey]
   func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
+  func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value]
   /// Ids of the collections directly below a document, or of the root; sorted by UTF-8.
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String]
+  func listCollectionIDs(below parent: ResourcePath, at time: SnapshotVersion) async throws(RPCStatus) -> [String]
   /// Documents of a collection that do not exist while documents below them do; in key order.
   func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey]
+  func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey]
 
   /// Whether what is at the other end can be gone, or stuck, without the watch stream's ending.
   var canFallSilent: Bool { get }
@@ -46,9 +53,9 @@ package protocol Datastore: Sendable {
 }
 
 extension Datastore {
-  /// For a way to a backend that cannot be asked about the past.
+  /// The same as of a time.
   package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
-    throw RPCStatus(.unimplemented, "This backend answers for the present only.")
+    try await lookup(keys, ReadView(at: time))
   }
 
   /// For a way to a backend that does not look for them.
@@ -69,6 +76,33 @@ extension Datastore {
   package var canFallSilent: Bool { true }
   /// For a way without connections.
   package func reconnect() {}
+}
+
+/// For a way to a backend that cannot be asked about the past, nor for a part of documents.
+extension Datastore {
+  private static var presentOnly: RPCStatus { RPCStatus(.unimplemented, "This backend answers for the present only.") }
+
+  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    if view.time != nil { throw Self.presentOnly }
+    return view.shown(try await lookup(keys))
+  }
+
+  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    if view.time != nil { throw Self.presentOnly }
+    return view.shown(try await runQuery(target))
+  }
+
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value] { throw Self.presentOnly }
+
+  package func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String] { throw Self.presentOnly }
+
+  package func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey] { throw Self.presentOnly }
 }
 
 package enum WatchEvent: Sendable {

@@ -162,12 +162,16 @@ package final class SharedDatastore: Datastore {
     try await call { datastore throws(RPCStatus) in try await datastore.lookup(keys) }
   }
 
-  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
-    try await call { datastore throws(RPCStatus) in try await datastore.lookup(keys, at: time) }
+  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await call { datastore throws(RPCStatus) in try await datastore.lookup(keys, view) }
   }
 
   package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
     try await call { datastore throws(RPCStatus) in try await datastore.runQuery(target) }
+  }
+
+  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await call { datastore throws(RPCStatus) in try await datastore.runQuery(target, view) }
   }
 
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
@@ -184,12 +188,30 @@ package final class SharedDatastore: Datastore {
     try await call { datastore throws(RPCStatus) in try await datastore.aggregate(target, aggregations) }
   }
 
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await call { datastore throws(RPCStatus) in try await datastore.aggregate(target, aggregations, at: time) }
+  }
+
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await call { datastore throws(RPCStatus) in try await datastore.listCollectionIDs(below: parent) }
   }
 
+  package func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String] {
+    try await call { datastore throws(RPCStatus) in try await datastore.listCollectionIDs(below: parent, at: time) }
+  }
+
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
     try await call { datastore throws(RPCStatus) in try await datastore.missingDocuments(in: collection) }
+  }
+
+  package func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    try await call { datastore throws(RPCStatus) in try await datastore.missingDocuments(in: collection, at: time) }
   }
 }
 

@@ -104,6 +104,36 @@ struct RequestTests {
     }
   }
 
+  @Test("Reads of the past and of a part of documents say so, of names alone too")
+  func views() throws {
+    let (key, target) = (DocumentKey(unchecked: ResourcePath("a/b")), Samples.queries[0].target)
+    let paths = [FieldPath(segments: ["m", "b c"]), FieldPath("a")]
+    let view = ReadView(at: Samples.version, projection: FieldMask(paths))
+    let lookup = try Wire.BatchGetDocumentsRequest(
+      serializedBytes: bytes { $0.batchGetRequest([key], view, in: database) })
+    #expect(lookup.mask.fieldPaths == ["a", "m.`b c`"])
+    #expect(lookup.readTime.seconds == Samples.version.timestamp.seconds)
+    let query = try Wire.RunQueryRequest(
+      serializedBytes: bytes { $0.runQueryRequest(target, view, passing: 7, in: database) })
+    #expect(query.structuredQuery.select.fields.map(\.fieldPath) == ["a", "m.`b c`"])
+    #expect(query.structuredQuery.offset == 7 && query.readTime.seconds == Samples.version.timestamp.seconds)
+    #expect(query.structuredQuery.from == target.message.from)
+    let names = try Wire.RunQueryRequest(serializedBytes: bytes { $0.runQueryRequest(target, .names, in: database) })
+    #expect(names.structuredQuery.select.fields.map(\.fieldPath) == ["__name__"] && names.consistencySelector == nil)
+    let time = Samples.version
+    let count = try Wire.RunAggregationQueryRequest(
+      serializedBytes: bytes { $0.aggregationRequest(target, [], at: time, in: database) })
+    let ids = try Wire.ListCollectionIdsRequest(
+      serializedBytes: bytes {
+        $0.listCollectionIDsRequest(below: .root, at: time, in: database, pageSize: 1, pageToken: "")
+      })
+    let documents = try Wire.ListDocumentsRequest(
+      serializedBytes: bytes {
+        $0.listNamesRequest(in: ResourcePath("c"), at: time, of: database, pageSize: 1, pageToken: "")
+      })
+    #expect([count.readTime, ids.readTime, documents.readTime].allSatisfy { $0.seconds == time.timestamp.seconds })
+  }
+
   @Test("What only other clients send of a query is read too")
   func foreignParts() throws {
     let message = Wire.StructuredQuery.with { query in

@@ -21,7 +21,8 @@ struct DatabaseState: Sendable {
   ) throws(StoreError) -> DatabaseState {
     let name = Array(database.name.utf8)
     try connection.run(
-      "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, ?2) ON CONFLICT DO NOTHING",
+      // Before the first commit there was nothing, which is known as far back as one likes.
+      "INSERT INTO databases (name, version, pruned, history_start) VALUES (?1, ?2, ?2, 0) ON CONFLICT DO NOTHING",
       name, time)
     let isNew = connection.rowsChangedLast == 1
     let state = try connection.first(

@@ -69,12 +69,16 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.lookup(keys) }
   }
 
-  package func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
-    try await call { () async throws(RPCStatus) in try await base.lookup(keys, at: time) }
+  package func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await call { () async throws(RPCStatus) in try await base.lookup(keys, view) }
   }
 
   package func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
     try await call { () async throws(RPCStatus) in try await base.runQuery(target) }
+  }
+
+  package func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await call { () async throws(RPCStatus) in try await base.runQuery(target, view) }
   }
 
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
@@ -91,12 +95,30 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.aggregate(target, aggregations) }
   }
 
+  package func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value] {
+    try await call { () async throws(RPCStatus) in try await base.aggregate(target, aggregations, at: time) }
+  }
+
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent) }
   }
 
+  package func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String] {
+    try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent, at: time) }
+  }
+
   package func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
     try await call { () async throws(RPCStatus) in try await base.missingDocuments(in: collection) }
+  }
+
+  package func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    try await call { () async throws(RPCStatus) in try await base.missingDocuments(in: collection, at: time) }
   }
 
   /// Runs a stream until it ends or is broken; then nothing of it runs any more.

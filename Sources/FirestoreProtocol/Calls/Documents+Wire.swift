@@ -126,14 +126,16 @@ package struct ReadResponse: Sendable {
 
 extension WireWriter {
   /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
-  /// - Parameter time: as of when; `nil` for the newest documents.
   package mutating func batchGetRequest(
-    _ keys: [DocumentKey], in database: DatabaseID, at time: SnapshotVersion? = nil
+    _ keys: [DocumentKey], _ view: ReadView = .whole, in database: DatabaseID
   ) {
     let names = DocumentNames(database)
     field(1, string: database.name)
     for key in keys { names.write(key, as: 2, to: &self) }
-    if let time { field(7, timestamp: time.timestamp) }
+    if let projection = view.projection {
+      field(3) { mask in for path in projection.wireTexts { mask.field(1, string: path) } }
+    }
+    if let time = view.time { field(7, timestamp: time.timestamp) }
   }
 
   /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.

@@ -28,14 +28,17 @@ package struct DocumentPage: Sendable {
 extension WireWriter {
   /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection, of missing
   /// ones too.
+  /// - Parameter time: `nil` for the newest documents, as below.
   package mutating func listNamesRequest(
-    in collection: ResourcePath, of database: DatabaseID, pageSize: Int32, pageToken: String
+    in collection: ResourcePath, at time: SnapshotVersion? = nil, of database: DatabaseID, pageSize: Int32,
+    pageToken: String
   ) {
     field(1, string: database.name(of: collection.parent))
     field(2, string: collection.last)
     field(3, integer: Int64(pageSize))
     if !pageToken.isEmpty { field(4, string: pageToken) }
     field(7) { $0.field(1, string: FieldPath.documentID.canonicalText) }
+    if let time { field(10, timestamp: time.timestamp) }
     field(12, boolean: true)
   }
 
@@ -102,13 +105,15 @@ package struct CollectionIDPage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListCollectionIdsRequest` for the newest documents.
+  /// The content of a `google.firestore.v1.ListCollectionIdsRequest`.
   package mutating func listCollectionIDsRequest(
-    below parent: ResourcePath, in database: DatabaseID, pageSize: Int32, pageToken: String
+    below parent: ResourcePath, at time: SnapshotVersion? = nil, in database: DatabaseID, pageSize: Int32,
+    pageToken: String
   ) {
     field(1, string: database.name(of: parent))
     field(2, integer: Int64(pageSize))
     if !pageToken.isEmpty { field(3, string: pageToken) }
+    if let time { field(4, timestamp: time.timestamp) }
   }
 
   /// The content of a `google.firestore.v1.ListCollectionIdsResponse`.

@@ -25,13 +25,17 @@ package struct AggregationQueryMessage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.RunAggregationQueryRequest` over the newest documents.
-  package mutating func aggregationRequest(_ target: Target, _ aggregations: [Aggregation], in database: DatabaseID) {
+  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`.
+  /// - Parameter time: `nil` for the newest documents.
+  package mutating func aggregationRequest(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil, in database: DatabaseID
+  ) {
     parent(1, of: target, in: database)
     field(2) { writer in
       writer.field(1) { $0.structuredQuery(of: target) }
       for aggregation in aggregations { writer.field(3) { $0.aggregation(aggregation) } }
     }
+    if let time { field(6, timestamp: time.timestamp) }
   }
 
   private mutating func aggregation(_ aggregation: Aggregation) {

@@ -19,15 +19,23 @@ extension WireWriter {
     field(2) { $0.structuredQuery(of: target) }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryRequest` for the names of the newest documents after so many others.
+  /// The content of a `google.firestore.v1.RunQueryRequest`.
+  /// - Parameter offset: how many documents to leave out before the limit.
   /// - Precondition: not a document target.
-  package mutating func runQueryRequest(_ target: Target, passing offset: Int, in database: DatabaseID) {
+  package mutating func runQueryRequest(
+    _ target: Target, _ view: ReadView, passing offset: Int = 0, in database: DatabaseID
+  ) {
     parent(1, of: target, in: database)
     field(2) { query in
-      query.field(1) { select in select.field(2) { $0.field(2, string: "__name__") } }
+      if let projection = view.projection {
+        query.field(1) { select in
+          for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
+        }
+      }
       query.structuredQuery(of: target)
-      query.field(6, integer: Int64(Int32(clamping: offset)))
+      if offset > 0 { query.field(6, integer: Int64(Int32(clamping: offset))) }
     }
+    if let time = view.time { field(7, timestamp: time.timestamp) }
   }
 
   /// A field with the name of the document that a query starts from, or of the root.
@@ -89,6 +97,11 @@ extension WireReader {
     }
     return response
   }
+}
+
+extension FieldMask {
+  /// The paths in their order. A mask without any would mean all fields: the name stands for none.
+  var wireTexts: [String] { paths.isEmpty ? ["__name__"] : paths.sorted().map(\.canonicalText) }
 }
 
 package struct PartitionQueryMessage: Sendable {
