@@ -29,7 +29,18 @@ struct Main {
     }
   }
 
+  /// - Throws: for an argument that is not UTF-8: what stands in for such bytes would be written, or looked for.
+  private static func checkArguments() throws(CommandFailure) {
+    for (index, argument) in CommandLine.arguments.enumerated() where argument.unicodeScalars.contains("\u{FFFD}") {
+      guard let bytes = CommandLine.unsafeArgv[index] else { continue }
+      if String(validatingCString: bytes) == nil {
+        throw CommandFailure(.usage, "argument \(index) is not UTF-8: \(argument)")
+      }
+    }
+  }
+
   private static func perform(_ arguments: [String]) async throws {
+    try checkArguments()
     if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
     do {
       var command = try HearthCommand.parseAsRoot(arguments)

@@ -125,6 +125,26 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("stats", "--json").output.hasPrefix("{\"collection\": \"c\", \"documents\": 2, "))
     }
 
+    @Test("What was there before is read, compared and brought back; a database is copied to another one as a whole")
+    func past() async throws {
+      #expect(try await hearth("set", "c/a", "n=1", "big=text").status == 0)
+      let read = try await hearth("get", "c/a", "--json", "--select", "n")
+      #expect(read.output.hasSuffix("\"data\": {\"n\": 1}}\n"))
+      let then = String(try #require(read.output.firstMatch(of: /"updateTime": "([^"]+)"/)).output.1)
+      #expect(try await hearth("set", "c/a", "n=2").status == 0)
+      let changes = try await hearth("diff", "c", "--at", then)
+      #expect(changes.status == 1 && changes.output == "~ a\n    - big: \"text\"\n    n: 1 → 2\n", "\(changes.errors)")
+      #expect(try await hearth("copy", "c/a", "c/a", "--at", then, "--overwrite").status == 0)
+      #expect(try await hearth("get", "c/a", "--template", "{{n}}").output == "1\n")
+      let old = try await hearth("count", "c", "--at", "2020-01-01")
+      #expect(old.status == 65 && old.hasOneErrorLine && old.output == "", "\(old.errors)")
+
+      let other = surroundings.folder.appending(path: "other").path
+      #expect(try await hearth("copy", "/", "--to-data", other, "--recursive").status == 0)
+      #expect(try await hearth("diff", other, "/").status == 0)
+      #expect(try await hearth("copy", "/", "--to-data", other, "--recursive").status == 5)
+    }
+
     @Test("ls, tree, count, sum and avg look at the server's data")
     func overview() async throws {
       for (id, total) in [("a", "5"), ("b", "2.5"), ("c", "{\"$double\": \"NaN\"}"), ("d", "text")] {
@@ -145,6 +165,7 @@ extension EndToEndTests.InPipes {
       }
       let unconfirmed = try await hearth("delete", "a", "--recursive")
       #expect(unconfirmed.status == 64 && unconfirmed.hasOneErrorLine && unconfirmed.errors.contains("--yes"))
+      #expect(try await hearth("delete", "a", "--recursive", "--dry-run").errors.contains("3 documents of a would be"))
       let deletion = try await hearth("delete", "a", "--recursive", "--yes")
       #expect(deletion.status == 0 && deletion.errors.contains("3 documents"))
       for collection in ["a", "a/b/c", "a/ghost/c", "a/ghost/c/d/e"] {

@@ -36,7 +36,7 @@ extension EndToEndTests.InPipes {
       #expect(exported.status == 0 && exported.errors == "")
       #expect(exported.output == documents)
 
-      for format in ["json", "jsonl"] {
+      for format in ["json", "jsonl.gz", "jsonl.zst"] {
         let file = path("out.\(format)")
         #expect(try await hearth("export", "--all", "--recursive", "-o", file).status == 0)
         for collection in ["a", "b"] { _ = try await hearth("delete", collection, "--recursive", "--yes") }

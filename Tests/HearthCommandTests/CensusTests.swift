@@ -33,6 +33,9 @@ private func document(_ path: String, _ fields: Fields) -> Document {
         "tags    100 %  array of string",
       ])
     #expect(
+      census.rows[4].cells.map(\.text) == ["stray", "1", "100", "boolean 1", "only in c/43"]
+        && census.rows[4].cells.map(\.name) == FieldCensus.names)
+    #expect(
       census.sorted[3].json(of: 100)
         == #"{"field": "n", "present": 100, "documents": 100, "types": [{"type": "integer", "count": 99, "#
         + #""first": "c/0"}, {"type": "string", "count": 1, "first": "c/41"}]}"#)
@@ -64,6 +67,8 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(census.ranked[0].entry.largest?.key.path.text == "c/a/s/x")
     #expect(census.total.documents == 3)
     #expect(census.ranked[1].entry.bytes == document("c/a", ["n": 1]).byteSize)
+    #expect(census.rows.map { $0.cells.map(\.name) } == [CollectionCensus.names, CollectionCensus.names])
+    #expect(census.rows[1].cells.map(\.text) == ["c", "1", "62", "62", "62", "c/a"])
     #expect([0, 1023, 1536, 5 << 20].map(CollectionCensus.size) == ["0 B", "1023 B", "1.5 KiB", "5.0 MiB"])
   }
 

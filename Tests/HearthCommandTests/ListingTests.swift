@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreTesting
+import Foundation
+import Glibc
 import Testing
 
 @testable import HearthCommand
@@ -54,6 +57,43 @@ import Testing
     #expect(ghost.json == #"{"path": "a/gh\"ost", "type": "document", "exists": false}"#)
     let counted = ListedEntry.collection(ResourcePath("a"), documents: 3)
     #expect(counted.json == #"{"path": "a", "type": "collection", "documents": 3}"#)
+  }
+
+  @Test("Rows are lines, cells, a template or a table; a name that no row has is refused")
+  func rows() throws {
+    let entries = [
+      ListedEntry.collection(ResourcePath("a"), documents: 3), .collection(ResourcePath("b,c"), documents: nil),
+      .document(DocumentKey(unchecked: ResourcePath("a/ghost")), exists: false),
+    ]
+    func printed(_ arguments: String...) throws -> [String] {
+      let file = FileManager.default.temporaryDirectory.appending(path: "hearth-rows-\(UUID().uuidString)").path
+      let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL, 0o600)
+      defer {
+        close(descriptor)
+        unlink(file)
+      }
+      let format = try RowFormatOptions.parse(arguments).format(ListedEntry.names, or: .lines)
+      var printer = RowPrinter(format, ListedEntry.names, to: OutputFile(descriptor, file))
+      for entry in entries { try printer.print(entry.row) }
+      try printer.finish()
+      return try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+    #expect(try printed() == ["a  3 documents", "b,c", "a/ghost  missing"])
+    #expect(
+      try printed("--csv") == [
+        "path,type,documents,exists", "a,collection,3,", "\"b,c\",collection,,", "a/ghost,document,,false",
+      ])
+    #expect(try printed("--tsv").first == "path\ttype\tdocuments\texists")
+    #expect(try printed("--template", "{{documents}}|{{ path }}") == ["3|a", "|b,c", "|a/ghost"])
+    #expect(
+      try printed("--table") == [
+        "PATH     TYPE        DOCUMENTS  EXISTS", "a        collection          3", "b,c      collection",
+        "a/ghost  document               false",
+      ])
+    #expect { try printed("--template", "{{size}}") } throws: { error in
+      (error as? CommandFailure)?.message.contains("there are path, type, documents, exists") == true
+    }
+    #expect(throws: (any Error).self) { try printed("--csv", "--json") }
   }
 
   @Test("A tree shows all levels, or some, and of large collections the first documents and how many there are more")

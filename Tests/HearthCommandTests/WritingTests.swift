@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
@@ -13,10 +14,12 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
 /// Data in memory, as commands find it.
 private struct Ground {
   let datastore: InProcessDatastore
+  let owner: DatabaseID
 
-  init(_ documents: [String: Fields]) async throws {
+  init(_ documents: [String: Fields], in owner: DatabaseID = database) async throws {
+    self.owner = owner
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
-    datastore = InProcessDatastore(backend: backend, database: database)
+    datastore = InProcessDatastore(backend: backend, database: owner)
     let writes = documents.map { Mutation(key: key($0), operation: .set($1)) }
     for start in stride(from: 0, to: writes.count, by: 500) {
       _ = try await datastore.commit(Array(writes[start..<min(start + 500, writes.count)]))
@@ -26,7 +29,7 @@ private struct Ground {
   /// All documents.
   func paths() async throws -> [String] {
     var paths: [String] = []
-    let walk = DocumentWalk(at: datastore, database, isRecursive: true)
+    let walk = DocumentWalk(at: datastore, owner, isRecursive: true)
     for id in try await datastore.listCollectionIDs(below: .root) {
       try await walk.visit(ResourcePath(id)) { paths.append($0.key.path.text) }
     }
@@ -130,9 +133,11 @@ private struct Ground {
   ) async throws -> Int {
     let source = ResourcePath(source)
     let copy = DocumentCopy(
-      datastore: ground.datastore, database: database, source: source,
-      destination: DocumentCopy.destination(of: source, ResourcePath(named)), isRecursive: recursive, isMove: move,
-      overwrites: overwrites)
+      source: DocumentCopy.Place(datastore: ground.datastore, database: database, path: source),
+      destination: DocumentCopy.Place(
+        datastore: ground.datastore, database: database,
+        path: DocumentCopy.destination(of: source, ResourcePath(named))),
+      isRecursive: recursive, isMove: move, overwrites: overwrites)
     try copy.check()
     return try await copy.run { _ in }.written
   }
@@ -186,4 +191,100 @@ private struct Ground {
     #expect(await status("a/nobody", "c") == 4)
     #expect(await status("a/x", "a/x/sub", recursive: false) == nil)
   }
+
+  private let other = DatabaseID(project: "other", database: "(default)")
+
+  private func transfer(_ path: String, from ground: Ground, to there: Ground) -> DocumentCopy {
+    DocumentCopy(
+      source: DocumentCopy.Place(datastore: ground.datastore, database: database, path: ResourcePath(path)),
+      destination: DocumentCopy.Place(datastore: there.datastore, database: other, path: ResourcePath(path)),
+      isElsewhere: true, isRecursive: true)
+  }
+
+  @Test("To another database a whole one goes with its references, which lead into the other one there")
+  func elsewhere() async throws {
+    var documents = documents
+    let foreign = Value.reference(DatabaseID(project: "third", database: "d"), key("a/x"))
+    documents["a/x"] = [
+      "own": .reference(database, key("a/y")), "foreign": foreign,
+      "deep": .map(["list": .array([.reference(database, key("b/x"))])]),
+    ]
+    let (ground, there) = (try await Ground(documents), try await Ground([:], in: other))
+    #expect(try await transfer("", from: ground, to: there).count { _ in } == 5)
+    #expect(try await transfer("", from: ground, to: there).run { _ in }.written == 5)
+    #expect(try await there.paths() == ground.paths())
+    #expect(
+      try await there.fields("a/x") == [
+        "own": .reference(other, key("a/y")), "foreign": foreign,
+        "deep": .map(["list": .array([.reference(other, key("b/x"))])]),
+      ])
+    await #expect { try await transfer("", from: ground, to: there).run { _ in } } throws: {
+      ($0 as? CommandFailure)?.status == .alreadyExists
+    }
+    var again = transfer("a", from: ground, to: there)
+    again.overwrites = true
+    #expect(try await again.run { _ in }.written == 4)
+  }
+
+  @Test("A move to another database writes there first; what was changed meanwhile stays as well")
+  func moveElsewhere() async throws {
+    let (ground, there) = (try await Ground(documents), try await Ground([:], in: other))
+    var move = transfer("a", from: ground, to: there)
+    move.isMove = true
+    move.source.datastore = StaleDatastore(base: ground.datastore, stale: key("a/y"))
+    let outcome = try await move.run { _ in }
+    #expect(outcome.written == 3 && outcome.skipped.map(\.key) == [key("a/y")])
+    #expect(try await ground.paths() == ["a/y", "b/x"])
+    #expect(try await there.paths() == ["a/ghost/sub/t", "a/x", "a/x/sub/s", "a/y"])
+  }
+
+  @Test("Options of a destination are those of a source, and what they do not name is as there")
+  func destinations() throws {
+    let here = try StorageOptions.parse(["--data", "/d", "--project", "p", "--database", "b"]).locations
+    func there(_ arguments: String...) throws -> String {
+      let options = try DestinationOptions.parse(arguments)
+      return options.isNamed ? options.name(try options.locations(from: here)) : "nowhere"
+    }
+    #expect(try there() == "nowhere")
+    #expect(try there("--to-database", "c") == "p/c in /d")
+    #expect(try there("--to-data", "/e", "--to-project", "q") == "q/b in /e")
+    #expect(try there("--to-emulator", "localhost:80") == "p/b at localhost:80")
+    #expect { try there("--to-project", "a/b") } throws: {
+      DestinationOptions.message(for: $0).contains("--to-project \"a/b\" is not an id")
+    }
+    #expect { try there("--to-data", "/e", "--to-emulator", "h:1") } throws: {
+      DestinationOptions.message(for: $0).contains("--to-data is the embedded backend's")
+    }
+  }
+}
+
+/// A database in which somebody changes a document each time before it is deleted.
+private struct StaleDatastore: Datastore {
+  let base: InProcessDatastore
+  let stale: DocumentKey
+
+  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse {
+    if mutations.contains(where: { $0.key == stale }) {
+      _ = try await base.commit([Mutation(key: stale, operation: .set(["n": 0]))])
+    }
+    return try await base.commit(mutations)
+  }
+
+  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
+  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
+  func aggregate(
+    _ target: Target, _ aggregations: [Aggregation]
+  ) async throws(RPCStatus) -> [String: Value] { try await base.aggregate(target, aggregations) }
+  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try await base.listCollectionIDs(below: parent)
+  }
+  func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    try await base.missingDocuments(in: collection)
+  }
+  func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) {}
+  func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) {}
 }

@@ -8,3 +8,26 @@ enum InstantText {
     throw ArgumentError("Expected a time such as 2026-03-02T11:58:03Z or a day such as 2026-03-02.")
   }
 }
+
+/// A moment of the past: a point in time, how long ago it was, as in `-10m`, or `now`.
+enum MomentText {
+  /// - Parameter now: by this device's clock.
+  static func parse(_ text: String, now: Timestamp) throws -> Timestamp {
+    if text == "now" { return now.inMicroseconds }
+    if let time = try? InstantText.parse(text) { return time.inMicroseconds }
+    if text.hasPrefix("-"), let ago = try? DurationText.parse(String(text.dropFirst())) {
+      let elapsed = ago.components
+      let microseconds = elapsed.seconds * 1_000_000 + elapsed.attoseconds / 1_000_000_000_000
+      return Timestamp(microseconds: now.microseconds - microseconds)
+    }
+    throw ArgumentError("Expected a time such as 2026-03-02T11:58:03Z, so long ago as in -10m, or now.")
+  }
+
+  /// As an argument, by this device's clock.
+  static func parse(_ text: String) throws -> Timestamp { try parse(text, now: .now) }
+}
+
+extension Timestamp {
+  /// As precisely as a backend keeps it.
+  fileprivate var inMicroseconds: Timestamp { Timestamp(microseconds: microseconds) }
+}

@@ -38,7 +38,7 @@ struct RemoteBackend: Hashable, Sendable {
 /// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
 struct Connection: Sendable {
   let database: DatabaseID
-  let datastore: any Datastore
+  private(set) var datastore: any Datastore
   /// Why the data is not where the user expects it.
   let problem: StorageNotice?
   /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used, and for data of
@@ -126,6 +126,20 @@ struct Connection: Sendable {
       remote.endpoint, database: database, credentials: credentials,
       allowsInsecureCredentials: remote.allowsInsecureCredentials)
     problem = nil
+  }
+
+  /// Another database of the same backend.
+  func sibling(_ other: DatabaseID, of choice: BackendChoice) throws(CommandFailure) -> Connection {
+    if let data { return Connection(data, other) }
+    return try .open(choice, other)
+  }
+
+  /// The database as it was at a time, for reading only; as it is for `nil`.
+  func at(_ time: Timestamp?) -> Connection {
+    guard let time else { return self }
+    var past = self
+    past.datastore = PastDatastore(base: datastore, time: SnapshotVersion(time))
+    return past
   }
 
   /// The backend as the dashboard names it, known before it is open.

@@ -48,13 +48,25 @@ struct CollectionCensus: Sendable {
     return table
   }
 
-  var jsonLines: [String] {
-    ranked.map { name, entry in
+  /// What the cells of the rows are called.
+  static let names = ["collection", "documents", "bytes", "average", "largestBytes", "largest"]
+
+  /// The largest first, with sizes in bytes.
+  var rows: [ListedRow] {
+    typealias Cell = ListedRow.Cell
+    return ranked.map { name, entry in
       let largest = entry.largest.map {
         ", \"largest\": {\"path\": \(DocumentLine.quoted($0.key.path.text)), \"bytes\": \($0.bytes)}"
       }
-      return "{\"collection\": \(DocumentLine.quoted(name)), \"documents\": \(entry.documents), "
+      let json =
+        "{\"collection\": \(DocumentLine.quoted(name)), \"documents\": \(entry.documents), "
         + "\"bytes\": \(entry.bytes)\(largest ?? "")}"
+      let cells = [
+        Cell("collection", name), Cell("documents", entry.documents), Cell("bytes", entry.bytes),
+        Cell("average", entry.bytes / max(1, entry.documents)), Cell("largestBytes", entry.largest?.bytes),
+        Cell("largest", entry.largest?.key.path.text),
+      ]
+      return ListedRow(cells: cells, json: json, line: "")
     }
   }
 

@@ -106,6 +106,23 @@ extension FieldCensus.Field {
 }
 
 extension FieldCensus {
+  /// What the cells of the rows are called.
+  static let names = ["field", "present", "documents", "types", "outliers"]
+
+  /// The fields by their paths.
+  var rows: [ListedRow] {
+    typealias Cell = ListedRow.Cell
+    return sorted.map { field in
+      let types = field.ranked.map { "\($0.name) \($0.occurrence.count)" }
+      let cells = [
+        Cell("field", field.path.canonicalText), Cell("present", field.present), Cell("documents", documents),
+        Cell("types", types.joined(separator: ", ")),
+        Cell("outliers", field.outliers(of: documents).joined(separator: "; ")),
+      ]
+      return ListedRow(cells: cells, json: field.json(of: documents), line: "")
+    }
+  }
+
   var table: TextTable {
     var table = TextTable([
       TextTable.Column(title: "FIELD"), TextTable.Column(title: "IN", alignment: .right),

@@ -72,6 +72,7 @@ struct AggregationOptions: ParsableArguments {
   @Flag(help: "Print an object of JSON.")
   var json = false
 
+  @OptionGroup var moment: MomentOption
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
@@ -83,7 +84,8 @@ struct AggregationOptions: ParsableArguments {
       throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
     }
     let aggregation = Aggregation(alias: name, function: function)
-    let source = source
+    if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
+    let (source, time) = (source, moment.at)
     let figures = try await timeLimit.limit {
       switch source {
       case .cache:
@@ -92,7 +94,7 @@ struct AggregationOptions: ParsableArguments {
         return computation.values(of: computation.counted(of: documents))
       case .server:
         try locations.requireData()
-        return try await locations.connect().datastore.aggregate(query.target, [aggregation])
+        return try await locations.connect().at(time).datastore.aggregate(query.target, [aggregation])
       }
     }
     guard let figure = figures[name] else {

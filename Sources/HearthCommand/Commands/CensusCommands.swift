@@ -14,7 +14,8 @@ struct SchemaCommand: AsyncParsableCommand {
       are in at most 2 % of the documents, with the first document where that is so. A field of a map that an array \
       holds is not looked at.
 
-      With --json a line for each field: field, present, documents, types (type, count, first), firstWithout.
+      With --json a line for each field: field, present, documents, types (type, count, first), firstWithout. With \
+      --csv, --tsv and --template: field, present, documents, types, outliers.
 
       Example: hearth schema orders --limit 10000
       """)
@@ -25,11 +26,12 @@ struct SchemaCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let locations = options.storage.locations
     let query = try queried.query(in: locations.database)
+    let format = try options.formatting.format(FieldCensus.names, or: .table)
     if query.isDocumentQuery {
       throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
     }
     try locations.requireData()
-    let connection = try locations.connect()
+    let connection = try locations.connect().at(options.moment.at)
     let isQuiet = options.headless.quiet
     let census = try await options.timeLimit.limit {
       var progress = TransferProgress(isQuiet: isQuiet)
@@ -42,10 +44,7 @@ struct SchemaCommand: AsyncParsableCommand {
       }
       return census
     }
-    if options.json {
-      return try OutputFile.print(census.sorted.map { $0.json(of: census.documents) + "\n" }.joined())
-    }
-    if census.documents > 0 { try options.print(census.table) }
+    try options.print(census.rows, FieldCensus.names, orTable: census.table, format)
     options.headless.note("\(census.documents.documents) looked at.")
   }
 }
@@ -59,7 +58,8 @@ struct StatsCommand: AsyncParsableCommand {
       a collection count as one, written cities/*/landmarks. Sizes are what Firestore counts for a document, without \
       indexes.
 
-      With --json a line for each collection: collection, documents, bytes, largest (path, bytes).
+      With --json a line for each collection: collection, documents, bytes, largest (path, bytes). With --csv, --tsv \
+      and --template: collection, documents, bytes, average, largestBytes, largest.
       """)
 
   @Argument(help: "Path of a collection or a document; the whole database if there is none.")
@@ -69,9 +69,10 @@ struct StatsCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let path = try DataPath.orRoot(path)
+    let format = try options.formatting.format(CollectionCensus.names, or: .table)
     let locations = options.storage.locations
     try locations.requireData()
-    let connection = try locations.connect()
+    let connection = try locations.connect().at(options.moment.at)
     let isQuiet = options.headless.quiet
     let census = try await options.timeLimit.limit {
       var progress = TransferProgress(isQuiet: isQuiet)
@@ -85,25 +86,32 @@ struct StatsCommand: AsyncParsableCommand {
       }
       return census
     }
-    if options.json { return try OutputFile.print(census.jsonLines.map { $0 + "\n" }.joined()) }
+    try options.print(census.rows, CollectionCensus.names, orTable: census.table, format)
     let total = census.total
-    if total.documents > 0 { try options.print(census.table) }
     options.headless.note("\(total.documents.documents), \(CollectionCensus.size(total.bytes)) in all.")
   }
 }
 
 /// What both share.
 struct CensusOptions: ParsableArguments {
-  @Flag(help: "Print JSON, one object per line.")
-  var json = false
-
+  @OptionGroup var formatting: RowFormatOptions
+  @OptionGroup var moment: MomentOption
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
-  /// A terminal gets lines that fit.
-  func print(_ table: TextTable) throws {
-    let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
-    try OutputFile.print(lines.map { $0 + "\n" }.joined())
+  /// - Parameters:
+  ///   - names: of the cells.
+  ///   - table: for people, with amounts as they are read best.
+  func print(_ rows: [ListedRow], _ names: [String], orTable table: TextTable, _ format: RowFormat) throws {
+    if case .table = format {
+      if rows.isEmpty { return }
+      // A terminal gets lines that fit.
+      let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
+      return try OutputFile.print(lines.map { $0 + "\n" }.joined())
+    }
+    var printer = RowPrinter(format, names, to: .standard())
+    for row in rows { try printer.print(row) }
+    try printer.finish()
   }
 }

@@ -12,13 +12,16 @@ struct DeleteCommand: AsyncParsableCommand {
     usage: """
       hearth delete <path> [<options>]
       hearth delete <collection> --where <condition> [--recursive] [--yes] [<options>]
-      hearth delete <path> --recursive --yes [<options>]
+      hearth delete <path> --recursive [--yes] [<options>]
       """,
     discussion: """
       Deleting a document that does not exist is no error. Without --recursive the subcollections of a document stay.
 
       Of a collection the documents are deleted that the query finds. They are chosen first and deleted then, up to \
-      500 in one commit: it is not one transaction. The number has to be typed at a terminal, or --yes said.
+      500 in one commit: it is not one transaction.
+
+      Where many documents may go, they are counted first: the number has to be typed at a terminal, or --yes said, which \
+      saves the counting. --dry-run only counts.
       """)
 
   @OptionGroup var queried: QueriedPath
@@ -55,21 +58,39 @@ struct DeleteCommand: AsyncParsableCommand {
     }
   }
 
-  /// How many that are would take as long to find out as deleting them.
+  /// Of everything below a path, not just of what a query finds.
   private func deleteAll(at path: ResourcePath, _ connection: Connection, _ writes: QueriedWrites) async throws {
-    if consent.dryRun {
-      throw CommandFailure(.usage, "--dry-run counts what a query finds; 'hearth tree \(path)' shows what is there.")
-    }
-    guard consent.yes else {
-      throw CommandFailure(.usage, "this deletes \(path) and everything below it: add --yes to say that you mean it.")
+    if !consent.yes {
+      // Counting takes as long as deleting: nobody waits for it who cannot answer.
+      guard consent.dryRun || Consent.canAsk else {
+        throw CommandFailure(.usage, "this deletes \(path) and everything below it: add --yes to say that you mean it.")
+      }
+      let count = try await count(below: path, connection)
+      if count == 0 || consent.dryRun { return try writes.reportDry(count, consent, writing) }
+      try consent.obtain("delete", count, in: "\(path) and what is below it")
     }
     try await delete([path], connection, writes)
+  }
+
+  private func count(below path: ResourcePath, _ connection: Connection) async throws -> Int {
+    let isQuiet = writing.headless.quiet
+    return try await writing.timeLimit.limit {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var (walk, count) = (DocumentWalk(at: connection.datastore, connection.database, isRecursive: true), 0)
+      walk.projection = FieldMask([])
+      try await walk.visit(path) { _ in
+        count += 1
+        progress.show(count)
+      }
+      return count
+    }
   }
 
   private func delete(_ roots: [ResourcePath], _ connection: Connection, _ writes: QueriedWrites) async throws {
     let isQuiet = writing.headless.quiet
     let (deleted, elapsed) = try await writing.timeLimit.limitWrites {
-      var progress = TransferProgress(isQuiet: isQuiet)
+      var progress = TransferProgress(isQuiet: isQuiet) { "Deleted so far: \($0) or more; the same command goes on." }
       defer { progress.end() }
       var deletion = RecursiveDeletion(at: connection.datastore, connection.database)
       do {

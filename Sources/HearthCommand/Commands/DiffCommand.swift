@@ -2,30 +2,45 @@
 import ArgumentParser
 import FirestoreModel
 import Foundation
+import Glibc
 
 /// `hearth diff`: what two databases, collections or files do not share.
 struct DiffCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "diff", abstract: "Compare two databases, collections, documents or files, field by field.",
+    commandName: "diff", abstract: "Compare two databases, collections, documents, files or times, field by field.",
+    usage: """
+      hearth diff <before> <after> [<options>]
+      hearth diff <path> --at <time> [<options>]
+      """,
     discussion: """
       A side is a file that 'hearth export' wrote (- for standard input), a folder of the embedded backend's data, \
       emulator:HOST:PORT, or else a path in the database that the options name, / for all of it. What is below \
       documents is compared too. Two paths are compared by what is below them, a path and a file by what the file has \
-      below that path. Files are held in memory.
+      below that path. Files are held in memory; they may be compressed.
+
+      Behind a path, a folder or an emulator may stand as of when, cities@-10m or cities@2026-03-02T11:58:03Z: the same \
+      database is compared at two moments. With --at one path is compared as it was then with what it is now. The \
+      embedded backend keeps the last hour, Cloud Firestore too, or a week of whole minutes.
 
       A document that is only on the first side is marked with -, one only on the second with +, one that differs with \
       ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or fields.
 
       Exit status: 0 if both sides are equal, 1 if they differ, 70 for a failure without a number of its own.
 
-      Example: hearth diff backup.jsonl / && echo "nothing has changed"
+      Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m
       """)
 
-  @Argument(help: "File, folder of data, emulator:HOST:PORT or path.")
+  @Argument(help: "File, folder of data, emulator:HOST:PORT or path; all but a file may end with @ and a time.")
   var before: String
 
-  @Argument(help: "The same.")
-  var after: String
+  @Argument(help: "The same; with --at there is none.")
+  var after: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Compare one path as it was at this time, or -10m ago, with what it is now.", valueName: "time"),
+    transform: MomentText.parse)
+  var at: Timestamp?
 
   @Flag(help: "Print JSON, one object per line.")
   var json = false
@@ -49,9 +64,7 @@ struct DiffCommand: AsyncParsableCommand {
   private func compare() async throws -> Comparison.Outcome {
     if before == "-", after == "-" { throw CommandFailure(.usage, "standard input can be one side only.") }
     let locations = storage.locations
-    let (before, after) = (
-      try ComparedSide(before, in: locations), try ComparedSide(after, in: locations)
-    )
+    let (before, after) = try sides(in: locations)
     let paths: (before: ResourcePath, after: ResourcePath)
     var comparison = Comparison(prefixes: (0, 0))
     if let one = before.path, let other = after.path {
@@ -65,17 +78,36 @@ struct DiffCommand: AsyncParsableCommand {
       let common = before.path ?? after.path ?? .root
       paths = (common, common)
     }
-    let json = json
+    let (json, isQuiet) = (json, headless.quiet)
     return try await timeLimit.limit { [comparison] in
       let output = OutputFile.standard()
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      let isShown = isatty(STDOUT_FILENO) == 1
       let outcome = try await comparison.run(
         try before.documents(below: paths.before, in: locations.database),
         try after.documents(below: paths.after, in: locations.database)
       ) { difference in
+        if isShown { progress.end() }
         for line in json ? [difference.json] : difference.lines { try output.line(line) }
+        if isShown { try output.flush() }
+      } progress: {
+        progress.show($0)
       }
       try output.flush()
       return outcome
+    }
+  }
+
+  private func sides(in locations: StorageOptions.Locations) throws(CommandFailure) -> (ComparedSide, ComparedSide) {
+    let before = try ComparedSide(self.before, in: locations)
+    switch (after, at) {
+    case (let after?, nil): return (before, try ComparedSide(after, in: locations))
+    case (nil, let at?): return (try before.at(at), before)
+    case (_?, _?):
+      throw CommandFailure(.usage, "--at is about one path; of two, say it behind the path: cities@-10m.")
+    case (nil, nil):
+      throw CommandFailure(.usage, "name what to compare with, or with --at as of when: hearth diff \(self.before) --at -10m")
     }
   }
 

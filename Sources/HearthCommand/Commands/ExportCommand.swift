@@ -13,7 +13,11 @@ struct ExportCommand: AsyncParsableCommand {
     discussion: """
       One {"path": …, "data": …} per document, in the order of their paths: importing the file and exporting again \
       gives the same bytes. A file of -o appears when it is complete, in place of one with the same name; an export \
-      that fails leaves the old one. Links are followed; devices and pipes are written to.
+      that fails leaves the old one. Links are followed; devices and pipes are written to. A name that ends with .gz or \
+      .zst makes a compressed file, as 'hearth import' reads it.
+
+      While others write, an export has each document as it was when its turn came; with --at, as in --at now, it has all \
+      of them as they were at one moment.
 
       Exit status: 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
       74 if the output cannot be created or written.
@@ -34,6 +38,8 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(name: .shortAndLong, help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
   var output: String?
 
+  @OptionGroup var compression: CompressionOption
+  @OptionGroup var moment: MomentOption
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
@@ -44,10 +50,12 @@ struct ExportCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let locations = storage.locations
     let path = try path.map { try DataPath.any($0) }
-    if let output { try Compression.check(outputName: output) }
+    let output = output == "-" ? nil : output
+    let compression = try OutputCompression.choose(
+      for: output, compression.compress, isTerminal: output == nil && isatty(STDOUT_FILENO) == 1)
     try locations.requireData()
-    let connection = try locations.connect()
-    let target = try ExportTarget(output)
+    let connection = try locations.connect().at(moment.at)
+    let target = try ExportTarget(output, compression)
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
     do {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ByteCompression
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -45,7 +46,9 @@ struct GetCommand: AsyncParsableCommand {
   @Option(help: "Where to read.")
   var source = Source.server
 
+  @OptionGroup var moment: MomentOption
   @OptionGroup var formatting: FormatOptions
+  @OptionGroup var compression: CompressionOption
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
@@ -53,11 +56,14 @@ struct GetCommand: AsyncParsableCommand {
   mutating func run() async throws {
     let locations = storage.locations
     let query = try queried.query(in: locations.database)
+    if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    let compression = try OutputCompression.choose(for: nil, compression.compress, isTerminal: isTerminal)
     let reading = Reading(
       query: query, offset: try offset(of: query), selection: try fieldSelection(), source: source,
-      locations: locations,
-      format: try formatting.format(orTable: !query.isDocumentQuery && isatty(STDOUT_FILENO) == 1),
-      isPaged: !formatting.noPager)
+      locations: locations, time: moment.at,
+      format: try formatting.format(orTable: !query.isDocumentQuery && isTerminal),
+      isPaged: !formatting.noPager, compression: compression)
     let note = try await timeLimit.limit { try await reading.run() }
     if let note { headless.note(note) }
   }
@@ -87,22 +93,24 @@ private struct Reading: Sendable {
   let selection: FieldSelection?
   let source: GetCommand.Source
   let locations: StorageOptions.Locations
+  let time: Timestamp?
   let format: DocumentFormat
   let isPaged: Bool
+  let compression: CompressionFormat?
 
   /// - Returns: what is to be said beside the data; `nil` for nothing.
   func run() async throws -> String? {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
     // Its user may still read what came before an error.
     defer { pager?.close() }
-    let output = pager?.file ?? .standard()
+    let output = try pager?.file ?? .standard(compression)
     var printer = DocumentPrinter(query, format, selection, in: locations.database, to: output)
     switch source {
     case .cache: try await printCache(&printer)
     case .server: try await printServer(&printer)
     }
     let note = try printer.finish()
-    try output.flush()
+    try output.finish()
     return note
   }
 
@@ -116,15 +124,29 @@ private struct Reading: Sendable {
     for document in documents { try printer.print(document) }
   }
 
+  /// What a server need not send is not asked for; `nil` for whole documents.
+  private var projection: FieldMask? {
+    let shown: Set<FieldPath>
+    if case .template(let template) = format {
+      // A template shows what it names, whatever is selected.
+      guard let fields = template.fields else { return nil }
+      shown = fields
+    } else {
+      guard let selection else { return nil }
+      shown = Set(selection.paths)
+    }
+    return FieldMask(outermost: shown.filter { !$0.isDocumentID })
+  }
+
   private func printServer(_ printer: inout DocumentPrinter) async throws {
     try locations.requireData()
-    let connection = try locations.connect()
+    let connection = try locations.connect().at(time)
     if query.isDocumentQuery, let key = DocumentKey(query.path) {
-      let document = try await connection.datastore.lookup([key]).first
+      let document = try await connection.datastore.lookup([key], ReadView(projection: projection)).first
       guard let document, document.exists else { throw CommandFailure(.notFound, "\(query.path) does not exist.") }
       return try printer.print(document)
     }
-    var pages = DocumentPages(of: query, at: connection.datastore, connection.database)
+    var pages = DocumentPages(of: query, at: connection.datastore, connection.database, projection: projection)
     try await pages.drop(offset)
     while let page = try await pages.next() {
       for document in page { try printer.print(document) }

@@ -79,6 +79,8 @@ struct ImportCommand: AsyncParsableCommand {
       badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:])
     let (headless, name) = (headless, job.name)
     var progress: TransferProgress?
+    let isQuiet = headless.quiet
+    let interruption = dryRun ? nil : Self.interruption(goesOn: job.state != nil)
     let start = ContinuousClock.now
     let outcome: ImportJob.Outcome
     do {
@@ -86,7 +88,9 @@ struct ImportCommand: AsyncParsableCommand {
         into: { try locations.connect().datastore }, note: { headless.note($0) },
         reject: { headless.note("\(name), \($0)") },
         progress: { point, fraction, first in
-          if progress == nil { progress = TransferProgress(isQuiet: headless.quiet, from: first) }
+          if progress == nil {
+            progress = TransferProgress(isQuiet: isQuiet, from: first, interruption: interruption)
+          }
           progress?.show(point.documents, fraction: fraction)
         })
     } catch let stopped as ImportJob.Failure {
@@ -98,6 +102,11 @@ struct ImportCommand: AsyncParsableCommand {
       headless.note("\(outcome.repeated.documents) came after another of the same path: the last one stands.")
     }
     try report(outcome.done, since: outcome.before, .now - start)
+  }
+
+  private static func interruption(goesOn: Bool) -> @Sendable (Int) -> String {
+    let advice = goesOn ? "; the same command goes on from there" : ""
+    return { "Imported so far: \($0)\(advice)." }
   }
 
   /// Standard input has no size, by which it would be known again.
@@ -123,6 +132,7 @@ struct ImportCommand: AsyncParsableCommand {
       return CommandFailure(
         ExitStatus(status.code),
         "\(status) Imported so far: \(done.documents.documents); the same command goes on from there.")
+    case let failure as CommandFailure: return CommandFailure(failure.status, "\(failure.message)\(written)")
     default: return error
     }
   }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreModel
 import Foundation
+import Glibc
 
 /// `hearth ls`: what is directly below a path.
 struct ListCommand: AsyncParsableCommand {
@@ -11,7 +12,8 @@ struct ListCommand: AsyncParsableCommand {
       One path per line: without a path the collections of the database, of a collection its documents, of a document \
       its subcollections. A document that does not exist itself, but has collections below it, is marked as missing.
 
-      With --json a line is an object with path, type (collection, document), and documents or exists.
+      With --json a line is an object with path, type (collection, document), and documents or exists; --csv, --tsv and \
+      --template have the same names.
       """)
 
   @Argument(help: "Path of a collection or a document; the whole database if there is none.")
@@ -23,9 +25,8 @@ struct ListCommand: AsyncParsableCommand {
   @Option(parsing: .unconditional, help: ArgumentHelp("At most this many lines.", valueName: "number"))
   var limit: Int?
 
-  @Flag(help: "Print JSON, one object per line.")
-  var json = false
-
+  @OptionGroup var formatting: RowFormatOptions
+  @OptionGroup var moment: MomentOption
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
@@ -43,14 +44,15 @@ struct ListCommand: AsyncParsableCommand {
     }
     let locations = storage.locations
     try locations.requireData()
-    let connection = try locations.connect()
+    let connection = try locations.connect().at(moment.at)
     let listing = Listing(
       datastore: connection.datastore, database: connection.database, counts: count, limit: limit)
-    let json = json
+    let format = try formatting.format(
+      ListedEntry.names, or: count && isatty(STDOUT_FILENO) == 1 ? .table : .lines)
     try await timeLimit.limit {
-      let output = OutputFile.standard()
-      try await listing.visit(path) { try output.line(json ? $0.json : $0.line) }
-      try output.flush()
+      var printer = RowPrinter(format, ListedEntry.names, to: .standard())
+      try await listing.visit(path) { try printer.print($0.row) }
+      try printer.finish()
     }
   }
 }

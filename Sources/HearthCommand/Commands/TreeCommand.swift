@@ -24,6 +24,7 @@ struct TreeCommand: AsyncParsableCommand {
     parsing: .unconditional, help: ArgumentHelp("Show this many documents of each collection.", valueName: "number"))
   var limit = 20
 
+  @OptionGroup var moment: MomentOption
   @OptionGroup var timeLimit: TimeLimitOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
@@ -39,7 +40,7 @@ struct TreeCommand: AsyncParsableCommand {
     let path = try DataPath.orRoot(path)
     let locations = storage.locations
     try locations.requireData()
-    let connection = try locations.connect()
+    let connection = try locations.connect().at(moment.at)
     let tree = DataTree(datastore: connection.datastore, database: connection.database, depth: depth, limit: limit)
     let extent = try await timeLimit.limit {
       let output = OutputFile.standard()

@@ -10,12 +10,17 @@ import Foundation
 enum ComparedSide: Sendable {
   /// `-` for standard input.
   case file(String)
-  /// - Parameter path: the root for a whole database.
-  case database(StorageOptions.Locations, ResourcePath)
+  /// - Parameters:
+  ///   - path: the root for a whole database.
+  ///   - time: as of when; `nil` for now.
+  case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// A file of documents, a folder of data, `emulator:HOST:PORT`, or else a path in a database, `/` for all of it.
+  /// A file of documents, a folder of data, `emulator:HOST:PORT`, or else a path in a database, `/` for all of it; all
+  /// but a file may be followed by `@` and a moment.
   init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     var locations = locations
+    let isFile = text == "-" || ImportInput.isFile(text)
+    let (text, time) = isFile ? (text, nil) : Self.moment(of: text)
     if text.hasPrefix("emulator:") {
       do throws(ModelError) {
         let address = String(text.dropFirst("emulator:".count))
@@ -24,22 +29,38 @@ enum ComparedSide: Sendable {
       } catch {
         throw CommandFailure(.usage, error.message)
       }
-      self = .database(locations, .root)
-    } else if text == "-" || ImportInput.isFile(text) {
+      self = .database(locations, .root, at: time)
+    } else if isFile {
       self = .file(text)
     } else if LocalBackend.exists(in: text) {
       (locations.backend, locations.isDataNamed) = (.embedded(folder: text), true)
-      self = .database(locations, .root)
+      self = .database(locations, .root, at: time)
     } else if text.hasPrefix(".") || text.hasPrefix("~") || text.contains(".json") {
       throw CommandFailure(.noInput, "there is no file or folder of data \(text).")
     } else {
-      self = .database(locations, try DataPath.orRoot(text))
+      self = .database(locations, try DataPath.orRoot(text), at: time)
     }
+  }
+
+  /// `cities@-10m`: what is before the last `@`, if a moment is behind it.
+  private static func moment(of text: String) -> (text: String, time: Timestamp?) {
+    guard let mark = text.lastIndex(of: "@"), mark > text.startIndex,
+      let time = try? MomentText.parse(String(text[text.index(after: mark)...]))
+    else { return (text, nil) }
+    return (String(text[..<mark]), time)
+  }
+
+  /// The same at another time.
+  func at(_ time: Timestamp) throws(CommandFailure) -> ComparedSide {
+    guard case .database(let locations, let path, nil) = self else {
+      throw CommandFailure(.usage, "--at is about data that changes: name a path, and say once as of when.")
+    }
+    return .database(locations, path, at: time)
   }
 
   /// The path in a database; `nil` for a file and for a database as a whole.
   var path: ResourcePath? {
-    guard case .database(_, let path) = self, !path.isRoot else { return nil }
+    guard case .database(_, let path, _) = self, !path.isRoot else { return nil }
     return path
   }
 
@@ -47,9 +68,9 @@ enum ComparedSide: Sendable {
   /// - Parameter path: below which documents count.
   func documents(below path: ResourcePath, in database: DatabaseID) throws -> ComparedDocuments {
     switch self {
-    case .database(let locations, _):
+    case .database(let locations, _, let time):
       try locations.requireData()
-      let connection = try locations.connect()
+      let connection = try locations.connect().at(time)
       let walk = DocumentWalk(at: connection.datastore, connection.database, isRecursive: true)
       return ComparedDocuments(walk: DocumentWalk.Iterator(walk, path), connection.database)
     case .file(let name):

@@ -10,21 +10,25 @@ struct Comparison {
     var modified = 0
     var equal = 0
 
+    var count: Int { removed + added + modified + equal }
     var differs: Bool { removed + added + modified > 0 }
   }
 
   /// Segments that are left out of each side's paths.
   let prefixes: (before: Int, after: Int)
 
-  /// - Parameter body: told each difference, in the order of the paths.
+  /// - Parameters:
+  ///   - body: told each difference, in the order of the paths.
+  ///   - progress: told how many documents are compared.
   func run(
     _ before: consuming ComparedDocuments, _ after: consuming ComparedDocuments,
-    _ body: (DocumentDifference) throws -> Void
+    _ body: (DocumentDifference) throws -> Void, progress: (Int) -> Void = { _ in }
   ) async throws -> Outcome {
     var outcome = Outcome()
     var (before, after) = (before, after)
     var (old, new) = (try await before.next(), try await after.next())
     while old != nil || new != nil {
+      progress(outcome.count)
       let paths = (old.map { relative($0.key, prefixes.before) }, new.map { relative($0.key, prefixes.after) })
       switch Self.order(paths.0, paths.1) {
       case .ascending:

@@ -65,7 +65,8 @@ struct DataTree: Sendable {
   ) async throws {
     guard level <= depth ?? level else { return }
     // One more tells whether there are more.
-    var members = CollectionMembers(of: collection, at: datastore, database, limit: limit + 1)
+    var members = CollectionMembers(
+      of: collection, at: datastore, database, limit: limit + 1, projection: FieldMask([]))
     var all: [Document] = []
     while let page = try await members.next() { all += page }
     let shown = all.prefix(limit)

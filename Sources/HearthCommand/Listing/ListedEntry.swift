@@ -16,6 +16,22 @@ enum ListedEntry: Hashable, Sendable {
     }
   }
 
+  /// What the cells of its row are called.
+  static let names = ["path", "type", "documents", "exists"]
+
+  var row: ListedRow {
+    typealias Cell = ListedRow.Cell
+    let (type, documents, exists): (String, Int?, String?) =
+      switch self {
+      case .collection(_, let documents): ("collection", documents, nil)
+      case .document(_, let exists): ("document", nil, "\(exists)")
+      }
+    let cells = [
+      Cell("path", path.text), Cell("type", type), Cell("documents", documents), Cell("exists", exists),
+    ]
+    return ListedRow(cells: cells, json: json, line: line)
+  }
+
   /// The path, and behind two spaces what is to be said of it.
   var line: String {
     let path = SafeText.sanitized(path.text)

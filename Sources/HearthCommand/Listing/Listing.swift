@@ -15,7 +15,7 @@ struct Listing: Sendable {
   /// - Throws: `notFound` for a document that neither exists nor has anything below it.
   func visit(_ path: ResourcePath, _ body: (ListedEntry) throws -> Void) async throws {
     if path.isCollection {
-      var members = CollectionMembers(of: path, at: datastore, database, limit: limit)
+      var members = CollectionMembers(of: path, at: datastore, database, limit: limit, projection: FieldMask([]))
       while let page = try await members.next() {
         for document in page { try body(.document(document.key, exists: document.exists)) }
       }

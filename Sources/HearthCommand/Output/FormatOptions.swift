@@ -36,6 +36,11 @@ struct FormatOptions: ParsableArguments {
   var noPager = false
 
   mutating func validate() throws {
+    try Self.checkChoice(json: json, table: table, csv: csv, tsv: tsv, template: template)
+  }
+
+  /// - Throws: if more than one format was chosen.
+  static func checkChoice(json: Bool, table: Bool, csv: Bool, tsv: Bool, template: String?) throws {
     let chosen = [
       ("--json", json), ("--table", table), ("--csv", csv), ("--tsv", tsv), ("--template", template != nil),
     ]
@@ -43,13 +48,16 @@ struct FormatOptions: ParsableArguments {
     if chosen.count > 1 { throw ValidationError("\(chosen.joined(separator: " and ")) exclude each other.") }
   }
 
+  /// What follows `--template`.
+  static func parse(_ template: String) throws(CommandFailure) -> OutputTemplate {
+    do throws(ArgumentError) { return try OutputTemplate(parsing: template) } catch {
+      throw error.failure("--template", template)
+    }
+  }
+
   /// - Parameter isTable: whether a table is what is wanted if nothing was.
   func format(orTable isTable: Bool) throws(CommandFailure) -> DocumentFormat {
-    if let template {
-      do throws(ArgumentError) { return .template(try OutputTemplate(parsing: template)) } catch {
-        throw error.failure("--template", template)
-      }
-    }
+    if let template { return .template(try Self.parse(template)) }
     if json { return .json }
     if csv { return .delimited(.comma) }
     if tsv { return .delimited(.tab) }

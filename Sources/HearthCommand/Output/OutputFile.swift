@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ByteCompression
 import Glibc
 
 /// Where a command's data goes: standard output or a file. Buffered; one task writes. A terminal gets `TerminalText`,
@@ -13,9 +14,16 @@ final class OutputFile {
   private let name: String
   private let isTerminal: Bool
   private let isStandard: Bool
+  private let compressor: Compressor?
   private var buffer: [UInt8] = []
 
   static func standard() -> OutputFile { OutputFile(STDOUT_FILENO, "standard output", isStandard: true) }
+
+  /// - Parameter compression: of what is written; `nil` for none, as below.
+  static func standard(_ compression: CompressionFormat?) throws(CommandFailure) -> OutputFile {
+    OutputFile(
+      STDOUT_FILENO, "standard output", isStandard: true, try compressor(compression, of: "standard output"))
+  }
 
   /// To a program that shows on the terminal what it reads. Its end is that of a reader of standard output.
   convenience init(pager descriptor: Int32) {
@@ -32,7 +40,15 @@ final class OutputFile {
   /// - Parameter descriptor: stays the caller's.
   convenience init(_ descriptor: Int32, _ name: String) { self.init(descriptor, name, isStandard: false) }
 
-  private init(_ descriptor: Int32, _ name: String, isStandard: Bool, isTerminal: Bool? = nil) {
+  /// - Parameter descriptor: stays the caller's.
+  convenience init(_ descriptor: Int32, _ name: String, _ compression: CompressionFormat?) throws(CommandFailure) {
+    self.init(descriptor, name, isStandard: false, try Self.compressor(compression, of: name))
+  }
+
+  private init(
+    _ descriptor: Int32, _ name: String, isStandard: Bool, _ compressor: Compressor? = nil, isTerminal: Bool? = nil
+  ) {
+    self.compressor = compressor
     self.descriptor = descriptor
     self.name = name
     self.isStandard = isStandard
@@ -63,9 +79,32 @@ final class OutputFile {
   }
 
   func flush() throws {
+    guard let compressor else {
+      try put(buffer)
+      return buffer.removeAll(keepingCapacity: true)
+    }
+    if buffer.isEmpty { return }
+    let compressed: [UInt8]
+    do throws(CompressionError) { compressed = try compressor.compress(buffer) } catch { throw failure(error.reason) }
+    buffer.removeAll(keepingCapacity: true)
+    try put(compressed)
+  }
+
+  /// Writes everything, with the end of compressed data: nothing can be written behind it.
+  func finish() throws {
+    try flush()
+    guard let compressor else { return }
+    let end: [UInt8]
+    do throws(CompressionError) { end = try compressor.compress([], isLast: true) } catch {
+      throw failure(error.reason)
+    }
+    try put(end)
+  }
+
+  private func put(_ bytes: [UInt8]) throws {
     var done = 0
-    while done < buffer.count {
-      let count = buffer[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         done += count
       } else if errno == EAGAIN {
@@ -74,10 +113,22 @@ final class OutputFile {
       } else if errno == EPIPE, isStandard {
         throw ClosedPipe()
       } else if errno != EINTR {
-        throw CommandFailure(.inputOutput, "\(name) cannot be written: \(Self.reason(errno)).")
+        throw failure(Self.reason(errno))
       }
     }
-    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func failure(_ reason: String) -> CommandFailure {
+    CommandFailure(.inputOutput, "\(name) cannot be written: \(reason).")
+  }
+
+  private static func compressor(
+    _ format: CompressionFormat?, of name: String
+  ) throws(CommandFailure) -> Compressor? {
+    guard let format else { return nil }
+    do throws(CompressionError) { return try Compressor(format) } catch {
+      throw CommandFailure(.failure, "\(name) cannot be written: \(error.reason).")
+    }
   }
 
   private static func reason(_ code: Int32) -> String {

@@ -55,6 +55,36 @@ struct OutputTemplate: Sendable {
     }
   }
 
+  /// The fields that it shows; `nil` where it shows all of them.
+  var fields: Set<FieldPath>? {
+    if parts.contains(.data) { return nil }
+    return Set(parts.compactMap { if case .field(let path) = $0 { path } else { nil } })
+  }
+
+  /// What stands between its braces.
+  var names: [String] {
+    parts.compactMap { part in
+      switch part {
+      case .text: nil
+      case .path: "path"
+      case .id: "id"
+      case .createTime: "createTime"
+      case .updateTime: "updateTime"
+      case .data: "data"
+      case .field(let path): path.canonicalText
+      }
+    }
+  }
+
+  /// - Parameter value: what has a name; `nil` for nothing.
+  func text(_ value: (String) -> String?) -> String {
+    var names = names[...]
+    return parts.map { part in
+      if case .text(let literal) = part { return literal }
+      return names.popFirst().flatMap(value) ?? ""
+    }.joined()
+  }
+
   /// What is not there is nothing.
   func text(for document: Document, in database: DatabaseID) -> String {
     var text = ""

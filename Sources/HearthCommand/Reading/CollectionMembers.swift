@@ -15,16 +15,19 @@ struct CollectionMembers {
   private var count = 0
   private var isFinished = false
 
-  /// - Parameter limit: the most that are given.
+  /// - Parameters:
+  ///   - limit: the most that are given.
+  ///   - projection: the fields to read; `nil` for all.
   init(
     of collection: ResourcePath, at datastore: any Datastore, _ database: DatabaseID, includesMissing: Bool = true,
-    limit: Int? = nil
+    limit: Int? = nil, projection: FieldMask? = nil
   ) {
     self.collection = collection
     self.datastore = datastore
     self.includesMissing = includesMissing
     self.limit = limit
-    pages = DocumentPages(of: Query(path: collection, limit: limit), at: datastore, database)
+    pages = DocumentPages(
+      of: Query(path: collection, limit: limit), at: datastore, database, projection: projection)
   }
 
   /// - Returns: the next ones; those that do not exist have no version. `nil` after the last.

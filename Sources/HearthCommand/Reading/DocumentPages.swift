@@ -13,19 +13,25 @@ struct DocumentPages {
   private let datastore: any Datastore
   private let database: DatabaseID
   private let pageSize: Int
+  private let view: ReadView
   /// The end of an order is read backwards, as its beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?
   private var isFinished = false
 
-  init(of query: Query, at datastore: any Datastore, _ database: DatabaseID) {
+  /// - Parameter projection: the fields to read, beside those of the order; `nil` for all.
+  init(
+    of query: Query, at datastore: any Datastore, _ database: DatabaseID, projection: FieldMask? = nil
+  ) {
     self.datastore = datastore
     self.database = database
     isBackwards = query.limitType == .last
     self.query = query.target.query
     remaining = query.limit
     pageSize = query.orderBy[0].path.isDocumentID ? Self.pageSize : Self.orderedPageSize
+    let order = query.orderBy.map(\.path).filter { !$0.isDocumentID }
+    view = ReadView(projection: projection.map { FieldMask(outermost: $0.paths.union(order)) })
   }
 
   /// Passes over documents. To be called before `next`.
@@ -35,7 +41,7 @@ struct DocumentPages {
       isFinished = true
       return
     }
-    guard let first = try await datastore.lookup([key]).first, first.exists else {
+    guard let first = try await datastore.lookup([key], view).first, first.exists else {
       throw RPCStatus(.aborted, "\(key) was deleted while the documents before it were counted. Try again.")
     }
     query.start = Bound(values: position(of: first), isInclusive: true)
@@ -53,7 +59,7 @@ struct DocumentPages {
     if isFinished { return nil }
     let size = min(remaining ?? pageSize, pageSize)
     query.limit = size
-    let page = try await datastore.runQuery(query.target)
+    let page = try await datastore.runQuery(query.target, view)
     remaining = remaining.map { $0 - page.count }
     isFinished = page.count < size || remaining == 0
     if let last = page.last { query.start = Bound(values: position(of: last), isInclusive: false) }
@@ -64,5 +70,12 @@ struct DocumentPages {
     query.orderBy.map { order in
       order.path.isDocumentID ? .reference(database, document.key) : document.data?[order.path] ?? .null
     }
+  }
+}
+
+extension FieldMask {
+  /// Without paths inside of others, which name what is there already.
+  init(outermost paths: Set<FieldPath>) {
+    self.init(paths.filter { path in !paths.contains { $0 != path && $0.isPrefix(of: path) } })
   }
 }

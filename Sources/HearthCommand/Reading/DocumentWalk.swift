@@ -10,6 +10,8 @@ struct DocumentWalk: Sendable {
   let isRecursive: Bool
   /// Whether a walk that is not recursive asks which subcollections it passes over.
   var countsSubcollections = false
+  /// The fields to read; `nil` for all.
+  var projection: FieldMask?
 
   init(at datastore: any Datastore, _ database: DatabaseID, isRecursive: Bool) {
     self.datastore = datastore
@@ -54,11 +56,13 @@ struct DocumentWalk: Sendable {
         case .root:
           let ids = try await walk.datastore.listCollectionIDs(below: .root)
           frames.append(.collections(ids.map { ResourcePath($0) }[...]))
-        case .document(let key): try await open(try await walk.datastore.lookup([key]))
+        case .document(let key):
+          try await open(try await walk.datastore.lookup([key], ReadView(projection: walk.projection)))
         case .collections(let paths):
           guard let first = paths.first else { continue }
           frames.append(.collections(paths.dropFirst()))
-          let members = CollectionMembers(of: first, at: walk.datastore, walk.database, includesMissing: looksBelow)
+          let members = CollectionMembers(
+            of: first, at: walk.datastore, walk.database, includesMissing: looksBelow, projection: walk.projection)
           frames.append(.members(members))
         case .members(var members):
           guard let page = try await members.next() else { continue }

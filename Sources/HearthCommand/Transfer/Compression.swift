@@ -1,13 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import ByteCompression
 
-/// Kinds of compressed files, which the programs of their names make and read, and not import and export.
-enum Compression: String, CaseIterable {
-  case gzip, zstd, xz, bzip2
+extension CompressionFormat: ExpressibleByArgument {}
 
-  private var ending: String {
+/// `--compress`
+struct CompressionOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Compress the output; by default what the file's name ends with, .gz or .zst.", valueName: "gzip|zstd"))
+  var compress: CompressionFormat?
+}
+
+/// What becomes of a command's output.
+enum OutputCompression {
+  /// - Parameters:
+  ///   - name: of the output; `nil` for standard output.
+  ///   - option: what was asked for.
+  ///   - isTerminal: whether the output is shown.
+  /// - Throws: for a name that promises something else, and for a terminal.
+  static func choose(
+    for name: String?, _ option: CompressionFormat?, isTerminal: Bool
+  ) throws(CommandFailure) -> CompressionFormat? {
+    let promised = name.flatMap { CompressionFormat(fileName: $0) }
+    if let name, let foreign = ForeignCompression(fileName: name) {
+      throw CommandFailure(
+        .usage, "\(name) would be no \(foreign) file. Write it through that: hearth export … | \(foreign) > \(name)")
+    }
+    if let name, let promised, let option, option != promised {
+      throw CommandFailure(.usage, "\(name) promises \(promised), and --compress says \(option).")
+    }
+    guard let format = option ?? promised else { return nil }
+    if isTerminal {
+      throw CommandFailure(.usage, "compressed data is nothing to show: write it to a file (-o, >), or into a pipe.")
+    }
+    return format
+  }
+}
+
+/// Kinds of compressed files that only their own programs make and read.
+enum ForeignCompression: String, CaseIterable {
+  case xz, bzip2
+
+  private var fileExtension: String {
     switch self {
-    case .gzip: ".gz"
-    case .zstd: ".zst"
     case .xz: ".xz"
     case .bzip2: ".bz2"
     }
@@ -15,18 +51,16 @@ enum Compression: String, CaseIterable {
 
   private var magic: [UInt8] {
     switch self {
-    case .gzip: [0x1F, 0x8B]
-    case .zstd: [0x28, 0xB5, 0x2F, 0xFD]
     case .xz: [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]
     case .bzip2: [0x42, 0x5A, 0x68]
     }
   }
 
-  /// - Throws: for a name that promises a compressed file.
-  static func check(outputName name: String) throws(CommandFailure) {
-    guard let kind = allCases.first(where: { name.lowercased().hasSuffix($0.ending) }) else { return }
-    throw CommandFailure(
-      .usage, "\(name) would not be compressed. Write it through \(kind): hearth export … | \(kind) > \(name)")
+  /// The one that a file's name promises; `nil` for none.
+  init?(fileName: String) {
+    let name = fileName.lowercased()
+    guard let kind = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
+    self = kind
   }
 
   /// - Parameter bytes: the first of a file.
@@ -35,5 +69,23 @@ enum Compression: String, CaseIterable {
     guard let kind = allCases.first(where: { bytes.starts(with: $0.magic) }) else { return }
     throw CommandFailure(
       .badData, "\(name) is compressed by \(kind). Read it through that: \(kind) -dc FILE | hearth import -")
+  }
+}
+
+extension CommandFailure {
+  /// A compressed file cannot be read.
+  init(reading name: String, _ format: CompressionFormat, _ error: CompressionError) {
+    switch error.kind {
+    case .damaged:
+      self.init(.badData, "\(name) is damaged: its \(format) data is wrong at byte \(error.offset) (\(error.reason)).")
+    case .truncated:
+      self.init(.badData, "\(name) ends in the middle of its \(format) data, at byte \(error.offset).")
+    case .tooLarge:
+      self.init(
+        .badData,
+        "\(name) was compressed with a larger window than is read here. Read it through its program: "
+          + "zstd -dc --long=31 FILE | hearth import -")
+    case .failed: self.init(.failure, "\(name) cannot be read: \(error.reason).")
+    }
   }
 }

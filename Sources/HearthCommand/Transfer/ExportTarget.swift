@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import ByteCompression
 import Glibc
 
 /// How a file of documents is laid out.
@@ -11,9 +12,10 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Senda
   /// A row of names, and a row per document; for import only, since types get lost.
   case csv, tsv
 
-  /// By the end of a file's name; lines where that says nothing.
+  /// By the end of a file's name, before that of a compressed one; lines where that says nothing.
   init(fileName: String) {
-    let ending = fileName.lowercased().split(separator: ".").last.map(String.init) ?? ""
+    let compression = CompressionFormat(fileName: fileName)?.fileExtension ?? ""
+    let ending = fileName.lowercased().dropLast(compression.count).split(separator: ".").last.map(String.init) ?? ""
     self = TransferFormat(rawValue: ending) ?? .jsonl
   }
 
@@ -38,29 +40,35 @@ struct ExportTarget {
     case replacing(FileReplacement)
   }
 
-  /// - Parameter path: `nil` or `-` for standard output.
-  init(_ path: String?) throws(CommandFailure) {
+  /// - Parameters:
+  ///   - path: `nil` or `-` for standard output.
+  ///   - compression: of what is written; `nil` for none.
+  init(_ path: String?, _ compression: CompressionFormat? = nil) throws(CommandFailure) {
     guard let path, path != "-" else {
-      (file, end) = (.standard(), .open)
+      (file, end) = (try .standard(compression), .open)
       return
     }
     switch try OutputPlace(path) {
     case .descriptor(let number):
-      (file, end) = (OutputFile(number, path), .open)
+      (file, end) = (try OutputFile(number, path, compression), .open)
     case .stream(let name):
       let descriptor = open(name, O_WRONLY | O_NOCTTY | O_CLOEXEC)
       guard descriptor >= 0 else {
         throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
       }
-      (file, end) = (OutputFile(descriptor, path), .closing(descriptor))
+      (file, end) = (try OutputFile(descriptor, path, compression), .closing(descriptor))
     case .file(let name):
       let replacement = try FileReplacement(of: name)
-      (file, end) = (OutputFile(replacement.descriptor, path), .replacing(replacement))
+      (file, end) = (try OutputFile(replacement.descriptor, path, compression), .replacing(replacement))
     }
   }
 
   /// Everything was written.
-  func commit() throws(CommandFailure) {
+  func commit() throws {
+    do { try file.finish() } catch {
+      discard()
+      throw error
+    }
     switch end {
     case .open: break
     case .closing(let descriptor): close(descriptor)

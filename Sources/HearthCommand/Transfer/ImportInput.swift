@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import Foundation
-import Glibc
 
 /// The documents of a file or of standard input, as they are read.
 struct ImportInput {
@@ -18,38 +17,25 @@ struct ImportInput {
     var end = InputPosition()
   }
 
-  let name: String
-  /// Bytes; `nil` for standard input.
-  let size: Int?
-  let modified: Double?
-  private let descriptor: Int32
+  var name: String { bytes.name }
+  /// Bytes, as the file is; `nil` for standard input.
+  var size: Int? { bytes.size }
+  var modified: Double? { bytes.modified }
+  private var bytes: InputBytes
   private var splitter: RecordSplitter
   private var isAtEnd = false
   /// The beginning, which was looked at and is still to be read.
   private var beginning: [UInt8] = []
   private var hasBegun = false
+  /// Why nothing more can be read, after the documents before it.
+  private var failure: CommandFailure?
   private let format: TransferFormat
 
   /// - Parameter path: `-` for standard input.
   init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format)
     self.format = format
-    guard path != "-" else {
-      (name, size, modified, descriptor) = ("standard input", nil, nil, STDIN_FILENO)
-      return
-    }
-    name = path
-    descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw CommandFailure(.noInput, "\(path) cannot be read: \(String(cString: strerror(errno))).")
-    }
-    let attributes = try? FileManager.default.attributesOfItem(
-      atPath: URL(filePath: path).resolvingSymlinksInPath().path)
-    let type = attributes?[.type] as? FileAttributeType
-    if type == .typeDirectory { throw CommandFailure(.noInput, "\(path) is a directory.") }
-    let isFile = type == .typeRegular
-    size = isFile ? attributes?[.size] as? Int : nil
-    modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
+    bytes = try InputBytes(path)
   }
 
   /// Whether a path leads to a regular file, whose size and time tell it from another.
@@ -63,41 +49,42 @@ struct ImportInput {
   /// The first rows, beginning with the names, of a file of rows.
   mutating func sample() throws -> [InputRecord] {
     beginning = try readChunk(Self.chunkSize)
-    try Compression.check(beginning, of: name)
     var splitter = RecordSplitter(format)
     splitter.append(beginning)
-    if beginning.count < Self.chunkSize { splitter.finish() }
+    if beginning.count < Self.chunkSize, failure == nil { splitter.finish() }
     var rows: [InputRecord] = []
     while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
     return rows
   }
 
-  /// Reads until there are so many bytes, or no more.
-  private func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
-    var bytes: [UInt8] = []
-    while bytes.count < count {
-      let more = try readSome(count - bytes.count)
-      if more.isEmpty { break }
-      bytes += more
+  /// Reads until there are so many bytes, or no more that can be read.
+  private mutating func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    var chunk: [UInt8] = []
+    do throws(CommandFailure) {
+      while chunk.count < count {
+        let more = try bytes.read(count - chunk.count)
+        if more.isEmpty { break }
+        chunk += more
+      }
+    } catch {
+      if chunk.isEmpty { throw error }
+      failure = error
     }
-    return bytes
+    return chunk
   }
 
   /// Goes on after a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format, at: position)
     hasBegun = true
-    if size != nil {
-      beginning = []
-      lseek(descriptor, off_t(position.offset), SEEK_SET)
-      return
+    // What was looked at is passed over again.
+    if size == nil, !beginning.isEmpty {
+      let looked = min(beginning.count, position.offset)
+      beginning.removeFirst(looked)
+      return try bytes.skip(to: position.offset - looked)
     }
-    var remaining = position.offset
-    while remaining > 0 {
-      let bytes = try read(min(remaining, Self.chunkSize))
-      if bytes.isEmpty { throw CommandFailure(.badData, "\(name) is shorter than what was imported of it before.") }
-      remaining -= bytes.count
-    }
+    beginning = []
+    try bytes.skip(to: position.offset)
   }
 
   /// - Returns: the next documents; `nil` after the last.
@@ -110,6 +97,7 @@ struct ImportInput {
         byteCount += record.bytes.count
         batch.records.append(record)
         batch.end = splitter.position
+        batch.end.compressed = bytes.consumed
       } else {
         break
       }
@@ -134,35 +122,27 @@ struct ImportInput {
         throw error
       }
       if isAtEnd { return nil }
-      let bytes = try read(Self.chunkSize)
-      if !hasBegun, splitter.position.offset == 0 { try Compression.check(bytes, of: name) }
-      if bytes.isEmpty {
-        isAtEnd = true
-        splitter.finish()
-      } else {
-        splitter.append(bytes)
+      do throws(CommandFailure) {
+        if let failure, beginning.isEmpty { throw failure }
+        let bytes = try read(Self.chunkSize)
+        if bytes.isEmpty {
+          isAtEnd = true
+          splitter.finish()
+        } else {
+          splitter.append(bytes)
+        }
+      } catch {
+        failure = error
+        if afterOthers { return nil }
+        throw error
       }
     }
   }
 
   private mutating func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
-    if beginning.isEmpty { return try readSome(count) }
-    let bytes = Array(beginning.prefix(count))
-    beginning.removeFirst(bytes.count)
-    return bytes
-  }
-
-  private func readSome(_ count: Int) throws(CommandFailure) -> [UInt8] {
-    while true {
-      var result = 0
-      let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-        result = Glibc.read(descriptor, buffer.baseAddress, count)
-        initialized = max(0, result)
-      }
-      if result >= 0 { return bytes }
-      if errno != EINTR {
-        throw CommandFailure(.inputOutput, "\(name) cannot be read: \(String(cString: strerror(errno))).")
-      }
-    }
+    if beginning.isEmpty { return try bytes.read(count) }
+    let looked = Array(beginning.prefix(count))
+    beginning.removeFirst(looked.count)
+    return looked
   }
 }

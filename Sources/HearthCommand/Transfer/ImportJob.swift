@@ -84,7 +84,7 @@ struct ImportJob: Sendable {
     let datastore = badDocuments == .check ? nil : try connect()
     let size = input.size
     func fraction(_ point: ImportProgressPoint) -> Double? {
-      size.map { Double(point.position.offset) / Double(max($0, 1)) }
+      size.map { Double(point.position.compressed ?? point.position.offset) / Double(max($0, 1)) }
     }
     let first = TransferProgress.Start(documents: done.documents, fraction: fraction(done) ?? 0)
     let checkpoint = ImportCheckpoint(state, identity)

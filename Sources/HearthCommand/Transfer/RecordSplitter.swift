@@ -24,6 +24,8 @@ struct InputPosition: Hashable, Codable, Sendable {
   var container: Container?
   /// A comma must come before the next document.
   var followsDocument = false
+  /// Bytes of the compressed file before it, roughly; `nil` for one that is not compressed.
+  var compressed: Int?
 
   enum Container: String, Codable, Sendable { case array, object, closed }
 }

@@ -16,16 +16,21 @@ struct TransferProgress {
   private let start = ContinuousClock.now
   private var lastShown: ContinuousClock.Instant?
   private var hasLine = false
+  private let interruption: InterruptionNote?
 
-  init(isQuiet: Bool, from first: Start = Start()) {
+  /// - Parameter interruption: what is said of so many documents when a signal ends the work; `nil` for work that leaves
+  ///   nothing.
+  init(isQuiet: Bool, from first: Start = Start(), interruption: (@Sendable (Int) -> String)? = nil) {
     isShown = !isQuiet && isatty(STDERR_FILENO) == 1
     self.first = first
+    self.interruption = interruption.map(InterruptionNote.init)
   }
 
   var elapsed: Duration { .now - start }
 
   /// - Parameter fraction: how much of the work is done; `nil` if it is not known how much there is.
   mutating func show(_ documents: Int, fraction: Double? = nil) {
+    interruption?.note(documents)
     guard isShown else { return }
     let now = ContinuousClock.now
     if let lastShown, now - lastShown < Self.interval { return }
@@ -34,8 +39,9 @@ struct TransferProgress {
     StandardError.put("\r\(Self.line(documents, fraction: fraction, after: now - start, from: first))\u{1b}[K")
   }
 
-  /// Removes the line.
+  /// Removes the line; to be called when the work is over.
   mutating func end() {
+    interruption?.end()
     if hasLine { StandardError.put("\r\u{1b}[K") }
     hasLine = false
   }

@@ -43,7 +43,7 @@ struct TransferRun: Sendable {
       guard case .file = try OutputPlace(path) else {
         throw CommandFailure(.cannotCreate, "\(file) is no regular file.")
       }
-      let target = try ExportTarget(path)
+      let target = try ExportTarget(path, OutputCompression.choose(for: path, nil, isTerminal: false))
       do {
         let job = ExportJob(roots: paths, isRecursive: true, format: TransferFormat(fileName: file))
         _ = try await job.run(at: datastore, database, to: target.file) { count in

@@ -12,6 +12,8 @@ struct BulkWriter {
     var mutations: [Mutation]
     /// Of the fields, roughly.
     var bytes = 0
+    /// Where the document was before, in another database: committed there once these mutations are written.
+    var removal: Mutation?
   }
 
   struct Outcome: Sendable {
@@ -34,6 +36,8 @@ struct BulkWriter {
   let datastore: any Datastore
   /// Whether a write may be applied twice without harm.
   let isRepeatable: Bool
+  /// Where `Unit.removal` is committed.
+  var origin: (any Datastore)?
   var retries = CommitRetries()
 
   /// - Parameters:
@@ -100,9 +104,11 @@ struct BulkWriter {
     var cause: any Error
     var done: Outcome
 
-    /// - Parameter verb: what was done, such as `updated`.
-    func failure(_ verb: String) -> any Error {
-      let done = "\(verb.capitalized) so far: \(self.done.written)."
+    /// - Parameters:
+    ///   - verb: what was done, such as `updated`.
+    ///   - advice: how to go on.
+    func failure(_ verb: String, advice: String? = nil) -> any Error {
+      let done = "\(verb.capitalized) so far: \(self.done.written)\(advice.map { "; \($0)" } ?? "")."
       switch cause {
       case let status as RPCStatus:
         return CommandFailure(ExitStatus(status.code), "\(status) \(done)")
@@ -116,11 +122,30 @@ struct BulkWriter {
   private func commit(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
     do throws(RPCStatus) {
       try await retries.commit(units.flatMap(\.mutations), at: datastore, isRepeatable: isRepeatable)
-      return .success(Outcome(written: units.count))
     } catch {
-      guard error.isAboutState else { return .failure(error) }
-      if units.count == 1 { return .success(Outcome(skipped: [(units[0].key, error)])) }
+      return await inHalves(units, after: error, commit)
     }
+    return await remove(units)
+  }
+
+  /// Deletes what was written elsewhere where it was, as far as it is still as it was read.
+  private func remove(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
+    if let origin {
+      do throws(RPCStatus) {
+        try await retries.commit(units.compactMap(\.removal), at: origin, isRepeatable: false)
+      } catch {
+        return await inHalves(units, after: error, remove)
+      }
+    }
+    return .success(Outcome(written: units.count))
+  }
+
+  /// Does the halves of what failed because of one document.
+  private func inHalves(
+    _ units: [Unit], after error: RPCStatus, _ commit: ([Unit]) async -> Result<Outcome, RPCStatus>
+  ) async -> Result<Outcome, RPCStatus> {
+    guard error.isAboutState else { return .failure(error) }
+    if units.count == 1 { return .success(Outcome(skipped: [(units[0].key, error)])) }
     var outcome = Outcome()
     for half in [units.prefix(units.count / 2), units.dropFirst(units.count / 2)] {
       switch await commit(Array(half)) {

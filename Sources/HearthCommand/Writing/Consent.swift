@@ -11,6 +11,9 @@ struct Consent: ParsableArguments {
   @Flag(help: "Only say how many documents would be written.")
   var dryRun = false
 
+  /// Whether there is somebody to ask.
+  static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+
   /// Asks for the number to be typed.
   /// - Parameters:
   ///   - verb: what is about to happen, such as `update`.
@@ -18,7 +21,7 @@ struct Consent: ParsableArguments {
   /// - Throws: if there is nobody to ask, or the answer is another.
   func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
     if yes { return }
-    guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
+    guard Self.canAsk else {
       throw CommandFailure(
         .usage, "this would \(verb) \(count.documents) of \(place): add --yes to say that you mean it.")
     }

@@ -3,13 +3,21 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// A document, or the documents of a collection, at another path. A move writes each document in the commit that deletes
-/// it where it was: at any time it is at one of the places, and not at both.
+/// A document, or the documents of a collection, at another path, of another database too. Inside of a database a move
+/// writes each document in the commit that deletes it where it was: at any time it is at one of the places, and not at
+/// both. To another database it is written first and deleted then.
 struct DocumentCopy: Sendable {
-  let datastore: any Datastore
-  let database: DatabaseID
-  let source: ResourcePath
-  let destination: ResourcePath
+  /// A path in a database.
+  struct Place: Sendable {
+    var datastore: any Datastore
+    var database: DatabaseID
+    var path: ResourcePath
+  }
+
+  var source: Place
+  var destination: Place
+  /// Whether the destination is in another database, or the source in the past.
+  var isElsewhere = false
   /// Whether what is below the documents goes along.
   var isRecursive: Bool
   /// Whether the documents are deleted where they were, those that were changed meanwhile excepted.
@@ -24,6 +32,8 @@ struct DocumentCopy: Sendable {
 
   /// - Throws: usage for paths that cannot be copied to each other.
   func check() throws(CommandFailure) {
+    let (source, destination) = (source.path, destination.path)
+    if isElsewhere { return }
     if source == destination { throw CommandFailure(.usage, "\(source) would be copied to itself.") }
     if isRecursive, source.isPrefix(of: destination) {
       throw CommandFailure(.usage, "\(destination) lies inside \(source); what is copied would never end.")
@@ -33,60 +43,90 @@ struct DocumentCopy: Sendable {
     }
   }
 
+  /// - Parameter progress: told how many documents there are so far.
+  /// - Returns: how many documents would be copied.
+  func count(progress: (Int) -> Void) async throws -> Int {
+    var (walk, count) = (walk, 0)
+    walk.projection = FieldMask([])
+    try await walk.visit(source.path) { _ in
+      count += 1
+      progress(count)
+    }
+    return count
+  }
+
   /// - Throws: `alreadyExists` if something is there that would be replaced, `notFound` if there is nothing to copy,
   ///   `BulkWriter.Interruption`.
   func run(progress: @escaping (Int) throws -> Void) async throws -> BulkWriter.Outcome {
     if !overwrites { try await checkDestination() }
-    let walk = DocumentWalk(at: datastore, database, isRecursive: isRecursive)
-    let outcome = try await BulkWriter(datastore: datastore, isRepeatable: overwrites && !isMove).write { add in
-      try await walk.visit(source) { document in
+    let writer = BulkWriter(
+      datastore: destination.datastore, isRepeatable: overwrites && (!isMove || isElsewhere),
+      origin: isMove && isElsewhere ? source.datastore : nil)
+    let outcome = try await writer.write { add in
+      try await walk.visit(source.path) { document in
         if let unit = unit(document) { try await add(unit) }
       }
     } progress: {
       try progress($0)
     }
     if outcome.written == 0, outcome.skipped.isEmpty {
-      throw CommandFailure(.notFound, source.isDocument ? "\(source) does not exist." : "\(source) has no documents.")
+      let path = source.path
+      throw CommandFailure(
+        .notFound,
+        path.isRoot ? "the database is empty." : path.isDocument ? "\(path) does not exist." : "\(path) has no documents.")
     }
     return outcome
   }
 
+  private var walk: DocumentWalk { DocumentWalk(at: source.datastore, source.database, isRecursive: isRecursive) }
+
   private func unit(_ document: Document) -> BulkWriter.Unit? {
     guard let data = document.data else { return nil }
-    let segments = destination.segments + document.key.path.segments.dropFirst(source.count)
+    let segments = destination.path.segments + document.key.path.segments.dropFirst(source.path.count)
     let key = DocumentKey(unchecked: ResourcePath(segments: segments.map(String.init)))
-    var mutations = [
-      Mutation(key: key, operation: .set(data.fields), precondition: overwrites ? .none : .exists(false))
-    ]
+    let isOwn = source.database == destination.database
+    let fields =
+      isOwn ? data.fields : data.fields.referring(to: destination.database, insteadOf: source.database)
+    let copy = Mutation(key: key, operation: .set(fields), precondition: overwrites ? .none : .exists(false))
+    var unit = BulkWriter.Unit(key: document.key, mutations: [copy], bytes: data.encoded.bytes.count)
     if isMove {
       let unchanged = document.version.map { Precondition.updateTime($0) } ?? .none
-      mutations.append(Mutation(key: document.key, operation: .delete, precondition: unchanged))
+      let removal = Mutation(key: document.key, operation: .delete, precondition: unchanged)
+      if isElsewhere { unit.removal = removal } else { unit.mutations.append(removal) }
     }
-    return BulkWriter.Unit(key: document.key, mutations: mutations, bytes: data.encoded.bytes.count)
+    return unit
   }
 
   private func checkDestination() async throws {
-    let isTaken =
-      if let key = DocumentKey(destination) { try await isTaken(key) } else { try await isCollectionTaken() }
-    if isTaken {
+    let path = destination.path
+    let taken = try await isTaken(path)
+    if taken {
       throw CommandFailure(
         .alreadyExists,
-        "something is at \(destination) already; add --overwrite to replace documents of the same names.")
+        "something is at \(path.isRoot ? "the destination" : path.text) already; add --overwrite to replace documents "
+          + "of the same names.")
     }
   }
 
-  private func isTaken(_ key: DocumentKey) async throws -> Bool {
-    if try await datastore.lookup([key]).first?.exists == true { return true }
-    guard isRecursive else { return false }
-    let collections = try await datastore.listCollectionIDs(below: destination)
+  private func isTaken(_ path: ResourcePath) async throws -> Bool {
+    if let key = DocumentKey(path) { return try await isTaken(key) }
+    if !path.isRoot { return try await isCollectionTaken(path) }
+    let collections = try await destination.datastore.listCollectionIDs(below: path)
     return !collections.isEmpty
   }
 
-  private func isCollectionTaken() async throws -> Bool {
-    let first = try await datastore.keys(of: Query(path: destination, limit: 1).target)
+  private func isTaken(_ key: DocumentKey) async throws -> Bool {
+    if try await destination.datastore.lookup([key], .names).first?.exists == true { return true }
+    guard isRecursive else { return false }
+    let collections = try await destination.datastore.listCollectionIDs(below: key.path)
+    return !collections.isEmpty
+  }
+
+  private func isCollectionTaken(_ path: ResourcePath) async throws -> Bool {
+    let first = try await destination.datastore.keys(of: Query(path: path, limit: 1).target)
     if !first.isEmpty { return true }
     guard isRecursive else { return false }
-    let parents = try await datastore.missingDocuments(in: destination)
+    let parents = try await destination.datastore.missingDocuments(in: path)
     return !parents.isEmpty
   }
 }

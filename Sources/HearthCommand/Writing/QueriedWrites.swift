@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import Foundation
 
 /// Writes to the documents that a query finds. They are chosen before the first of them is written, so that none is
 /// written twice because it moved in the query's order, and each is written if it is still there.
@@ -19,17 +20,22 @@ struct QueriedWrites: Sendable {
     let target = query.target
     let keys = try await writing.timeLimit.limit { try await datastore.keys(of: target) }
     if keys.isEmpty || consent.dryRun {
-      writing.headless.note(
-        keys.isEmpty
-          ? "no document of \(place) is to be \(verb.participle)."
-          : "\(keys.count.documents) of \(place) would be \(verb.participle).")
-      if writing.json {
-        try OutputFile.print("{\"documents\": \(keys.count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
-      }
+      try reportDry(keys.count, consent, writing)
       return nil
     }
     try consent.obtain(verb.infinitive, keys.count, in: place)
     return keys
+  }
+
+  /// Says how many documents there are, where nothing is to be done.
+  func reportDry(_ count: Int, _ consent: Consent, _ writing: WritingOptions) throws {
+    writing.headless.note(
+      count == 0
+        ? "no document of \(place) is to be \(verb.participle)."
+        : "\(count.documents) of \(place) would be \(verb.participle).")
+    if writing.json {
+      try OutputFile.print("{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
+    }
   }
 
   /// - Parameters:
@@ -42,9 +48,10 @@ struct QueriedWrites: Sendable {
     let writer = BulkWriter(datastore: datastore, isRepeatable: isRepeatable)
     let isQuiet = writing.headless.quiet
     let outcome: (done: BulkWriter.Outcome, elapsed: Duration)
+    let done = verb.participle.capitalized
     do {
       outcome = try await writing.timeLimit.limitWrites {
-        var progress = TransferProgress(isQuiet: isQuiet)
+        var progress = TransferProgress(isQuiet: isQuiet) { "\(done) so far: \($0) or more of \(keys.count)." }
         defer { progress.end() }
         let done = try await writer.write { add in
           for key in keys { try await add(BulkWriter.Unit(key: key, mutations: [mutation(key)])) }

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreGRPC
+import FirestoreModel
+import Foundation
+
+/// Another database to write to. The options are those of the source with `--to-` before them; what is not named is as
+/// at the source.
+struct DestinationOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Write to the embedded backend's data in this folder.", valueName: "dir"))
+  var toData: String?
+
+  @Option(help: ArgumentHelp("Write to the emulator or 'hearth serve' at this address.", valueName: "host:port"))
+  var toEmulator: String?
+
+  @Flag(help: "Write to Cloud Firestore, as the application's default credentials.")
+  var toCloud = false
+
+  @Option(help: ArgumentHelp("Write to Cloud Firestore as the account of this key file.", valueName: "file"))
+  var toCredentials: String?
+
+  @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
+  var toProject: String?
+
+  @Option(help: ArgumentHelp("Write to this database.", valueName: "id"))
+  var toDatabase: String?
+
+  /// Whether a backend is named.
+  private var namesBackend: Bool { toData != nil || toEmulator != nil || toCloud || toCredentials != nil }
+
+  /// Whether anything is named.
+  var isNamed: Bool { namesBackend || toProject != nil || toDatabase != nil }
+
+  mutating func validate() throws { _ = try storage() }
+
+  /// The options as those of the source would be, with their checks.
+  private func storage() throws -> StorageOptions {
+    var arguments: [String] = []
+    for (name, value) in [
+      ("--data", toData), ("--emulator", toEmulator), ("--credentials", toCredentials), ("--project", toProject),
+      ("--database", toDatabase),
+    ] {
+      if let value { arguments.append("\(name)=\(value)") }
+    }
+    if toCloud { arguments.append("--cloud") }
+    do { return try StorageOptions.parse(arguments) } catch {
+      let complaint = StorageOptions.message(for: error)
+      throw ValidationError(complaint.replacing(/--(?=[a-z])/, with: "--to-"))
+    }
+  }
+
+  /// Where to write.
+  func locations(from source: StorageOptions.Locations) throws -> StorageOptions.Locations {
+    var locations = source
+    let named = try storage()
+    if namesBackend { locations = named.locations }
+    // A key file names a project, as the machine's own credentials may.
+    let account = toCloud || toCredentials != nil
+    let project = toProject ?? (account ? named.remote.project(environment: ProcessInfo.processInfo.environment)?.id : nil)
+    locations.database = DatabaseID(
+      project: project ?? source.database.project, database: toDatabase ?? source.database.database)
+    return locations
+  }
+
+  /// How messages name the destination.
+  func name(_ locations: StorageOptions.Locations) -> String {
+    let database = "\(locations.database.project)/\(locations.database.database)"
+    switch locations.backend {
+    case .embedded(let folder?): return "\(database) in \(folder)"
+    case .embedded(nil): return database
+    case .remote(let remote): return "\(database) at \(remote.endpoint.text)"
+    }
+  }
+}

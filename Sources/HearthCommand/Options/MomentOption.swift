@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+
+/// As of when to read.
+struct MomentOption: ParsableArguments {
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Read what was there at this time: 2026-03-02T11:58:03Z, -10m for ten minutes ago, or now for one moment. The "
+        + "embedded backend keeps the last hour, Cloud Firestore too, or a week of whole minutes where that is switched on.",
+      valueName: "time"),
+    transform: MomentText.parse)
+  var at: Timestamp?
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Synchronization
+
+/// What is said when Ctrl-C, or who asks this process to end, interrupts work whose parts stay: how far it came, and how
+/// to go on. Then the signal does what it always does.
+final class InterruptionNote: Sendable {
+  private static let queue = DispatchQueue(label: "hearth.interruption")
+
+  /// Documents that are done.
+  private let count = Count()
+  /// They hear the signals as long as they are held.
+  private let sources = Mutex<[any DispatchSourceSignal]>([])
+
+  /// - Parameter text: of how many documents are done.
+  init(_ text: @escaping @Sendable (Int) -> String) {
+    sources.withLock { sources in
+      for number in [SIGINT, SIGTERM, SIGHUP] {
+        if let source = Self.source(number, count, text) { sources.append(source) }
+      }
+    }
+  }
+
+  deinit { end() }
+
+  /// - Parameter count: how many documents are done.
+  func note(_ count: Int) { self.count.value.withLock { $0 = count } }
+
+  /// The work is over: the signals do again what they did before.
+  func end() {
+    sources.withLock { sources in
+      for source in sources {
+        let number = Int32(truncatingIfNeeded: source.handle)
+        source.cancel()
+        signal(number, SIG_DFL)
+      }
+      sources = []
+    }
+  }
+
+  private final class Count: Sendable {
+    let value = Mutex(0)
+  }
+
+  /// - Returns: `nil` where whoever started this process decided what the signal does.
+  private static func source(
+    _ number: Int32, _ count: Count, _ text: @escaping @Sendable (Int) -> String
+  ) -> sending (any DispatchSourceSignal)? {
+    var action = sigaction()
+    guard sigaction(number, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return nil }
+    signal(number, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+    source.setEventHandler {
+      if isatty(STDERR_FILENO) == 1 { StandardError.put("\r\u{1b}[K") }
+      StandardError.write("hearth: interrupted. \(text(count.value.withLock { $0 }))")
+      signal(number, SIG_DFL)
+      kill(getpid(), number)
+    }
+    source.activate()
+    return source
+  }
+}

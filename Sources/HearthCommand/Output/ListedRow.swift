@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Glibc
+
+/// Something that is no document, as a row: a collection, a field, a path.
+struct ListedRow: Hashable, Sendable {
+  /// The cells by their names, in an order that is the same for all rows; `nil` for nothing.
+  var cells: [Cell]
+  /// One object.
+  var json: String
+  /// For people, where there is no table; safe to show.
+  var line: String
+
+  struct Cell: Hashable, Sendable {
+    var name: String
+    var text: String?
+    var isNumeric = false
+
+    init(_ name: String, _ text: String?) { (self.name, self.text) = (name, text) }
+
+    init(_ name: String, _ number: Int?) {
+      (self.name, text, isNumeric) = (name, number.map { "\($0)" }, true)
+    }
+  }
+}
+
+/// How rows are printed that are no documents.
+enum RowFormat: Sendable {
+  case json
+  case lines
+  case table
+  case delimited(Delimiter)
+  case template(OutputTemplate)
+}
+
+struct RowFormatOptions: ParsableArguments {
+  @Flag(help: "Print JSON, one object per line.")
+  var json = false
+
+  @Flag(help: "An aligned table, as a terminal gets it.")
+  var table = false
+
+  @Flag(help: "Comma-separated values with a row of names.")
+  var csv = false
+
+  @Flag(help: "The same with tabs.")
+  var tsv = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "A line of text for each row, with values in it by the names that --csv prints.", valueName: "text"))
+  var template: String?
+
+  mutating func validate() throws {
+    try FormatOptions.checkChoice(json: json, table: table, csv: csv, tsv: tsv, template: template)
+  }
+
+  /// - Parameters:
+  ///   - names: of the cells.
+  ///   - usual: where nothing was chosen.
+  /// - Throws: a usage failure, for a template with other names too.
+  func format(_ names: [String], or usual: RowFormat) throws(CommandFailure) -> RowFormat {
+    if let text = template {
+      let template = try FormatOptions.parse(text)
+      if let stranger = template.names.first(where: { !names.contains($0) }) {
+        throw CommandFailure(
+          .usage, "--template: there is no {{\(stranger)}} here; there are \(names.joined(separator: ", ")).")
+      }
+      return .template(template)
+    }
+    if json { return .json }
+    if csv { return .delimited(.comma) }
+    if tsv { return .delimited(.tab) }
+    return table ? .table : usual
+  }
+}
+
+/// Prints rows one after the other in a format.
+struct RowPrinter {
+  private let format: RowFormat
+  private let output: OutputFile
+  /// Of all rows.
+  private let names: [String]
+  private var waiting: [ListedRow] = []
+  private var hasHeader = false
+
+  /// - Parameter names: of the cells.
+  init(_ format: RowFormat, _ names: [String], to output: OutputFile) {
+    (self.format, self.names, self.output) = (format, names, output)
+  }
+
+  mutating func print(_ row: ListedRow) throws {
+    switch format {
+    case .json: try output.line(row.json)
+    case .lines: try output.line(row.line)
+    case .table: waiting.append(row)
+    case .delimited(let delimiter):
+      if !hasHeader { try output.line(delimiter.line(names)) }
+      hasHeader = true
+      try output.line(delimiter.line(row.cells.map(\.text)))
+    case .template(let template):
+      try output.line(template.text { name in row.cells.first { $0.name == name }?.text })
+    }
+  }
+
+  /// Prints what is left.
+  mutating func finish() throws {
+    if case .delimited(let delimiter) = format, !hasHeader { try output.line(delimiter.line(names)) }
+    if case .table = format, let first = waiting.first {
+      var table = TextTable(
+        first.cells.map { cell in
+          TextTable.Column(title: cell.name.uppercased(), alignment: cell.isNumeric ? .right : .left)
+        })
+      for row in waiting { table.add(row.cells.map { $0.text ?? "" }) }
+      // A terminal gets lines that fit.
+      for line in table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns) { try output.line(line) }
+    }
+    try output.flush()
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+
+/// A database as it was at one moment: whatever is read is of that moment, and nothing can be written.
+struct PastDatastore: Datastore {
+  let base: any Datastore
+  let time: SnapshotVersion
+
+  var canFallSilent: Bool { base.canFallSilent }
+  func reconnect() { base.reconnect() }
+
+  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await lookup(keys, .whole) }
+
+  func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await read { () async throws(RPCStatus) in try await base.lookup(keys, past(view)) }
+  }
+
+  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await runQuery(target, .whole) }
+
+  func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try await read { () async throws(RPCStatus) in try await base.runQuery(target, past(view)) }
+  }
+
+  func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
+    var target = target
+    target.limit = offset + 1
+    return try await keys(of: target).dropFirst(offset).first
+  }
+
+  func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
+    try await runQuery(target, .names).map(\.key)
+  }
+
+  func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value] {
+    try await read { () async throws(RPCStatus) in try await base.aggregate(target, aggregations, at: time) }
+  }
+
+  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try await read { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent, at: time) }
+  }
+
+  func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
+    try await read { () async throws(RPCStatus) in try await base.missingDocuments(in: collection, at: time) }
+  }
+
+  private func past(_ view: ReadView) -> ReadView { ReadView(at: time, projection: view.projection) }
+
+  /// Says in a user's words what a backend says of the time of a read.
+  private func read<Result>(
+    _ body: () async throws(RPCStatus) -> Result
+  ) async throws(RPCStatus) -> Result {
+    do throws(RPCStatus) { return try await body() } catch {
+      guard error.message.contains("read_time") || error.message.contains("read time") else { throw error }
+      let moment = time.timestamp.rfc3339Text
+      if error.message.contains("future") {
+        throw RPCStatus(.outOfRange, "\(moment) is in the future of the backend.")
+      }
+      throw RPCStatus(
+        .outOfRange,
+        "\(moment) cannot be read: \(error.message) The embedded backend keeps the last hour, Cloud Firestore too, "
+          + "or with point-in-time recovery a week of whole minutes.")
+    }
+  }
+
+  // MARK: Writing
+
+  private static let unchangeable = RPCStatus(.failedPrecondition, "The past cannot be changed.")
+
+  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { throw Self.unchangeable }
+
+  func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) { throw Self.unchangeable }
+
+  func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) { throw RPCStatus(.failedPrecondition, "The past does not change.") }
+}

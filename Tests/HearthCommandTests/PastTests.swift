@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreBackend
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreTesting
+import Synchronization
+import Testing
+
+@testable import HearthCommand
+
+private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: ResourcePath(path)) }
+
+/// Reading what was there before.
+@Suite struct PastTests {
+  private func walked(_ datastore: any Datastore) async throws -> [String] {
+    var paths: [String] = []
+    try await DocumentWalk(at: datastore, database, isRecursive: true).visit(.root) { paths.append($0.key.path.text) }
+    return paths
+  }
+
+  @Test("A walk, a query, a count and a list of the past have what was there then, missing parents too")
+  func reading() async throws {
+    let clock = Clock()
+    let datastore = try clock.datastore()
+    _ = try await datastore.commit(
+      ["a/b", "a/ghost/c/d", "x/y"].map { Mutation(key: key($0), operation: .set(["n": 1])) })
+    clock.advance(60)
+    let before = clock.time
+    clock.advance(60)
+    _ = try await datastore.commit(["a/b", "a/ghost/c/d"].map { Mutation(key: key($0), operation: .delete) })
+    _ = try await datastore.commit([Mutation(key: key("x/y"), operation: .set(["n": 2]))])
+    _ = try await datastore.commit([Mutation(key: key("x/z"), operation: .set(["n": 3]))])
+
+    let past = PastDatastore(base: datastore, time: before)
+
+    #expect(try await walked(past) == ["a/b", "a/ghost/c/d", "x/y"])
+    #expect(try await walked(datastore) == ["x/y", "x/z"])
+    #expect(try await past.lookup([key("x/y")]).first?.data?.fields == ["n": 1])
+    #expect(try await past.count(Query(path: ResourcePath("x"))) == 1)
+    #expect(try await past.key(at: 0, of: Query(path: ResourcePath("x")).target) == key("x/y"))
+    #expect(try await past.key(at: 1, of: Query(path: ResourcePath("x")).target) == nil)
+  }
+
+  @Test("A time that is too old, or in the future, is refused in a user's words, and nothing is written to the past")
+  func refusals() async throws {
+    let clock = Clock()
+    let datastore = try clock.datastore()
+    _ = try await datastore.commit([Mutation(key: key("a/b"), operation: .set([:]))])
+    clock.advance(7200)
+    _ = try await datastore.commit([Mutation(key: key("a/c"), operation: .set([:]))])
+    func refusal(_ seconds: Int64) async -> RPCStatus? {
+      let time = SnapshotVersion(Timestamp(seconds: clock.time.timestamp.seconds + seconds))
+      do throws(RPCStatus) {
+        _ = try await PastDatastore(base: datastore, time: time).listCollectionIDs(below: .root)
+        return nil
+      } catch { return error }
+    }
+    #expect(await refusal(-60) == nil)
+    let old = await refusal(-7000)
+    #expect(old?.code == .outOfRange && old?.message.contains("keeps the last hour") == true)
+    let future = await refusal(600)
+    #expect(future?.code == .outOfRange && future?.message.contains("in the future") == true)
+    await #expect(throws: RPCStatus.self) {
+      try await PastDatastore(base: datastore, time: clock.time).commit([])
+    }
+  }
+
+  @Test("A part of documents has the fields that were asked for, and those of the order")
+  func projection() async throws {
+    let datastore = try Clock().datastore()
+    for number in 0..<3 {
+      let fields: Fields = ["n": .integer(Int64(-number)), "m": .map(["x": 1, "y": 2]), "big": "…"]
+      _ = try await datastore.commit([Mutation(key: key("c/\(number)"), operation: .set(fields))])
+    }
+    let mask = FieldMask([FieldPath(segments: ["m", "x"])])
+    var pages = DocumentPages(of: Query(path: ResourcePath("c")), at: datastore, database, projection: mask)
+    #expect(try await pages.next()?.map { $0.data?.fields } == Array(repeating: ["m": .map(["x": 1])], count: 3))
+    let ordered = Query(path: ResourcePath("c"), explicitOrderBy: [OrderBy(FieldPath("n"), .ascending)])
+    pages = DocumentPages(of: ordered, at: datastore, database, projection: mask)
+    try await pages.drop(1)
+    let page = try #require(try await pages.next())
+    #expect(page.map(\.key) == [key("c/1"), key("c/0")])
+    #expect(page.first?.data?.fields == ["n": -1, "m": .map(["x": 1])])
+    #expect(try await datastore.lookup([key("c/1")], .names).first?.data?.fields == [:])
+  }
+
+  @Test("A moment is a time, a day, so long ago, or now; all as precise as a backend is")
+  func moments() throws {
+    let now = Timestamp(seconds: 1000, nanoseconds: 123_456_789)
+    func parse(_ text: String) -> Timestamp? { try? MomentText.parse(text, now: now) }
+    #expect(parse("now") == Timestamp(seconds: 1000, nanoseconds: 123_456_000))
+    #expect(parse("-90s") == Timestamp(seconds: 910, nanoseconds: 123_456_000))
+    #expect(parse("-1m") == Timestamp(seconds: 940, nanoseconds: 123_456_000))
+    #expect(parse("1970-01-01T00:00:05.0000019Z") == Timestamp(seconds: 5, nanoseconds: 1000))
+    #expect(parse("1970-01-02") == Timestamp(seconds: 86400))
+    for wrong in ["", "-", "5m", "yesterday", "-5x", "cities"] { #expect(parse(wrong) == nil, "\(wrong)") }
+  }
+
+  @Test("Behind the last @ of a side stands a moment, or the @ belongs to the name")
+  func sides() throws {
+    let locations = try StorageOptions.parse(["--in-memory"]).locations
+    func side(_ text: String) throws -> (ResourcePath, Timestamp?)? {
+      guard case .database(_, let path, let time) = try ComparedSide(text, in: locations) else { return nil }
+      return (path, time)
+    }
+    #expect(try side("users/ada@example.com")?.0.text == "users/ada@example.com")
+    #expect(try side("users/ada@example.com")?.1 == nil)
+    let dated = try side("users/ada@example.com@1970-01-02")
+    #expect(dated?.0.text == "users/ada@example.com" && dated?.1 == Timestamp(seconds: 86400))
+    #expect(try side("/@now")?.0.isRoot == true && side("/@now")?.1 != nil)
+    #expect(throws: CommandFailure.self) { try ComparedSide("c@1970-01-02", in: locations).at(Timestamp(seconds: 1)) }
+  }
+}
+
+/// A clock that a test moves.
+private final class Clock: Sendable {
+  private let seconds = Mutex<Int64>(1_700_000_000)
+
+  func advance(_ count: Int64) { seconds.withLock { $0 += count } }
+
+  var time: SnapshotVersion { SnapshotVersion(Timestamp(seconds: seconds.withLock { $0 })) }
+
+  func datastore() throws -> InProcessDatastore {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { self.time.timestamp }))
+    return InProcessDatastore(backend: backend, database: database)
+  }
+}
