@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import Foundation
 
 /// The mutations of `set`, `update` and `delete`.
 enum WriteArgument {
@@ -127,13 +126,15 @@ enum DocumentArgument {
 
   /// - Parameter file: `-` for standard input.
   static func text(ofFile file: String) throws(CommandFailure) -> String {
-    let name = file == "-" ? "standard input" : file
-    // At the end of standard input there may be nothing, which is a text too.
-    let data =
-      file == "-" ? try? FileHandle.standardInput.readToEnd() ?? Data() : FileManager.default.contents(atPath: file)
-    guard let data else { throw CommandFailure(.noInput, "\(name) cannot be read.") }
-    guard let text = String(data: data, encoding: .utf8) else {
-      throw CommandFailure(.badData, "\(name) is not UTF-8.")
+    var input = try InputBytes(file)
+    var bytes: [UInt8] = []
+    while true {
+      let more = try input.read(1 << 20)
+      if more.isEmpty { break }
+      bytes += more
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(.badData, "\(input.name) is not UTF-8.")
     }
     return text
   }

@@ -85,7 +85,7 @@ struct ExportCommand: AsyncParsableCommand {
       let subcollections = "\(written.leftOut) subcollection\(written.leftOut == 1 ? " was" : "s were")"
       headless.note("\(subcollections) left out, because of --no-recursive.")
     }
-    if output == nil { return }
+    if output == nil || output == "-" { return }
     let pace = TransferProgress.summary(written.documents, in: elapsed)
     headless.note("\(written.documents.documents) exported in \(pace).")
   }

@@ -55,7 +55,12 @@ final class InterruptionNote: Sendable {
       if isatty(STDERR_FILENO) == 1 { StandardError.put("\r\u{1b}[K") }
       StandardError.write("hearth: interrupted. \(text(count.value.withLock { $0 }))")
       signal(number, SIG_DFL)
-      kill(getpid(), number)
+      // The queue's threads do not take signals otherwise.
+      var ending = sigset_t()
+      sigemptyset(&ending)
+      sigaddset(&ending, number)
+      pthread_sigmask(SIG_UNBLOCK, &ending, nil)
+      raise(number)
     }
     source.activate()
     return source

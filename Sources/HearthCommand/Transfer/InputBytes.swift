@@ -125,6 +125,7 @@ struct InputBytes {
         initialized = max(0, result)
       }
       if result >= 0 { return bytes }
+      if errno == EBADF { throw CommandFailure(.noInput, "\(name) cannot be read: it is closed.") }
       if errno != EINTR {
         throw CommandFailure(.inputOutput, "\(name) cannot be read: \(String(cString: strerror(errno))).")
       }
