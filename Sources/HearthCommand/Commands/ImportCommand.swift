@@ -105,7 +105,7 @@ struct ImportCommand: AsyncParsableCommand {
   }
 
   private static func interruption(goesOn: Bool) -> @Sendable (Int) -> String {
-    let advice = goesOn ? "; the same command goes on from there" : ""
+    let advice = goesOn ? "; the same command goes on" : ""
     return { "Imported so far: \($0)\(advice)." }
   }
 

@@ -108,11 +108,14 @@ struct RowPrinter {
   mutating func finish() throws {
     if case .delimited(let delimiter) = format, !hasHeader { try output.line(delimiter.line(names)) }
     if case .table = format, let first = waiting.first {
+      // What no row has is no column.
+      let shown = first.cells.indices.filter { index in waiting.contains { $0.cells[index].text != nil } }
       var table = TextTable(
-        first.cells.map { cell in
-          TextTable.Column(title: cell.name.uppercased(), alignment: cell.isNumeric ? .right : .left)
+        shown.map { index in
+          let cell = first.cells[index]
+          return TextTable.Column(title: cell.name.uppercased(), alignment: cell.isNumeric ? .right : .left)
         })
-      for row in waiting { table.add(row.cells.map { $0.text ?? "" }) }
+      for row in waiting { table.add(shown.map { row.cells[$0].text ?? "" }) }
       // A terminal gets lines that fit.
       for line in table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns) { try output.line(line) }
     }
