@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests.InPipes {
+  @Suite(.serialized) struct ReadmeTests {
+    private let surroundings: Surroundings
+
+    init() throws {
+      surroundings = try Surroundings()
+      let programs = URL(filePath: Surroundings.hearth).deletingLastPathComponent().path
+      surroundings.environment["PATH"] = programs + ":" + (surroundings.environment["PATH"] ?? "/usr/bin:/bin")
+    }
+
+    @Test("The README's commands run as they stand there, one after another, from a home without files")
+    func commands() async throws {
+      let person = #"{"email": "ada@example.com", "name": "Ada"}"#
+      try surroundings.write("people.jsonl", person + "\n")
+      try surroundings.write("people.csv", "email,name,zip\nada@example.com,Ada,01234\n")
+      let order = #"[{"fieldPath": "state", "order": "ASCENDING"}, {"fieldPath": "population", "order": "DESCENDING"}]"#
+      try surroundings.write(
+        "firestore.indexes.json",
+        #"{"indexes": [{"collectionGroup": "cities", "queryScope": "COLLECTION", "fields": \#(order)}]}"#)
+      let blocks = try ReadmeBlock.all().filter { $0.place == nil }
+      #expect(blocks.count > 6)
+      for block in blocks {
+        let run = try await bash(block.script(port: try FreePort.find()))
+        #expect(run.status == 0, "README.md, the block of line \(block.line): \(run.output)")
+      }
+      #expect(try await bash("hearth get people").output.contains("Ada"))
+    }
+
+    @Test("What the README installs and builds is what the scripts try")
+    func scripts() throws {
+      for block in try ReadmeBlock.all() {
+        guard let place = block.place else { continue }
+        let file = ReadmeBlock.repository.appending(path: place)
+        let text = try String(contentsOf: file, encoding: .utf8)
+        #expect(text.contains("README"), "\(place) does not try the block of line \(block.line)")
+        guard place == ".ci/run", let packages = block.lines.first?.firstMatch(of: #/install -y ([^']*)'/#) else { continue }
+        for package in packages.1.split(separator: " ") { #expect(text.contains(package), "\(place): \(package)") }
+      }
+    }
+
+    /// Runs a script in the home; the end of what it printed names the line that failed.
+    private func bash(_ script: String) async throws -> (status: CInt, output: String) {
+      let begin = """
+        cd "$HOME"; exec 2>&1; set -euo pipefail; number=0
+        trap 'echo "failed: $BASH_COMMAND"' ERR
+        trap 'kill $(jobs -p) 2>killed || true' EXIT
+
+        """
+      let process = try ChildProcess(
+        ["bash", "-c", begin + script], environment: surroundings.environment, streams: .pipes)
+      process.closeInput()
+      let output = try await ChildProcess.all(process.output)
+      return (try await process.exitStatus(), String(output.suffix(2_000)))
+    }
+  }
+}
+
+/// A port of the loopback device that nobody listens on.
+private enum FreePort {
+  static func find() throws -> Int {
+    let socket = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutableBytes(of: &address) { bytes in
+      guard let pointer = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return false }
+      return bind(socket, pointer, length) == 0 && getsockname(socket, pointer, &length) == 0
+    }
+    guard isBound else { throw Failure("no free port: \(String(cString: strerror(errno)))") }
+    return Int(address.sin_port.bigEndian)
+  }
+}

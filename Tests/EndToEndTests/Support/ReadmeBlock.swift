@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// A block of the README with a language other than Swift, whose blocks are of `ArticleTests`.
+struct ReadmeBlock: Sendable {
+  let language: String
+  /// Where it begins in the README.
+  let line: Int
+  let lines: [String]
+
+  static let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
+
+  static func all() throws -> [ReadmeBlock] {
+    let text = try String(contentsOf: repository.appending(path: "README.md"), encoding: .utf8)
+    var blocks: [ReadmeBlock] = []
+    var open: (language: String, line: Int, lines: [String])?
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).enumerated() {
+      if !line.hasPrefix("```") {
+        open?.lines.append(line)
+      } else if let block = open {
+        if !block.language.hasPrefix("swift") {
+          blocks.append(ReadmeBlock(language: block.language, line: block.line, lines: block.lines))
+        }
+        open = nil
+      } else {
+        open = (String(line.dropFirst(3)), number + 2, [])
+      }
+    }
+    return blocks
+  }
+
+  /// The file that tries it, for one that builds, installs, or needs a program beside it.
+  var place: String? {
+    let first = lines.first ?? ""
+    if first.contains("swift test") || first.contains("swift run") { return ".ci/run" }
+    if first.hasPrefix(".ci/package") || first.contains("apt-get install") { return ".ci/try-package" }
+    if first.hasPrefix("dependencies:") { return ".ci/examples" }
+    if first.hasPrefix("hearth attach") { return "Tests/EndToEndTests/AttachTests.swift" }
+    return nil
+  }
+
+  /// A script for bash that runs the block as it stands there and fails with its first command that fails.
+  ///
+  /// What lasts until it is interrupted is, when it has said something; of the dashboards' options only their reading
+  /// is tried.
+  ///
+  /// - Parameter port: a free one, for the server's.
+  func script(port: Int) -> String {
+    let text = lines.map(Self.runnable).joined(separator: "\n").replacing("8080", with: "\(port)")
+    switch language {
+    case "toml":
+      return """
+        cat >listeners.toml <<'END'
+        \(text)
+        END
+        : >seen
+        hearth --plain --in-memory --listeners listeners.toml >seen &
+        until [[ $(<seen) == *'to pack'* ]]; do :; done
+        kill $!
+        wait $! || true
+        """
+    case _ where text.hasPrefix("hearth serve"):
+      return """
+        \(text)
+        until (exec 3<>"/dev/tcp/127.0.0.1/\(port)") 2>connection; do :; done
+        hearth set served/one n=1
+        [ "$(hearth count served)" = 1 ]
+        kill $!
+        wait $!
+        """
+    default: return text
+    }
+  }
+
+  private static func runnable(_ line: String) -> String {
+    let words = line.split(separator: " ").map(String.init)
+    guard words.first == "hearth", words.count > 2 else { return line }
+    if words[1].hasPrefix("--") { return line.replacing("hearth --", with: "hearth paths --") }
+    guard words[1] == "watch" else { return line }
+    // A document of its own to change, or one of the collection.
+    let document = words[2].contains("/") ? words[2] : words[2] + "/LA"
+    let isOver = words.contains("--until") ? "! kill -0 $!" : "[ -s seen ]"
+    return """
+      set -m
+      (\(line)
+      ) >seen &
+      until \(isOver); do hearth set \(document) state=CA n=$((number += 1)); done 2>changes
+      \(words.contains("--until") ? "wait $!; grep -q 'it changed' seen" : "kill -INT -- -$!; wait $! || [ $? = 130 ]")
+      set +m
+      """
+  }
+}
