@@ -7,18 +7,21 @@ import Synchronization
 /// Ctrl-Z on a command. A stopped process answers nobody: others can have the data before it stops.
 enum JobControl {
   private struct State {
-    weak var data: SharedData?
+    var data: [Weak] = []
     var hasBegun = false
     /// Hears the signal as long as it is held.
     var source: (any DispatchSourceSignal)?
   }
+
+  private struct Weak { weak var data: SharedData? }
 
   private static let state = Mutex(State())
 
   /// From now on SIGTSTP stops this process when it has let go of the data, as long as that is in use here.
   static func letsGo(of shared: SharedData) {
     state.withLock { state in
-      state.data = shared
+      state.data.removeAll { $0.data == nil || $0.data === shared }
+      state.data.append(Weak(data: shared))
       if state.hasBegun { return }
       state.hasBegun = true
       state.source = source()
@@ -38,15 +41,17 @@ enum JobControl {
 
   /// On a thread of its own, which waits.
   private static func stop() {
-    let data = state.withLock { $0.data }
+    let data = state.withLock { $0.data.compactMap(\.data) }
     let isFree = DispatchSemaphore(value: 0)
     Task {
-      await data?.handOver()
+      for data in data { await data.handOver() }
       isFree.signal()
     }
     isFree.wait()
     // By the default action, which does nothing where no shell could continue this process; on this thread, so that it
     // goes no further before.
+    var heard = sigaction()
+    sigaction(SIGTSTP, nil, &heard)
     signal(SIGTSTP, SIG_DFL)
     var (stop, before) = (sigset_t(), sigset_t())
     sigemptyset(&stop)
@@ -54,7 +59,8 @@ enum JobControl {
     pthread_sigmask(SIG_UNBLOCK, &stop, &before)
     raise(SIGTSTP)
     pthread_sigmask(SIG_SETMASK, &before, nil)
-    signal(SIGTSTP, SIG_IGN)
-    data?.takeUp()
+    // The source hears the next one by the handler that it had put there.
+    sigaction(SIGTSTP, &heard, nil)
+    for data in data { data.takeUp() }
   }
 }
