@@ -55,13 +55,14 @@ enum CommandHelp {
   }
 
   /// What other programs call these commands.
-  private static let synonyms = [
+  static let synonyms = [
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
     "cp": "copy", "mv": "move", "rename": "move", "put": "set", "write": "set", "insert": "add", "push": "add",
     "new": "create", "patch": "update", "edit": "update", "tail": "watch", "listen": "watch", "follow": "watch",
     "dump": "export", "backup": "export", "restore": "import", "load": "import", "average": "avg", "mean": "avg",
     "total": "sum", "index": "indexes", "emulator": "serve", "server": "serve", "themes": "theme",
+    "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
   ]
 
   private static func nearest(to name: String, among known: [String]) -> String {

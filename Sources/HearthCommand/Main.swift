@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreGRPC
-import FirestoreModel
 import Foundation
 import Glibc
 
@@ -12,20 +11,15 @@ struct Main {
   static func main() async {
     StandardStreams.reserve()
     FatalSignals.takeDefaultActions(environment: ProcessInfo.processInfo.environment)
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if CompletionAnswer.isAsked(arguments) { return await CompletionAnswer.print(arguments) }
     do {
-      try await perform(Array(CommandLine.arguments.dropFirst()))
-    } catch is OutputFile.ClosedPipe {
-      // The reader has read enough.
-    } catch let interruption as Interrupted {
-      exit(interruption.exitStatus)
-    } catch let failure as CommandFailure {
-      end(failure)
-    } catch let status as RPCStatus {
-      end(CommandFailure(status))
+      if let script = CompletionScript.answer(arguments) { return try OutputFile.print(script.text) }
+      try checkArguments()
+      try await CommandRun.perform(arguments)
     } catch {
-      let complaint = CommandHelp.complaint(HearthCommand.fullMessage(for: error), arguments: CommandLine.arguments)
-      if let complaint { StandardError.write("hearth: \(complaint)") }
-      exit(HearthCommand.exitCode(for: error).rawValue)
+      let status = CommandRun.report(error, arguments: arguments)
+      if status != 0 { exit(status) }
     }
   }
 
@@ -37,30 +31,6 @@ struct Main {
         throw CommandFailure(.usage, "argument \(index) is not UTF-8: \(argument)")
       }
     }
-  }
-
-  private static func perform(_ arguments: [String]) async throws {
-    try checkArguments()
-    if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
-    do {
-      var command = try HearthCommand.parseAsRoot(arguments)
-      if var asynchronous = command as? any AsyncParsableCommand {
-        try await asynchronous.run()
-      } else {
-        try command.run()
-      }
-    } catch  where HearthCommand.exitCode(for: error) == .success {
-      // Help, the version, or a script for a shell.
-      let message = HearthCommand.fullMessage(for: error)
-      if !message.isEmpty { try OutputFile.print(CommandHelp.completed(message) + "\n") }
-    }
-  }
-
-  private static func end(_ failure: CommandFailure) -> Never {
-    StandardError.write("hearth: \(failure.message)")
-    // Scripts are promised one line.
-    if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
-    exit(failure.status.rawValue)
   }
 }
 
@@ -86,7 +56,7 @@ struct HearthCommand: ParsableCommand {
       CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self, WatchCommand.self,
       AttachCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
       RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,
-      RedactCommand.self,
+      RedactCommand.self, ShellCommand.self, ConnectionsCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }

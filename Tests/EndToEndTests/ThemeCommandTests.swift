@@ -43,7 +43,10 @@ extension EndToEndTests.InPipes {
       #expect(text.lines.contains { $0.hasPrefix("cache ") && $0.contains(" /d/cache/") }, "\(text.output)")
       let run = try await HeadlessRun(["paths", "--json", "--in-memory"], surroundings)
       let object = try #require(try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any])
-      #expect(Set(object.keys) == ["config", "state", "remembered", "listeners", "log", "data", "cache", "themes"])
+      #expect(
+        Set(object.keys) == [
+          "config", "state", "connections", "remembered", "listeners", "history", "log", "data", "cache", "themes",
+        ])
       #expect(object["log"] as? String == surroundings.folder.path + "/state/hearth/hearth.log")
       #expect(object["data"] is NSNull && (object["themes"] as? [String])?.isEmpty == false)
     }

@@ -71,7 +71,7 @@ struct FieldReviewGeometry {
     var sentences = layout.layoutClass.isTiled || layout.layoutClass == .small ? [] : [review.title]
     sentences += review.facts
     if state.network.isOffline { sentences.append("You are offline: it waits in the queue.") }
-    if state.configuration.backend.kind == .cloud {
+    if state.configuration.backend.isProduction {
       sentences.append("This is \(state.configuration.backend.project), not an emulator.")
     }
     dialog = FieldEditorGeometry.place(isNew: review.isNew, layout)

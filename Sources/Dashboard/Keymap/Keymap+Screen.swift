@@ -130,6 +130,10 @@ extension Keymap {
   static let unbound: [Command] =
     withArgument + recording + [
       Command(
+        "connections", "", in: .screen, "connections: which there are, and how another one is opened",
+        unless: { $0.configuration.connections?.isEmpty == false ? nil : "connections.toml names none" },
+        change: { $0.tellConnections() }),
+      Command(
         "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
       Command(
         "save-listeners", "", in: .screen, "listeners: save to a file",

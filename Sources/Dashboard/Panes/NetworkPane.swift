@@ -49,6 +49,7 @@ struct NetworkPane {
 
   static func count(_ state: DashboardState) -> String {
     if state.configuration.attached != nil { return state.attachmentEnd == nil ? "attached" : "ended" }
+    if let name = state.configuration.backend.name { return SafeText.truncated(name, to: 16) }
     return switch state.configuration.backend.kind {
     case .embedded: "embedded"
     case .emulator: "emulator"

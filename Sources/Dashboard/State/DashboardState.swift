@@ -139,12 +139,14 @@ package struct DashboardConfiguration: Codable, Sendable {
   package var attached: AttachedProgram?
   /// What was run in the palette at earlier starts, newest last.
   package var commandHistory: [String]
+  /// The names of the user's connections.
+  package var connections: [String]?
 
   package init(
     database: DatabaseID, backend: Backend, utcOffset: Int = 0, glyphs: Glyphs = .unicode,
     themes: [Theme] = [], theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true,
     hasCoach: Bool = false, keymap: Keymap = .standard, isReadOnly: Bool = false,
-    attached: AttachedProgram? = nil, commandHistory: [String] = []
+    attached: AttachedProgram? = nil, commandHistory: [String] = [], connections: [String]? = nil
   ) {
     self.database = database
     self.backend = backend
@@ -159,6 +161,7 @@ package struct DashboardConfiguration: Codable, Sendable {
     self.isReadOnly = isReadOnly
     self.attached = attached
     self.commandHistory = commandHistory
+    self.connections = connections
   }
 }
 
@@ -195,10 +198,14 @@ extension DashboardConfiguration {
     package var isTLS: Bool
     /// The user that is signed in.
     package var user: String?
+    /// The connection of the user's file that this is.
+    package var name: String?
+    /// Whether the data is real, where that file says so.
+    package var production: Bool?
 
     package init(
       _ kind: Kind, project: String, database: String = "(default)", host: String? = nil, isTLS: Bool = false,
-      user: String? = nil
+      user: String? = nil, name: String? = nil, production: Bool? = nil
     ) {
       self.kind = kind
       self.project = project
@@ -206,7 +213,12 @@ extension DashboardConfiguration {
       self.host = host
       self.isTLS = isTLS
       self.user = user
+      self.name = name
+      self.production = production
     }
+
+    /// Whether the data is taken for real: that of Cloud Firestore, unless the user says otherwise.
+    package var isProduction: Bool { production ?? (kind == .cloud) }
 
     /// The host, and how it is spoken to where that is not the plain text of emulators.
     package var address: String? { host.map { isTLS ? $0 + " TLS" : $0 } }

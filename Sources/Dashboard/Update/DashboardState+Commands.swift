@@ -135,6 +135,12 @@ extension DashboardState {
     show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
   }
 
+  /// Another database is another dashboard: listeners, queue and history belong to one.
+  mutating func tellConnections() {
+    let names = configuration.connections ?? []
+    toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")
+  }
+
   mutating func show(_ tab: Detail.Tab) {
     detail?.tab = tab
     detail?.cursor = Cursor()

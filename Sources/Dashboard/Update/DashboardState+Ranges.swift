@@ -56,7 +56,7 @@ extension DashboardState {
     if keys.count > 5 { body.append("and \(grouped(keys.count - 5)) more, to \(keys.last?.path.text ?? "")") }
     body.append("They are deleted in one batch; u undoes it as one. What is below them stays.")
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
-    let isReal = configuration.backend.kind == .cloud
+    let isReal = configuration.backend.isProduction
     let collections = Set(keys.map(\.collection))
     let name = isReal && collections.count == 1 ? collections.first?.last : nil
     let required = name ?? "\(keys.count)"

@@ -41,7 +41,7 @@ extension DashboardState {
   /// Starts a transfer; one into real data has to be allowed by typing the project.
   mutating func start(_ request: TransferRequest) -> [Effect] {
     let effect = Effect.client(.transfer(request))
-    guard request.isImport, configuration.backend.kind == .cloud else { return [effect] }
+    guard request.isImport, configuration.backend.isProduction else { return [effect] }
     let project = configuration.backend.project
     overlay = .confirm(
       Confirmation(

@@ -87,7 +87,7 @@ extension DashboardState {
     }
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
     var question = Confirmation(title: title, body: body, action: "Delete", subject: .delete(target))
-    if configuration.backend.kind == .cloud {
+    if configuration.backend.isProduction {
       question.required = key.documentID
       question.typed = TextField()
       question.body.append(

@@ -75,9 +75,13 @@ struct HeaderLine {
     func line(name: Bool, kind: Bool, host: Bool, user: Bool, why: Bool = true) -> Line {
       var line = Line(glyphs)
       // Real data has a band of its own colour, so that nobody takes it for play.
-      let role: Role = backend.kind == .cloud ? .headerProd : .header
+      let role: Role = backend.isProduction ? .headerProd : .header
       line.add(" ", role)
       if name { line.add("hearth", role, .bold) }
+      if kind, let connection = backend.name {
+        if name { line.add(gap, role) }
+        line.add(SafeText.truncated(connection, to: 24) + (name ? "" : gap), role)
+      }
       // The default project has the name of the program.
       if !name || project != "hearth" {
         if name { line.add(gap, role) }
@@ -96,7 +100,7 @@ struct HeaderLine {
       }
       if host, let address = backend.address { line.add(" " + address, role) }
       if user, let person = backend.user { line.add("\(gap)as \(person)", role) }
-      if backend.kind == .cloud { line.add(" ", role) }
+      if backend.isProduction { line.add(" ", role) }
       return line
     }
     let isLarge = layout.layoutClass == .large

@@ -38,7 +38,7 @@ struct RemoteBackend: Hashable, Sendable {
 /// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
 struct Connection: Sendable {
   let database: DatabaseID
-  private(set) var datastore: any Datastore
+  var datastore: any Datastore
   /// Why the data is not where the user expects it.
   let problem: StorageNotice?
   /// Whose the client's cache must be; `nil` for an empty backend in place of data that cannot be used, and for data of
@@ -47,8 +47,13 @@ struct Connection: Sendable {
   /// The data that this process shares with others; `nil` for data in memory, and for servers.
   var data: SharedData?
 
-  /// For commands: data that cannot be used is an error.
+  /// For commands: data that cannot be used is an error. In a shell a connection that is open is used again.
   static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
+    guard let shell = ShellSurroundings.current else { return try begin(choice, database) }
+    return try shell.connection(choice, database) { () throws(CommandFailure) in try begin(choice, database) }
+  }
+
+  private static func begin(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
     switch choice {
     case .embedded(let folder?):
       do throws(StoreError) {
@@ -143,14 +148,18 @@ struct Connection: Sendable {
   }
 
   /// The backend as the dashboard names it, known before it is open.
-  static func name(_ choice: BackendChoice, _ database: DatabaseID) -> DashboardConfiguration.Backend {
-    switch choice {
-    case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
-    case .remote(let remote):
-      DashboardConfiguration.Backend(
-        remote.identity == .owner ? .emulator : .cloud, project: database.project, database: database.database,
-        host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
-    }
+  static func name(_ locations: StorageOptions.Locations) -> DashboardConfiguration.Backend {
+    let (database, named) = (locations.database, locations.connection)
+    var backend =
+      switch locations.backend {
+      case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
+      case .remote(let remote):
+        DashboardConfiguration.Backend(
+          remote.identity == .owner ? .emulator : .cloud, project: database.project, database: database.database,
+          host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
+      }
+    (backend.name, backend.production) = (named?.name, named?.isProduction)
+    return backend
   }
 }
 

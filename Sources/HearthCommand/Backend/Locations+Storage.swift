@@ -35,6 +35,15 @@ extension StorageOptions.Locations {
     return false
   }
 
+  /// Whether there can be something to read: a server, or a folder with data.
+  var hasData: Bool {
+    switch backend {
+    case .embedded(let folder?): LocalBackend.exists(in: folder)
+    case .embedded(nil): ShellSurroundings.current != nil
+    case .remote: true
+    }
+  }
+
   /// For commands that only read: a mistyped folder is not made.
   /// - Throws: `CommandFailure` if a user named a folder in which there is no data.
   func requireData() throws(CommandFailure) {

@@ -69,6 +69,9 @@ struct FieldCensus: Sendable {
 
   /// The fields by their paths, those of a map behind it.
   var sorted: [Field] { fields.values.sorted { $0.path < $1.path } }
+
+  /// Those first that most documents have.
+  var byFrequency: [Field] { fields.values.sorted { ($1.present, $0.path) < ($0.present, $1.path) } }
 }
 
 extension FieldCensus.Field {

@@ -4,7 +4,7 @@ import FirestoreModel
 import Foundation
 
 /// `hearth add`: a new document with an automatic id.
-struct AddCommand: AsyncParsableCommand {
+struct AddCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Make a document with an automatic id, and print its path.",
     usage: "hearth add <collection> <json>|<field=value> ... [<options>]",
@@ -21,6 +21,8 @@ struct AddCommand: AsyncParsableCommand {
   var document: [String]
 
   @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
 
   mutating func run() async throws {
     let collection = try DataPath.collection(collection)

@@ -83,18 +83,23 @@ struct AggregationOptions: ParsableArguments {
     if query.isDocumentQuery {
       throw CommandFailure(.usage, "\"\(query.path)\" names a document. Expected a collection.")
     }
-    let aggregation = Aggregation(alias: name, function: function)
+    // A sum of nothing is 0: that there was no number is told by their average.
+    var aggregations = [Aggregation(alias: name, function: function)]
+    if let field = function.field {
+      aggregations.append(Aggregation(alias: "average", function: .average(field)))
+    }
+    let asked = aggregations
     if source == .cache, moment.at != nil { throw CommandFailure.cacheHasNoPast }
     let (source, time) = (source, moment.at)
     let figures = try await timeLimit.limit {
       switch source {
       case .cache:
-        let computation = DocumentAggregation(query, [aggregation])
+        let computation = DocumentAggregation(query, asked)
         let documents = try await CacheReader.documents(of: computation.query, locations)
         return computation.values(of: computation.counted(of: documents))
       case .server:
         try locations.requireData()
-        return try await locations.connect().at(time).datastore.aggregate(query.target, [aggregation])
+        return try await locations.connect().at(time).datastore.aggregate(query.target, asked)
       }
     }
     guard let figure = figures[name] else {
@@ -102,5 +107,29 @@ struct AggregationOptions: ParsableArguments {
     }
     let value = DocumentJSON.line(of: figure)
     try OutputFile.print(json ? "{\"\(name)\": \(value)}\n" : "\(value)\n")
+    guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
+    headless.note(try await reason(query, field, isAll: queried.selection.isEmpty))
+  }
+
+  /// Why there was nothing to add up.
+  private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
+    let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
+    if isAll, source == .server, moment.at == nil {
+      // Beside another aggregation only documents with its field would be counted.
+      let datastore = try storage.locations.connect().datastore
+      let count = try await timeLimit.limit { try await datastore.count(query) }
+      if count == 0 { return "\(place) has no documents. The collection comes first, then the field." }
+    }
+    return "no document of \(place)\(isAll ? "" : " that is meant") has a number in \(field.canonicalText)."
+  }
+}
+
+extension Aggregation.Function {
+  /// What is added up or averaged.
+  fileprivate var field: FieldPath? {
+    switch self {
+    case .sum(let field), .average(let field): field
+    case .count: nil
+    }
   }
 }

@@ -4,7 +4,7 @@ import FirestoreModel
 import Foundation
 
 /// `hearth copy`: documents at another path, or in another database, too.
-struct CopyCommand: AsyncParsableCommand {
+struct CopyCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "copy", abstract: "Copy a document, or the documents of a collection, to another database too.",
     usage: """
@@ -38,6 +38,8 @@ struct CopyCommand: AsyncParsableCommand {
   @OptionGroup var destination: DestinationOptions
   @OptionGroup var writing: WritingOptions
 
+  var storage: StorageOptions { writing.storage }
+
   mutating func run() async throws {
     let run = CopyRun(
       paths: paths, writing: writing, destination: destination, verb: ("copy", "copied"), isRecursive: recursive,
@@ -47,7 +49,7 @@ struct CopyCommand: AsyncParsableCommand {
 }
 
 /// `hearth move`: documents at another path, or in another database, instead.
-struct MoveCommand: AsyncParsableCommand {
+struct MoveCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "move", abstract: "Move a document, or a collection, with all that is below, to another database too.",
     usage: """
@@ -67,6 +69,8 @@ struct MoveCommand: AsyncParsableCommand {
   @OptionGroup var paths: CopyPaths
   @OptionGroup var destination: DestinationOptions
   @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
 
   mutating func run() async throws {
     let run = CopyRun(

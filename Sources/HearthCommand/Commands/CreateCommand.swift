@@ -4,7 +4,7 @@ import FirestoreModel
 import Foundation
 
 /// `hearth create`: a document that must not be there yet.
-struct CreateCommand: AsyncParsableCommand {
+struct CreateCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Make a document that must not exist yet.",
     usage: "hearth create <path> <json>|<field=value> ... [<options>]",
@@ -22,6 +22,8 @@ struct CreateCommand: AsyncParsableCommand {
   var document: [String]
 
   @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
 
   mutating func run() async throws {
     let key = try DataPath.document(path)

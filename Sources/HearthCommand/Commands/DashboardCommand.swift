@@ -84,6 +84,9 @@ struct DashboardCommand: AsyncParsableCommand {
       throw ValidationError("--demo-speed \(demoSpeed): give a number above 0, at most 100000.")
     }
     if demoWrites != nil, !demo { throw ValidationError("--demo-writes is about --demo; give both.") }
+    if demo, let name = storage.completion?.connection?.name, storage.isReadOnly {
+      throw ValidationError("--demo writes, and the connection \(name) is read-only. Leave one of them out.")
+    }
     if demo, readonly { throw ValidationError("--demo writes, and --readonly forbids that. Leave one of them out.") }
     if !listeners.isEmpty, picture.frame != nil {
       throw ValidationError("--listeners opens listeners on data, and --frame has none. Leave one of them out.")
@@ -93,7 +96,7 @@ struct DashboardCommand: AsyncParsableCommand {
       throw ValidationError("--listen goes with --plain; n in the dashboard adds a listener.")
     }
     if plain, listen.isEmpty, listeners.isEmpty,
-      storage.namedBackend.map({ ["--cloud", "--credentials"].contains($0) }) == true
+      storage.remote.cloud || storage.remote.credentials != nil
     {
       throw ValidationError(
         "--plain would read all of a real database; name what to listen to with --listen or --listeners.")
@@ -145,7 +148,7 @@ struct DashboardCommand: AsyncParsableCommand {
       }
     let options = Session.Options(
       storage: storage.locations(paths), durability: sync, isDemo: demo, demoSeed: demoSeed, demoSpeed: demoSpeed,
-      startsOffline: offline, isReadOnly: readonly,
+      startsOffline: offline, isReadOnly: readonly || storage.isReadOnly,
       restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false
         && replay == nil,
       listeners: definitions, appearance: appearance, preferences: preferences, theme: theme,

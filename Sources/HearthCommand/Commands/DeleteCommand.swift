@@ -6,7 +6,7 @@ import FirestoreQuery
 import Foundation
 
 /// `hearth delete`: one document, everything below a path, or what a query finds.
-struct DeleteCommand: AsyncParsableCommand {
+struct DeleteCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete a document, those that a query finds, or all that is below a path.",
     usage: """
@@ -32,6 +32,8 @@ struct DeleteCommand: AsyncParsableCommand {
   @OptionGroup var existing: ExistingOptions
   @OptionGroup var consent: Consent
   @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
 
   mutating func run() async throws {
     let query = try queried.query(in: writing.database)

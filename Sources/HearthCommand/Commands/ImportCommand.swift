@@ -5,7 +5,7 @@ import FirestoreModel
 import Foundation
 
 /// `hearth import`: documents from a file.
-struct ImportCommand: AsyncParsableCommand {
+struct ImportCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Write the documents of a file.",
     discussion: """

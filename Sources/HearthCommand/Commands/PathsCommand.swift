@@ -25,9 +25,10 @@ struct PathsCommand: ParsableCommand {
     let data: String? = if case .embedded(let folder) = locations.backend { folder } else { nil }
     let cache: String? = if case .directory(let folder) = locations.cache { folder } else { nil }
     let rows: [(name: String, path: String?)] = [
-      ("config", paths.configurationFile), ("state", paths.state), ("remembered", paths.memoryFile),
+      ("config", paths.configurationFile), ("connections", paths.connectionsFile), ("state", paths.state),
+      ("remembered", paths.memoryFile),
       ("listeners", paths.listenerFolder),
-      ("log", paths.logFile), ("data", data), ("cache", cache),
+      ("history", paths.shellHistory), ("log", paths.logFile), ("data", data), ("cache", cache),
     ]
     let output = OutputFile.standard()
     if json {

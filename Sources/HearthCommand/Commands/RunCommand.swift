@@ -6,7 +6,7 @@ import Foundation
 import TerminalCanvas
 
 /// `hearth run`: a scenario.
-struct RunCommand: AsyncParsableCommand {
+struct RunCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "run", abstract: "Play a scenario: go offline, write, expect events in time.",
     discussion: """

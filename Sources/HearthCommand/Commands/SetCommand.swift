@@ -4,7 +4,7 @@ import FirestoreModel
 import Foundation
 
 /// `hearth set`: replaces a document, or merges into it.
-struct SetCommand: AsyncParsableCommand {
+struct SetCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "set", abstract: "Write a document.",
     usage: "hearth set <path> <json>|<field=value> ... [--merge] [<options>]",
@@ -26,6 +26,8 @@ struct SetCommand: AsyncParsableCommand {
 
   @OptionGroup var existing: ExistingOptions
   @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
 
   mutating func run() async throws {
     let key = try DataPath.document(path)

@@ -5,7 +5,7 @@ import FirestoreQuery
 import Foundation
 
 /// `hearth update`: changes fields of a document that exists, or of all that a query finds.
-struct UpdateCommand: AsyncParsableCommand {
+struct UpdateCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "update", abstract: "Change fields of a document that exists, or of those that a query finds.",
     usage: """
@@ -38,6 +38,8 @@ struct UpdateCommand: AsyncParsableCommand {
   @OptionGroup var unchanged: UnchangedOption
   @OptionGroup var consent: Consent
   @OptionGroup var writing: WritingOptions
+
+  var storage: StorageOptions { writing.storage }
 
   mutating func validate() throws {
     if changes.isEmpty && remove.isEmpty {

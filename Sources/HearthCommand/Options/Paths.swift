@@ -12,14 +12,18 @@ struct Paths: Sendable {
   let state: String
   /// `$XDG_CONFIG_HOME/hearth/config.toml`.
   let configurationFile: String
+  /// `$XDG_CONFIG_HOME/hearth/connections.toml`.
+  let connectionsFile: String
   /// Where users put theme files, the first to be found wins.
   let themeFolders: [String]
-  private let home: String
+  let home: String
 
   /// What the dashboard remembers.
   var memoryFile: String { state + "/remembered.json" }
   /// The listeners that come back, in a file for each database.
   var listenerFolder: String { state + "/listeners" }
+  /// What was typed in `hearth shell`.
+  var shellHistory: String { state + "/shell-history" }
   var logFile: String { Log.file(in: state) }
 
   /// A path as people write it: `~` in place of the home folder.
@@ -38,6 +42,7 @@ struct Paths: Sendable {
     state = folder("XDG_STATE_HOME", ".local/state") + "/hearth"
     let configuration = folder("XDG_CONFIG_HOME", ".config") + "/hearth"
     configurationFile = configuration + "/config.toml"
+    connectionsFile = configuration + "/connections.toml"
     themeFolders = ThemeCatalog.userDirectories(environment: environment)
   }
 }

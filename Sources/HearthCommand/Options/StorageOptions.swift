@@ -10,6 +10,12 @@ import enum Hearth.PathComponent
 
 /// Where the data is: the backend, the database, and the client's cache. Every command that touches data has these.
 struct StorageOptions: ParsableArguments {
+  @Option(
+    name: [.customShort("C"), .long],
+    help: ArgumentHelp(
+      "Use a connection of connections.toml; 'hearth connections' lists them.", valueName: "name"))
+  var connection: String?
+
   @OptionGroup var remote: RemoteOptions
 
   @Option(
@@ -17,8 +23,8 @@ struct StorageOptions: ParsableArguments {
       "Project. Default: that of the key file or of $GOOGLE_CLOUD_PROJECT, else hearth.", valueName: "id"))
   var project: String?
 
-  @Option(help: ArgumentHelp("Database of the project.", valueName: "id"))
-  var database = "(default)"
+  @Option(help: ArgumentHelp("Database of the project. Default: (default).", valueName: "id"))
+  var database: String?
 
   @Option(
     help: ArgumentHelp(
@@ -32,7 +38,11 @@ struct StorageOptions: ParsableArguments {
   @Flag(help: "Keep the backend's data and the cache in memory only.")
   var inMemory = false
 
+  /// What completed the options of the command line; `nil` before `validate`.
+  var completion: StorageCompletion?
+
   mutating func validate() throws {
+    if completion == nil { try complete() }
     for (name, id) in [("--project", project), ("--database", database)] {
       if let id { try Self.check(id, name) }
     }
@@ -70,6 +80,18 @@ struct StorageOptions: ParsableArguments {
     var isDataNamed = false
     /// Where versions before kept the cache.
     var formerCache: String?
+    /// The connection of `connections.toml` that this is.
+    var connection: NamedConnection?
+    /// Whether everything that writes is refused.
+    var isReadOnly = false
+
+    /// Whether the data is taken for real: that of servers over TLS, unless `connections.toml` says otherwise.
+    var isProduction: Bool { connection?.isProduction ?? isCloud }
+
+    /// Whether this is a server that speaks TLS.
+    var isCloud: Bool {
+      if case .remote(let remote) = backend { remote.identity != .owner } else { false }
+    }
   }
 
   var locations: Locations { locations(.ofProcess) }
@@ -81,9 +103,11 @@ struct StorageOptions: ParsableArguments {
     let remote = try? remoteBackend()
     let project = project ?? (remote == nil ? nil : self.remote.project(environment: Self.environment)?.id) ?? "hearth"
     let folder = data ?? "\(paths.data)/backend"
+    let database = database ?? "(default)"
     var locations = Locations(
       database: DatabaseID(project: project, database: database), cache: .memory,
-      backend: remote.map { .remote($0) } ?? .embedded(folder: inMemory ? nil : folder))
+      backend: remote.map { .remote($0) } ?? .embedded(folder: inMemory ? nil : folder),
+      connection: completion?.connection, isReadOnly: isReadOnly)
     if inMemory { return locations }
     (locations.isCacheNamed, locations.isDataNamed) = (cache != nil, data != nil)
     let server = remote?.endpoint.text.lowercased()
@@ -101,20 +125,23 @@ struct StorageOptions: ParsableArguments {
 
   /// The environment names a backend only where the options name none.
   private func remoteBackend() throws(ModelError) -> RemoteBackend? {
-    try remote.choice(environment: data == nil && !inMemory ? Self.environment : [:])
+    try remote.choice(environment: readsEnvironment ? Self.environment : [:])
   }
+
+  private var readsEnvironment: Bool { data == nil && !inMemory && completion?.connection == nil }
 
   /// The option or variable that names a backend outside of this process; `nil` where the embedded one is used.
   var namedBackend: String? {
+    if let connection = completion?.connection { return "--connection \(connection.name)" }
     if remote.emulator != nil { return "--emulator" }
     if remote.cloud { return "--cloud" }
     if remote.credentials != nil { return "--credentials" }
     if remote.host != nil { return "--host" }
-    guard data == nil, !inMemory, Self.environment[RemoteOptions.emulatorVariable]?.isEmpty == false else { return nil }
+    guard readsEnvironment, Self.environment[RemoteOptions.emulatorVariable]?.isEmpty == false else { return nil }
     return "$\(RemoteOptions.emulatorVariable)"
   }
 
-  private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+  static var environment: [String: String] { ProcessInfo.processInfo.environment }
 }
 
 extension BackendConfiguration.Durability: ExpressibleByArgument {

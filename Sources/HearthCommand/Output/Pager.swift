@@ -6,6 +6,8 @@ import Glibc
 struct Pager {
   private let stream: UnsafeMutablePointer<FILE>
   let file: OutputFile
+  /// What the key did before.
+  private let interruption: sigaction
 
   /// - Returns: `nil` where standard output is no terminal, or there is no pager.
   init?(environment: [String: String]) {
@@ -18,6 +20,9 @@ struct Pager {
     self.stream = stream
     file = OutputFile(pager: fileno(stream))
     // The pager takes the key for itself; when it ends, what is written to it is an error.
+    var before = sigaction()
+    sigaction(SIGINT, nil, &before)
+    interruption = before
     signal(SIGINT, SIG_IGN)
   }
 
@@ -28,6 +33,7 @@ struct Pager {
   /// Waits until the user has seen enough.
   func close() {
     pclose(stream)
-    signal(SIGINT, SIG_DFL)
+    var before = interruption
+    sigaction(SIGINT, &before, nil)
   }
 }

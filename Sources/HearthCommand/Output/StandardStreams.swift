@@ -18,6 +18,15 @@ enum StandardStreams {
   }
 }
 
+/// Descriptor 0 as a command's data.
+enum StandardInput {
+  /// - Throws: in a shell that reads its commands there.
+  static func check() throws(CommandFailure) {
+    guard ShellSurroundings.current?.readsCommands == true else { return }
+    throw CommandFailure(.usage, "standard input holds the shell's commands; name a file in place of -.")
+  }
+}
+
 /// One-line messages for people, beside the output. They hold text of any origin (input files, servers, arguments), and
 /// go to a terminal: nothing in them can move its cursor, reorder or hide text.
 ///

@@ -42,7 +42,7 @@ final class PlainSession {
     self.options = options
     let configuration = DashboardConfiguration(
       database: options.storage.database,
-      backend: Connection.name(options.storage.backend, options.storage.database),
+      backend: Connection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: .unicode, keymap: options.keymap, isReadOnly: true)
     state = DashboardState(configuration, size: Size(width: 120, height: 36), now: .now)
   }

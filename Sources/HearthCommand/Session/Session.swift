@@ -69,13 +69,14 @@ final class Session {
     let configuration = DashboardConfiguration(
       database: options.storage.database,
       backend: options.attachment?.backend
-        ?? Connection.name(options.storage.backend, options.storage.database),
+        ?? Connection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
       // Over a line that may be slow a move of the cursor is kept small.
       highlightsRows: ProcessInfo.processInfo.environment["SSH_CONNECTION"] == nil, hasCoach: options.isDemo,
       keymap: options.preferences.keymap, isReadOnly: options.isReadOnly, attached: options.attachment?.program,
-      commandHistory: options.preferences.remembered.commands ?? [])
+      commandHistory: options.preferences.remembered.commands ?? [],
+      connections: ConnectionsFile.read(options.paths).connections.map(\.name))
     let fresh = DashboardState(configuration, size: screen.size, now: .now)
     dashboard = options.replay.map { $0.session(for: fresh) } ?? DashboardSession(fresh)
     frames = FramePacer(screen)

@@ -22,6 +22,7 @@ struct InputBytes {
   /// - Parameter path: `-` for standard input.
   init(_ path: String) throws(CommandFailure) {
     guard path != "-" else {
+      try StandardInput.check()
       (name, size, modified, descriptor) = ("standard input", nil, nil, STDIN_FILENO)
       return
     }

@@ -45,30 +45,36 @@ final class Interruptions {
   }
 
   let causes: AsyncStream<Cause>
-  private let continuation: AsyncStream<Cause>.Continuation
+  private let continuation: AsyncStream<Cause>.Continuation?
   private var signals: [any DispatchSourceSignal] = []
 
-  /// As soon as they are heard, SIGINT, SIGTERM and SIGHUP do not end the process by themselves.
+  /// As soon as they are heard, SIGINT, SIGTERM and SIGHUP do not end the process by themselves. In a shell they are the
+  /// shell's, which says what is this command's.
   init() {
-    (causes, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    if let shell = ShellSurroundings.current {
+      (causes, continuation) = (shell.interruptions(), nil)
+      return
+    }
+    let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
+    (self.causes, self.continuation) = (causes, continuation)
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { [continuation] in continuation.yield(.signal(number)) }
+      source.setEventHandler { continuation.yield(.signal(number)) }
       source.activate()
       signals.append(source)
     }
-    watchOutput()
+    Self.watchOutput(continuation)
   }
 
   deinit {
     for source in signals { source.cancel() }
-    continuation.finish()
+    continuation?.finish()
   }
 
   /// A pipe's writing end has an error when its reader is gone; a file never has one. One thread waits for it
   /// until the process ends.
-  private func watchOutput() {
-    DispatchQueue(label: "hearth.output").async { [continuation] in
+  private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
+    DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
       while poll(&state, 1, -1) < 0, errno == EINTR {}
       continuation.yield(.readerGone)

@@ -27,8 +27,18 @@ struct Consent: ParsableArguments {
     }
     StandardError.put("This will \(verb) \(count.documents) of ")
     StandardError.write("\(place). Type \(count) to go on:")
-    guard readLine()?.trimming() == "\(count)" else {
+    guard Self.answer()?.trimming() == "\(count)" else {
       throw CommandFailure(.failure, "nothing was written.")
     }
+  }
+
+  /// How often to look whether the question was withdrawn, in milliseconds.
+  private static let patience: Int32 = 100
+
+  /// - Returns: `nil` at the end of input, and when this is cancelled: in a shell that goes on.
+  private static func answer() -> String? {
+    var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+    while poll(&waiting, 1, patience) <= 0 { if Task.isCancelled { return nil } }
+    return readLine()
   }
 }

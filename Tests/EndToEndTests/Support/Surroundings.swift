@@ -52,6 +52,10 @@ final class Surroundings {
 
 /// Whether the tools that these tests drive are there.
 enum Tools {
-  static let hasTmux = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-    .contains { FileManager.default.isExecutableFile(atPath: "\($0)/tmux") }
+  static let hasTmux = has("tmux")
+
+  static func has(_ program: String) -> Bool {
+    (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+      .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+  }
 }

@@ -34,10 +34,12 @@ final class TmuxTerminal {
     let variables = extra.map { "\($0)=\(Self.quoted($1))" }.joined(separator: " ")
     let command = ([Surroundings.hearth] + arguments).map(Self.quoted).joined(separator: " ")
     let folder = surroundings.folder.path
-    // CAN before the status: a process that was killed may have ended within an escape sequence.
+    // A key that interrupts hearth is for hearth alone. CAN before the status: a process that was killed may have ended
+    // within an escape sequence.
     try surroundings.write(
       "run.sh",
       """
+      trap : INT
       printf 'BEFORE\\n'
       env \(variables) sh -c 'echo $$ > \(folder)/pid; exec "$@"' sh \(command) 2>\(folder)/errors
       printf '\\030\\r\\nEXIT=%d\\n' $?

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import Glibc
+import Synchronization
+
+/// One command, from its words to its exit status: of the process, or of a line in `hearth shell`.
+enum CommandRun {
+  /// Parses and runs.
+  /// - Parameter arguments: without the name of the program.
+  static func perform(_ arguments: [String]) async throws {
+    if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
+    do {
+      var command = try parsed(arguments)
+      try refuseWrites(of: command)
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+    } catch  where HearthCommand.exitCode(for: error) == .success {
+      // Help, the version, or a script for a shell.
+      let message = HearthCommand.fullMessage(for: error)
+      if !message.isEmpty { try OutputFile.print(CommandHelp.completed(message) + "\n") }
+    }
+  }
+
+  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
+    let failure = ParsingFailure()
+    return try ParsingFailure.$current.withValue(failure) {
+      // By itself a command is parsed much faster than among all others, which are needed to say what is wrong.
+      let named = HearthCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+      if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())) { return command }
+      do { return try HearthCommand.parseAsRoot(arguments) } catch {
+        throw failure.failure ?? error
+      }
+    }
+  }
+
+  private static func refuseWrites(of command: any ParsableCommand) throws(CommandFailure) {
+    guard let writing = command as? any WritingCommand, writing.storage.isReadOnly else { return }
+    let name = type(of: command).configuration.commandName ?? "this"
+    let connection = writing.storage.completion?.connection
+    let who = connection?.isReadOnly == true ? "the connection \(connection?.name ?? "") is" : "this shell is"
+    throw CommandFailure(.permissionDenied, "'\(name)' writes, and \(who) read-only.")
+  }
+
+  /// Says why a command failed, in one line, and on a terminal with the place.
+  /// - Parameters:
+  ///   - place: where the command stands, such as `line 3: `.
+  ///   - arguments: its own.
+  /// - Returns: the exit status.
+  static func report(_ error: any Error, at place: String = "", arguments: [String]) -> Int32 {
+    switch error {
+    case is OutputFile.ClosedPipe:
+      // The reader has read enough.
+      return 0
+    case let interruption as Interrupted: return interruption.exitStatus
+    case let failure as CommandFailure: return report(failure, at: place)
+    case let status as RPCStatus: return report(CommandFailure(status), at: place)
+    default:
+      let complaint = CommandHelp.complaint(
+        HearthCommand.fullMessage(for: error), arguments: CommandLine.arguments.prefix(1) + arguments)
+      if let complaint { StandardError.write("hearth: \(place)\(complaint)") }
+      return HearthCommand.exitCode(for: error).rawValue
+    }
+  }
+
+  private static func report(_ failure: CommandFailure, at place: String) -> Int32 {
+    StandardError.write("hearth: \(place)\(failure.message)")
+    // Scripts are promised one line.
+    if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
+    return failure.status.rawValue
+  }
+}
+
+/// A command that writes documents; refused by name where that is not allowed.
+protocol WritingCommand: ParsableCommand {
+  var storage: StorageOptions { get }
+}
+
+/// Why options were refused, with an exit status of its own: the parser passes on the text alone.
+final class ParsingFailure: Sendable {
+  @TaskLocal static var current: ParsingFailure?
+
+  private let told = Mutex<CommandFailure?>(nil)
+
+  var failure: CommandFailure? { told.withLock { $0 } }
+
+  /// - Returns: what `validate` throws.
+  static func told(_ failure: CommandFailure) -> any Error {
+    current?.told.withLock { $0 = $0 ?? failure }
+    return ValidationError(failure.message)
+  }
+}

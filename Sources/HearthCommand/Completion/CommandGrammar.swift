@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import Foundation
+
+/// The commands with their options and arguments, as the parser describes them: nothing is listed twice.
+struct CommandGrammar: Sendable {
+  struct Name: Decodable, Hashable, Sendable {
+    var kind: String
+    var name: String
+    /// As it is typed.
+    var typed: String { (kind == "long" ? "--" : "-") + name }
+  }
+
+  struct Argument: Decodable, Sendable {
+    enum Kind: String, Decodable, Sendable { case positional, option, flag }
+
+    var kind: Kind
+    var shouldDisplay: Bool
+    var isRepeating: Bool
+    var names: [Name]?
+    var preferredName: Name?
+    var valueName: String?
+    var allValues: [String]?
+    var abstract: String?
+
+    func isCalled(_ typed: String) -> Bool { names?.contains { $0.typed == typed } == true }
+  }
+
+  struct Command: Decodable, Sendable {
+    var commandName: String
+    var abstract: String?
+    var shouldDisplay: Bool
+    var subcommands: [Command]?
+    var arguments: [Argument]?
+
+    func subcommand(_ name: String) -> Command? { subcommands?.first { $0.commandName == name } }
+    var positionals: [Argument] { arguments?.filter { $0.kind == .positional } ?? [] }
+    /// Options and flags that are shown.
+    var options: [Argument] { arguments?.filter { $0.kind != .positional && $0.shouldDisplay } ?? [] }
+  }
+
+  let root: Command
+
+  static let ofProcess: CommandGrammar? = {
+    struct Dump: Decodable { var command: Command }
+    // The description is the parser's own; a version that writes another one completes nothing.
+    guard let dump = try? JSONDecoder().decode(Dump.self, from: Data(HearthCommand._dumpHelp().utf8)) else {
+      return nil
+    }
+    return CommandGrammar(root: dump.command)
+  }()
+}
+
+/// What is typed of a command line, as far as its words are complete.
+struct CommandLineShape: Sendable {
+  /// `nil` as long as none is named.
+  private(set) var command: CommandGrammar.Command?
+  private(set) var commands: [CommandGrammar.Command]
+  private(set) var positionals: [String] = []
+  /// Options and their values; flags have none.
+  private(set) var options: [(name: String, value: String?)] = []
+  /// The option whose value comes next.
+  private(set) var open: CommandGrammar.Argument?
+  private(set) var isAfterTerminator = false
+
+  init(_ words: some Sequence<String>, _ grammar: CommandGrammar) {
+    commands = grammar.root.subcommands ?? []
+    for word in words { read(word, grammar) }
+  }
+
+  private mutating func read(_ word: String, _ grammar: CommandGrammar) {
+    if open != nil {
+      options[options.count - 1].value = word
+      open = nil
+    } else if word == "--", !isAfterTerminator {
+      isAfterTerminator = true
+    } else if word.hasPrefix("-"), word.count > 1, !isAfterTerminator {
+      readOption(word, grammar)
+    } else if !commands.isEmpty, positionals.isEmpty, let found = commands.first(where: { $0.commandName == word }) {
+      // `help` is followed by the names of commands.
+      command = word == "help" ? found : found
+      commands = word == "help" ? grammar.root.subcommands ?? [] : found.subcommands ?? []
+    } else {
+      positionals.append(word)
+    }
+  }
+
+  private mutating func readOption(_ word: String, _ grammar: CommandGrammar) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let known = (command ?? grammar.root.subcommand("dashboard"))?.arguments ?? []
+    let argument = known.first { $0.isCalled(parts[0]) }
+    options.append((parts[0], parts.count > 1 ? parts[1] : nil))
+    if argument?.kind == .option, parts.count == 1 { open = argument }
+  }
+
+  /// The options that say where the data is, as arguments.
+  var storage: [String] {
+    let names: Set<String> = [
+      "--connection", "-C", "--emulator", "--cloud", "--credentials", "--host", "--trust", "--insecure-credentials",
+      "--project", "--database", "--cache", "--data", "--in-memory",
+    ]
+    return options.filter { names.contains($0.name) }.flatMap { [$0.name] + ($0.value.map { [$0] } ?? []) }
+  }
+
+  func has(_ option: String) -> Bool { options.contains { $0.name == option } }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What the scripts of other shells ask while somebody types: `hearth __complete SHELL …`.
+///
+/// It never fails and never says why: a line that is typed is no place for messages. The answer is a line per candidate;
+/// or `:files` or `:directories`, which shells list better themselves.
+enum CompletionAnswer {
+  static let command = "__complete"
+
+  static func isAsked(_ arguments: [String]) -> Bool { arguments.first == command }
+
+  static func print(_ arguments: [String]) async {
+    guard arguments.count > 1, let engine = CompletionEngine.ofShell else { return }
+    let text = await answer(arguments[1], Array(arguments.dropFirst(2)), engine)
+    // A shell that is gone needs no answer.
+    try? OutputFile.standard().raw(text)
+  }
+
+  /// - Parameters:
+  ///   - shell: bash, zsh or fish.
+  ///   - arguments: of bash the line up to the cursor and the word that it will replace; of the others the words up to
+  ///     the cursor, the program's name first.
+  static func answer(_ shell: String, _ arguments: [String], _ engine: CompletionEngine) async -> String {
+    if shell == "bash" { return await bash(arguments, engine) }
+    guard let word = arguments.last else { return "" }
+    let result = await engine.complete(Array(arguments.dropFirst().dropLast()), word)
+    return lines(result) { candidate in
+      let note = candidate.note.replacing("\t", with: " ").replacing("\n", with: " ")
+      let isFinal = shell == "zsh" ? "\(candidate.isFinal ? "+" : "-")\t" : ""
+      return "\(isFinal)\(candidate.value)\t\(note)"
+    }
+  }
+
+  /// Bash replaces what stands behind the last sign that parts words for it, such as a colon.
+  private static func bash(_ arguments: [String], _ engine: CompletionEngine) async -> String {
+    guard arguments.count == 2, let (all, last) = ShellText.end(of: arguments[0]) else { return "" }
+    // What stands before a pipe and the like is another command's.
+    let start = all.lastIndex { ["|", "||", "&", "&&", "!"].contains($0) }.map { $0 + 1 } ?? 0
+    let words = all[start...].dropFirst()
+    let replaced = arguments[1]
+    let result = await engine.complete(Array(words), last.text)
+    let raw = String(Array(arguments[0])[last.start...])
+    let kept = raw.hasSuffix(replaced) ? raw.count - replaced.count : 0
+    return lines(result) { candidate in
+      let typed = ShellText.typed(candidate.value, in: last.opening, isComplete: candidate.isFinal)
+      return String(typed.dropFirst(kept)) + (candidate.isFinal ? " " : "")
+    }
+  }
+
+  private static func lines(
+    _ result: CompletionEngine.Result, _ line: (CompletionEngine.Candidate) -> String
+  ) -> String {
+    if result.files == .directory { return ":directories\n" }
+    if result.files != nil { return ":files\n" }
+    // One that holds a line's end cannot be told.
+    return result.candidates.filter { !$0.value.contains(where: \.isNewline) }.map { line($0) + "\n" }.joined()
+  }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreInspection
+import Foundation
+import TerminalTheme
+
+/// What can stand in place of an unfinished word, for `hearth shell` and for the scripts of other shells.
+struct CompletionEngine: Sendable {
+  struct Candidate: Hashable, Sendable {
+    var value: String
+    /// The part that tells it from others.
+    var label: String
+    var note = ""
+    /// Whether the next word may begin behind it.
+    var isFinal = true
+
+    init(_ value: String, label: String? = nil, note: String = "", isFinal: Bool = true) {
+      (self.value, self.label, self.note, self.isFinal) = (value, label ?? value, note, isFinal)
+    }
+  }
+
+  struct Result: Hashable, Sendable {
+    var candidates: [Candidate] = []
+    /// Whether there are more.
+    var isCut = false
+    /// Names of files, or of folders, are wanted too.
+    var files: ValueKind?
+  }
+
+  let grammar: CommandGrammar
+  /// The way to the data that options name; `nil` where there is none, or nothing to be read.
+  let place: @Sendable ([String]) -> CompletionPlace?
+  var connections: @Sendable () -> [NamedConnection] = { ConnectionsFile.read(.ofProcess).connections }
+
+  /// How long the database may take.
+  static let patience = Duration.seconds(1)
+
+  /// - Parameters:
+  ///   - words: those before, without the program's name.
+  ///   - word: as far as it is typed.
+  func complete(_ words: [String], _ word: String) async -> Result {
+    let shape = CommandLineShape(words, grammar)
+    if let open = shape.open {
+      return await complete(word, ValueKind(open, of: shape.command?.commandName ?? ""), shape)
+    }
+    if word.hasPrefix("-"), !shape.isAfterTerminator {
+      if let equals = word.firstIndex(of: "=") {
+        let name = String(word[..<equals])
+        guard let option = options(of: shape).first(where: { $0.kind == .option && $0.isCalled(name) }) else {
+          return Result()
+        }
+        let kind = ValueKind(option, of: shape.command?.commandName ?? "")
+        return await complete(String(word[word.index(after: equals)...]), kind, shape).prefixed(with: "\(name)=")
+      }
+      return optionNames(word, shape)
+    }
+    if !shape.commands.isEmpty, shape.positionals.isEmpty { return commandNames(word, shape) }
+    let positionals = shape.command?.positionals ?? []
+    let index = min(shape.positionals.count, positionals.count - 1)
+    guard index >= 0, shape.positionals.count < positionals.count || positionals[index].isRepeating else {
+      return Result()
+    }
+    return await complete(word, ValueKind(positionals[index], of: shape.command?.commandName ?? ""), shape)
+  }
+
+  // MARK: Names
+
+  private func options(of shape: CommandLineShape) -> [CommandGrammar.Argument] {
+    (shape.command ?? grammar.root.subcommand("dashboard"))?.options ?? []
+  }
+
+  private func optionNames(_ word: String, _ shape: CommandLineShape) -> Result {
+    let candidates = options(of: shape).compactMap { option -> Candidate? in
+      guard let name = option.preferredName?.typed, name.hasPrefix(word) else { return nil }
+      if !option.isRepeating, shape.has(name) { return nil }
+      return Candidate(name, note: Self.firstSentence(option.abstract))
+    }
+    return Result(candidates: candidates)
+  }
+
+  private func commandNames(_ word: String, _ shape: CommandLineShape) -> Result {
+    let shown = shape.commands.filter(\.shouldDisplay)
+    let found = shown.filter { $0.commandName.hasPrefix(word) }
+    if !found.isEmpty {
+      return Result(candidates: found.map { Candidate($0.commandName, note: $0.abstract ?? "") })
+    }
+    let synonyms = CommandHelp.synonyms.filter { name, meant in
+      !word.isEmpty && name.hasPrefix(word.lowercased()) && shown.contains { $0.commandName == meant }
+    }
+    let meant = Set(synonyms.values).sorted()
+    return Result(candidates: meant.map { Candidate($0, note: "is what '\(word)' is called here") })
+  }
+
+  static func firstSentence(_ text: String?) -> String {
+    guard let text else { return "" }
+    let end = text.firstRange(of: ". ")?.lowerBound ?? text.endIndex
+    return String(text[..<end].prefix { !$0.isNewline })
+  }
+
+  // MARK: Values
+
+  private func complete(_ word: String, _ kind: ValueKind, _ shape: CommandLineShape) async -> Result {
+    func matching(_ candidates: [Candidate]) -> Result {
+      Result(candidates: candidates.filter { $0.value.hasPrefix(word) })
+    }
+    switch kind {
+    case .values(let values): return matching(values.map { Candidate($0) })
+    case .connection:
+      return matching(connections().map { Candidate($0.name, note: $0.backends.joined(separator: ", ")) })
+    case .theme:
+      let catalog = ThemeCatalog(directories: Paths.ofProcess.themeFolders)
+      return matching(catalog.slugs.map { Candidate($0, note: catalog.name(of: $0)) })
+    case .program: return matching(Self.programs())
+    case .file, .directory: return Result(files: kind)
+    case .unknown: return Result()
+    case .path, .field, .assignment, .fields, .order, .condition:
+      guard let place = place(shape.storage) else { return Result() }
+      let lookup = CompletionLookup(place: place, shape: shape)
+      return await Self.withinPatience { await lookup.complete(word, kind) }
+    }
+  }
+
+  private static func programs() -> [Candidate] {
+    // A folder that others could have filled has nothing for us.
+    guard let programs = try? InspectablePrograms(in: InspectionFolder(ProcessInfo.processInfo.environment)) else {
+      return []
+    }
+    return programs.entries.flatMap { entry -> [Candidate] in
+      let number = Candidate("\(entry.address)", note: entry.name ?? "")
+      return entry.name.map { [Candidate($0, note: "\(entry.address)"), number] } ?? [number]
+    }
+  }
+
+  /// Nothing, where the answer takes longer than anybody waits for it.
+  private static func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
+    await withTaskGroup(of: Result?.self) { group in
+      group.addTask { await work() }
+      group.addTask {
+        // Cancelled when the answer is there.
+        try? await ContinuousClock().sleep(for: patience)
+        return nil
+      }
+      defer { group.cancelAll() }
+      let first = await group.next()
+      return (first ?? nil) ?? Result()
+    }
+  }
+}
+
+extension CompletionEngine.Result {
+  fileprivate func prefixed(with text: String) -> Self {
+    var result = self
+    for index in result.candidates.indices { result.candidates[index].value = text + result.candidates[index].value }
+    return result
+  }
+}

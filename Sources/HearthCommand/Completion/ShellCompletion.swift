@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TerminalCanvas
+
+/// What TAB does to a line of `hearth shell`.
+struct ShellCompletion: Hashable, Sendable {
+  /// Where the word begins, in characters.
+  let start: Int
+  /// What is to stand in its place; `nil` where nothing more is certain.
+  private(set) var typed: String?
+  private let choices: CompletionEngine.Result
+
+  /// - Parameter text: what stands before the cursor.
+  /// - Returns: `nil` where nothing is known.
+  init?(of text: String, engine: CompletionEngine? = .ofShell) async {
+    guard let engine else { return nil }
+    let statement = text.lastIndex(where: \.isNewline).map { text[text.index(after: $0)...] } ?? text[...]
+    if statement.drop(while: \.isWhitespace).hasPrefix("\\") {
+      let offset = text.count - statement.count
+      await self.init(backslash: statement, offset: offset, engine)
+      return
+    }
+    guard let (words, last) = ShellText.end(of: text) else { return nil }
+    let result = await engine.complete(words.first == "hearth" ? Array(words.dropFirst()) : words, last.text)
+    self.init(result, last)
+  }
+
+  private init(_ result: CompletionEngine.Result, _ word: ShellText.LastWord) {
+    var result = result
+    if let kind = result.files { result.candidates += FileNames.candidates(word.text, isDirectory: kind == .directory) }
+    start = word.start
+    choices = result
+    guard let first = result.candidates.first else { return }
+    if result.candidates.count == 1, !result.isCut {
+      typed = ShellText.typed(first.value, in: word.opening, isComplete: first.isFinal) + (first.isFinal ? " " : "")
+      return
+    }
+    let common = result.candidates.dropFirst().reduce(first.value) { $0.commonPrefix(with: $1.value) }
+    if common.hasPrefix(word.text), common.count > word.text.count {
+      typed = ShellText.typed(common, in: word.opening, isComplete: false)
+    }
+  }
+
+  private init(backslash text: Substring, offset: Int, _ engine: CompletionEngine) async {
+    let lead = text.prefix(while: \.isWhitespace).count + 1
+    let rest = text.dropFirst(lead)
+    let name = rest.prefix { !$0.isWhitespace }
+    guard name.count < rest.count else {
+      let all = BackslashCommand.allCases.map {
+        CompletionEngine.Candidate($0.rawValue, label: $0.usage.form, note: $0.usage.text)
+      }
+      let found = all.filter { $0.value.hasPrefix(name) }
+      self.init(
+        CompletionEngine.Result(candidates: found), ShellText.LastWord(text: String(name), start: offset + lead))
+      return
+    }
+    let arguments = rest.dropFirst(name.count)
+    let (words, last) = ShellText.end(of: String(arguments)) ?? ([], ShellText.LastWord(start: arguments.count))
+    var word = last
+    word.start += offset + lead + name.count
+    let result: CompletionEngine.Result
+    switch BackslashCommand(name: String(name)) {
+    case .connect: result = await engine.complete(["connections", "--connection"], last.text, kind: .connection)
+    case .commandHelp: result = await engine.complete(["help"] + words, last.text)
+    case .describe: result = await engine.complete(["ls"] + words, last.text)
+    case .file, .output: result = CompletionEngine.Result(files: .file)
+    default: result = CompletionEngine.Result()
+    }
+    self.init(result, word)
+  }
+
+  /// The choices, for below the line; none where the word was completed.
+  func rows(columns: Int, height: Int) -> [String] {
+    if typed != nil || choices.candidates.isEmpty { return [] }
+    let room = max(3, height - 3)
+    let shown = choices.candidates.prefix(choices.candidates.count > room ? room - 1 : room)
+    let width = min(shown.map { SafeText.columns(of: $0.label) }.max() ?? 0, max(10, columns / 2))
+    var rows = shown.map { candidate in
+      let label = SafeText.truncated(candidate.label, to: width)
+      if candidate.note.isEmpty { return label }
+      let gap = String(repeating: " ", count: width - SafeText.columns(of: label) + 2)
+      return SafeText.truncated(label + gap + candidate.note, to: columns)
+    }
+    if choices.isCut {
+      rows.append("… and more")
+    } else if shown.count < choices.candidates.count {
+      rows.append("… and \(choices.candidates.count - shown.count) more")
+    }
+    return rows
+  }
+}
+
+extension CompletionEngine {
+  /// Over the connections of the shell that this runs in.
+  static let ofShell = CommandGrammar.ofProcess.map {
+    CompletionEngine(grammar: $0, place: { CompletionPlace.open($0) })
+  }
+
+  /// A word of a kind.
+  fileprivate func complete(_ words: [String], _ word: String, kind: ValueKind) async -> Result {
+    let all = connections().map { Candidate($0.name, note: $0.backends.joined(separator: ", ")) }
+    return Result(candidates: all.filter { $0.value.hasPrefix(word) })
+  }
+}
+
+/// Names of files as completion offers them.
+enum FileNames {
+  static func candidates(_ word: String, isDirectory: Bool) -> [CompletionEngine.Candidate] {
+    let (folder, prefix) = word.contains("/") ? OutputPlace.split(word) : ("", word)
+    let base = word.contains("/") ? (folder == "/" ? "/" : folder + "/") : ""
+    let path = base.isEmpty ? "." : UserPath.absolute(base)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+    let found = names.filter { $0.hasPrefix(prefix) && (prefix.hasPrefix(".") || !$0.hasPrefix(".")) }.sorted()
+    return found.prefix(CompletionLookup.limit).compactMap { name in
+      var isFolder: ObjCBool = false
+      _ = FileManager.default.fileExists(atPath: path + "/" + name, isDirectory: &isFolder)
+      if isFolder.boolValue { return CompletionEngine.Candidate("\(base)\(name)/", label: "\(name)/", isFinal: false) }
+      return isDirectory ? nil : CompletionEngine.Candidate(base + name, label: name)
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a value is, for completing it.
+enum ValueKind: Hashable, Sendable {
+  /// Of a collection or a document.
+  case path
+  case field
+  /// `field=value`
+  case assignment
+  /// Several fields, parted by commas.
+  case fields
+  case order
+  case condition
+  case connection
+  case theme
+  /// One that can be watched.
+  case program
+  case values([String])
+  case file
+  case directory
+  case unknown
+
+  /// - Parameter command: whose argument it is.
+  init(_ argument: CommandGrammar.Argument, of command: String) {
+    if let values = argument.allValues, !values.isEmpty {
+      self = .values(values)
+      return
+    }
+    let name = argument.preferredName?.name
+    switch (argument.valueName ?? "", name) {
+    case (_, "connection"): self = .connection
+    case (_, "theme"): self = .theme
+    case (_, "frame"): self = .values(["80x24", "120x36", "160x48"])
+    case ("path", _), ("collection", _), ("source", _), ("destination", _), ("before", _), ("after", _): self = .path
+    case ("condition", _): self = .condition
+    case ("field[:desc]", _): self = .order
+    case ("field,...", _): self = .fields
+    case ("field", _): self = .field
+    case ("fields", nil), ("field=value", _): self = .assignment
+    case ("file", _), ("in", _), ("out", _), ("files", _): self = .file
+    case ("dir", _), ("directory", _): self = .directory
+    case ("program", _): self = .program
+    default: self = .unknown
+    }
+  }
+}

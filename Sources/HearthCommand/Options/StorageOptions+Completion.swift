@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// Where options of the backend come from that the command line left out.
+struct StorageCompletion: Codable, Hashable, Sendable {
+  /// The named connection whose they are.
+  var connection: NamedConnection?
+}
+
+extension StorageOptions {
+  /// Whether everything that writes is refused, by the named connection or the shell.
+  var isReadOnly: Bool { completion?.connection?.isReadOnly == true || ShellSurroundings.current?.isReadOnly == true }
+
+  /// Takes the options that are not given from the named connection, or from the shell that this runs in.
+  mutating func complete() throws {
+    completion = StorageCompletion()
+    if let connection {
+      do {
+        let named = try ConnectionsFile.read(.ofProcess).connection(named: connection)
+        do { try adopt(named) } catch let error as ValidationError {
+          throw CommandFailure(.configuration, "\(named.place): [\(named.name)] \(error.message)")
+        }
+      } catch let failure as CommandFailure {
+        throw ParsingFailure.told(failure)
+      }
+    } else if let base = ShellSurroundings.current?.storage, given.isEmpty {
+      inherit(base)
+    }
+  }
+
+  /// The options of the command line that say which backend.
+  private var given: [String] {
+    let all = [
+      ("--emulator", remote.emulator != nil), ("--cloud", remote.cloud), ("--credentials", remote.credentials != nil),
+      ("--host", remote.host != nil), ("--trust", remote.trust != nil),
+      ("--insecure-credentials", remote.insecureCredentials), ("--data", data != nil), ("--in-memory", inMemory),
+    ]
+    return all.filter(\.1).map(\.0)
+  }
+
+  /// - Throws: `CommandFailure` for an option that says otherwise, `ValidationError` for what is wrong with the
+  ///   connection.
+  private mutating func adopt(_ named: NamedConnection) throws {
+    if let option = given.first {
+      throw CommandFailure(
+        .usage, "--connection \(named.name) and \(option) both say which backend. Leave one of them out.")
+    }
+    for (option, mine, theirs) in [
+      ("--project", project, named.project), ("--database", database, named.database), ("--cache", cache, named.cache),
+    ] {
+      guard let mine, let theirs, mine != theirs else { continue }
+      throw CommandFailure(
+        .usage, "--connection \(named.name) says \(theirs), and \(option) says \(mine). Leave one of them out.")
+    }
+    (remote.emulator, remote.cloud, remote.credentials) = (named.emulator, named.isCloud, named.credentials)
+    (remote.host, remote.trust, data) = (named.host, named.trust, named.data)
+    (project, database, cache) = (project ?? named.project, database ?? named.database, cache ?? named.cache)
+    completion?.connection = named
+    try remote.validate()
+  }
+
+  /// A cache belongs to one database; for another one it is not taken along.
+  private mutating func inherit(_ base: StorageOptions) {
+    let isSameDatabase = project == nil && database == nil
+    remote = base.remote
+    (data, inMemory) = (base.data, base.inMemory)
+    if isSameDatabase, cache == nil { cache = base.cache }
+    (project, database) = (project ?? base.project, database ?? base.database)
+    completion = base.completion
+  }
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import TerminalCanvas
+
+/// A line as it is typed: keys change it, history and search fetch another, and some keys are for whoever runs it.
+struct LineEditor: Sendable {
+  enum Outcome: Hashable, Sendable {
+    /// The line is to be drawn.
+    case edited
+    /// The text is complete.
+    case submit(String)
+    case complete
+    /// The line was dropped.
+    case dropped
+    case end
+    case suspend
+    case clearScreen
+    /// The key does nothing here.
+    case nothing
+  }
+
+  private struct Search: Hashable, Sendable {
+    var pattern = ""
+    /// The entry that is shown.
+    var index: Int?
+    /// What was typed before the search.
+    var before: LineBuffer
+    var hasFailed = false
+  }
+
+  private(set) var buffer = LineBuffer()
+  private var search: Search?
+  /// Oldest first.
+  private let entries: [String]
+  /// The entry that is shown; their number for the line itself.
+  private var place: Int
+  /// Texts that were changed while another one was fetched.
+  private var changed: [Int: String] = [:]
+
+  /// - Parameter cut: what was cut from lines before.
+  init(entries: [String], buffer: LineBuffer = LineBuffer()) {
+    self.entries = entries
+    self.buffer = buffer
+    place = entries.count
+  }
+
+  /// What stands before the text.
+  func prompt(_ usual: ShellPrompt) -> ShellPrompt {
+    guard let search else { return usual }
+    return ShellPrompt("\(search.hasFailed ? "no entry with" : "search") '\(SafeText.sanitized(search.pattern))': ")
+  }
+
+  mutating func handle(_ event: InputEvent) -> Outcome {
+    switch event {
+    case .paste(let text):
+      endSearch()
+      // Terminals send the ends of lines as returns.
+      buffer.insert(String(text.map { $0.isNewline ? "\n" : $0 }))
+      return .edited
+    case .key(let key):
+      if search != nil, let outcome = searchKey(key) { return outcome }
+      return self.key(key)
+    case .mouse, .focus, .resize, .reply: return .nothing
+    }
+  }
+
+  // MARK: Keys
+
+  private mutating func key(_ key: Key) -> Outcome {
+    if let typed = key.typedCharacter {
+      buffer.insert(String(typed))
+      return .edited
+    }
+    switch key {
+    case Key(.enter), .ctrl("j"): return submit()
+    case Key(.enter, .alt): buffer.insert("\n")
+    case Key(.tab): return .complete
+    case .ctrl("c"):
+      buffer.replace(with: "")
+      return .dropped
+    case .ctrl("d"):
+      if buffer.isEmpty { return .end }
+      buffer.deleteOn()
+    case .ctrl("z"): return .suspend
+    case .ctrl("l"): return .clearScreen
+    case .ctrl("r"):
+      search = Search(before: buffer)
+    case Key(.up), .ctrl("p"): if !buffer.moveUp() { fetch(place - 1) }
+    case Key(.down), .ctrl("n"): if !buffer.moveDown() { fetch(place + 1) }
+    default: return edit(key)
+    }
+    return .edited
+  }
+
+  private mutating func edit(_ key: Key) -> Outcome {
+    switch key {
+    case Key(.left), .ctrl("b"): buffer.move(by: -1)
+    case Key(.right), .ctrl("f"): buffer.move(by: 1)
+    case Key(.home), .ctrl("a"): buffer.moveToLineStart()
+    case Key(.end), .ctrl("e"): buffer.moveToLineEnd()
+    case Key(.left, .ctrl), Key(.left, .alt), .alt("b"): buffer.moveBackByWord()
+    case Key(.right, .ctrl), Key(.right, .alt), .alt("f"): buffer.moveOnByWord()
+    case Key(.backspace): buffer.deleteBack()
+    case Key(.delete): buffer.deleteOn()
+    case .ctrl("k"): buffer.cutToLineEnd()
+    case .ctrl("u"): buffer.cutToLineStart()
+    case .ctrl("w"): buffer.cutBlankWordBack()
+    case Key(.backspace, .alt): buffer.cutWordBack()
+    case .alt("d"): buffer.cutWordOn()
+    case .ctrl("y"): buffer.paste()
+    case .ctrl("t"): buffer.transpose()
+    default: return .nothing
+    }
+    return .edited
+  }
+
+  /// A text that ends inside of quotes or brackets goes on in the next line.
+  private mutating func submit() -> Outcome {
+    buffer.moveToEnd()
+    guard ShellText.isUnfinished(buffer.text) else { return .submit(buffer.text) }
+    buffer.insert("\n")
+    return .edited
+  }
+
+  // MARK: History
+
+  private mutating func fetch(_ wanted: Int) {
+    guard (0...entries.count).contains(wanted) else { return }
+    changed[place] = buffer.text
+    place = wanted
+    buffer.replace(with: changed[wanted] ?? (wanted < entries.count ? entries[wanted] : ""))
+  }
+
+  /// - Returns: `nil` for a key that ends the search and then does what it always does.
+  private mutating func searchKey(_ key: Key) -> Outcome? {
+    guard var search else { return nil }
+    if let typed = key.typedCharacter {
+      search.pattern.append(typed)
+      find(&search, from: search.index ?? entries.count - 1)
+      return .edited
+    }
+    switch key {
+    case .ctrl("r"): find(&search, from: (search.index ?? entries.count) - 1)
+    case Key(.backspace):
+      if !search.pattern.isEmpty { search.pattern.removeLast() }
+      find(&search, from: entries.count - 1)
+    case .ctrl("g"), .ctrl("c"):
+      buffer = search.before
+      self.search = nil
+    case Key(.escape): endSearch()
+    default:
+      endSearch()
+      return nil
+    }
+    return .edited
+  }
+
+  private mutating func find(_ search: inout Search, from start: Int) {
+    let pattern = search.pattern
+    let found = entries.indices.prefix { $0 <= start }.last { entries[$0].localizedStandardContains(pattern) }
+    search.hasFailed = found == nil && !pattern.isEmpty
+    if let found {
+      search.index = found
+      buffer.replace(with: entries[found])
+    }
+    self.search = search
+  }
+
+  private mutating func endSearch() {
+    if let index = search?.index { place = index }
+    search = nil
+  }
+
+  mutating func moveToEnd() { buffer.moveToEnd() }
+
+  // MARK: Completion
+
+  /// What stands before the cursor.
+  var typed: ArraySlice<Character> { buffer.characters[..<buffer.cursor] }
+
+  /// Puts a completed word in place of what is typed of it.
+  mutating func complete(from start: Int, with text: String) { buffer.replace(from: start, with: text) }
+}

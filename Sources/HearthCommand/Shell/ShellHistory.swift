@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import CoreFoundation
+import Foundation
+import Glibc
+
+/// What was typed in `hearth shell`, kept in a file that only the user can read: an entry a line, in which `\n` is a
+/// line's end. Several shells add to one file; each has at its start what all typed before.
+struct ShellHistory {
+  /// The most entries, and the most bytes of one.
+  static let limit = 1_000
+  static let entryLimit = 16_384
+  /// The file may grow to so many times the limit before it is cut.
+  private static let slack = 2
+
+  /// Oldest first.
+  private(set) var entries: [String] = []
+  /// Why nothing is kept; `nil` while that works.
+  private(set) var problem: String?
+  private let path: String
+
+  /// Reads the file. What in it is no text is passed over.
+  init(_ path: String) {
+    self.path = path
+    guard let data = FileManager.default.contents(atPath: path) else { return }
+    let lines = data.split(separator: UInt8(ascii: "\n")).suffix(Self.limit)
+    entries = lines.compactMap { line in
+      guard line.count <= Self.entryLimit, let text = String(validating: line, as: UTF8.self) else { return nil }
+      return Self.entry(text)
+    }
+  }
+
+  /// Adds what was typed; one that repeats the last entry, or begins with a blank, is not kept.
+  mutating func add(_ text: String) {
+    let entry = String(text.trimming())
+    guard !entry.isEmpty, text.first?.isWhitespace != true, entry != entries.last, entry.utf8.count <= Self.entryLimit
+    else { return }
+    entries.append(entry)
+    if entries.count > Self.limit { entries.removeFirst(entries.count - Self.limit) }
+    guard problem == nil else { return }
+    do throws(Failure) { try append(entry) } catch { problem = error.reason }
+  }
+
+  // MARK: File
+
+  private struct Failure: Error { var reason: String }
+
+  private func append(_ entry: String) throws(Failure) {
+    let folder = OutputPlace.split(path).folder
+    try? FileManager.default.createDirectory(
+      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    let descriptor = try lockedFile()
+    defer { close(descriptor) }
+    let line = Array((Self.line(of: entry) + "\n").utf8)
+    guard Glibc.write(descriptor, line, line.count) == line.count else { throw failure() }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_size > 64 * Self.limit else { return }
+    try trim()
+  }
+
+  /// The file, which nobody else changes until it is closed.
+  private func lockedFile() throws(Failure) -> CInt {
+    while true {
+      let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else { throw failure() }
+      fchmod(descriptor, 0o600)
+      flock(descriptor, LOCK_EX)
+      // Another shell may have put a shorter one in its place.
+      var (mine, current) = (stat(), stat())
+      if fstat(descriptor, &mine) == 0, stat(path, &current) == 0, mine.st_ino == current.st_ino { return descriptor }
+      close(descriptor)
+    }
+  }
+
+  /// Leaves the newest entries, where there are many more.
+  private func trim() throws(Failure) {
+    guard let data = FileManager.default.contents(atPath: path) else { return }
+    let lines = data.split(separator: UInt8(ascii: "\n"))
+    guard lines.count > Self.slack * Self.limit else { return }
+    let kept = Data(lines.suffix(Self.limit).joined(separator: [UInt8(ascii: "\n")])) + [UInt8(ascii: "\n")]
+    do throws(CommandFailure) {
+      let file = try FileReplacement(of: path, mode: 0o600)
+      do {
+        let output = OutputFile(file.descriptor, path)
+        try output.raw(String(decoding: kept, as: UTF8.self))
+        try file.commit()
+      } catch {
+        file.discard()
+      }
+    } catch {
+      throw Failure(reason: error.message)
+    }
+  }
+
+  private func failure() -> Failure { Failure(reason: "\(path): \(String(cString: strerror(errno)))") }
+
+  static func line(of entry: String) -> String {
+    entry.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+  }
+
+  static func entry(_ line: String) -> String {
+    var entry = ""
+    var isEscaped = false
+    for character in line {
+      if isEscaped {
+        entry.append(character == "n" ? "\n" : character)
+        isEscaped = false
+      } else if character == "\\" {
+        isEscaped = true
+      } else {
+        entry.append(character)
+      }
+    }
+    return entry
+  }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import TerminalCanvas
+
+/// What stands before a line that is typed: where commands go.
+struct ShellPrompt: Hashable, Sendable {
+  var text: String
+  /// With colours.
+  var painted: String
+
+  init(_ text: String) { (self.text, painted) = (text, text) }
+
+  init(_ locations: StorageOptions.Locations, isReadOnly: Bool, _ paint: TerminalPaint, _ paths: Paths) {
+    let database = locations.database
+    let name = locations.connection?.name ?? locations.place(paths)
+    // The usual project is called as the program is.
+    let isUsual = database.project == "hearth" && database.database == "(default)" && locations.connection == nil
+    let project = database.database == "(default)" ? database.project : "\(database.project)/\(database.database)"
+    let place = SafeText.sanitized(isUsual ? name : "\(name) \(project)")
+    let isReadOnly = isReadOnly || locations.isReadOnly
+    let production = locations.isProduction ? " PRODUCTION" : ""
+    let end = (isReadOnly ? " read-only" : "") + "> "
+    text = place + production + end
+    painted = paint.text(place, .header) + paint.text(production, .headerProd) + end
+  }
+}

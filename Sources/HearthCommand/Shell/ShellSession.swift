@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreSQLite
+import Foundation
+import Glibc
+
+/// `hearth shell` while it runs: commands one after the other, in this process, over connections that stay open.
+///
+/// It waits for keys on a queue of its own; commands run elsewhere, as they do in a process of their own.
+actor ShellSession {
+  /// Where commands come from, for messages.
+  enum Source: Hashable, Sendable {
+    case typed
+    /// `--command`.
+    case argument
+    /// Standard input, from a line on.
+    case input(line: Int)
+    case file(String)
+
+    func place(_ line: Int) -> String {
+      switch self {
+      case .typed, .argument: ""
+      case .input(let first): "line \(first + line - 1): "
+      case .file(let name): "\(name):\(line): "
+      }
+    }
+  }
+
+  struct Options: Sendable {
+    var storage: StorageOptions
+    var isReadOnly = false
+    var keepsGoing = false
+    var isQuiet = false
+    var paths: Paths
+  }
+
+  private nonisolated let executor = QueueExecutor(label: "hearth.shell")
+  nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+  let options: Options
+  let surroundings: ShellSurroundings
+  var isTiming = false
+  /// Whether `\q` was said.
+  private(set) var isEnding = false
+  /// The reader of the output is gone.
+  private(set) var hasLostReader = false
+  /// Where `\o` sends what commands print.
+  private var output: ShellOutput?
+  /// Files that are being read by `\i`, each by the one before.
+  private var depth = 0
+  var history: ShellHistory?
+
+  init(_ options: Options, readsCommands: Bool) {
+    self.options = options
+    surroundings = ShellSurroundings(
+      options.storage, isReadOnly: options.isReadOnly, readsCommands: readsCommands)
+  }
+
+  func end() { isEnding = true }
+
+  // MARK: Texts of commands
+
+  /// Runs all commands of a text, up to the first that fails, or all of them where that is wanted.
+  /// - Returns: the status of the first that failed, else 0.
+  func run(_ text: String, from source: Source) async -> Int32 {
+    let statements: [ShellText.Statement]
+    do throws(ShellText.Failure) {
+      statements = try ShellText.statements(in: text)
+    } catch {
+      StandardError.write("hearth: \(source.place(error.line))\(error.reason)")
+      return ExitStatus.usage.rawValue
+    }
+    var first: Int32 = 0
+    for statement in statements {
+      let status = await run(statement, at: source.place(statement.line))
+      if first == 0 { first = status }
+      let isInterrupted = status == 128 + SIGINT
+      if isEnding || hasLostReader || isInterrupted || (status != 0 && !(options.keepsGoing && source != .typed)) {
+        break
+      }
+    }
+    return first
+  }
+
+  private func run(_ statement: ShellText.Statement, at place: String) async -> Int32 {
+    switch statement {
+    case .backslash(let name, let rest, _): return await run(backslash: name, rest, at: place)
+    case .command(let words, _):
+      if words == ["exit"] || words == ["quit"] {
+        end()
+        return 0
+      }
+      if words == ["help"] || words == ["?"] { return await run(backslash: "?", "", at: place) }
+      return await run(words, at: place)
+    }
+  }
+
+  /// Runs one command and says why it failed.
+  func run(_ words: [String], at place: String) async -> Int32 {
+    let start = ContinuousClock.now
+    let status: Int32
+    do {
+      if let refusal = Self.refusal(of: words) { throw refusal }
+      try await redirected { try await self.surroundings.run { try await CommandRun.perform(words) } }
+      // Such as a watch, whose end that is.
+      status = surroundings.wasInterrupted ? 128 + SIGINT : 0
+    } catch is OutputFile.ClosedPipe {
+      hasLostReader = true
+      return 0
+    } catch is CancellationError {
+      status = 128 + SIGINT
+    } catch let error as RPCStatus where error.code == .cancelled {
+      status = 128 + SIGINT
+    } catch {
+      status = CommandRun.report(error, at: place, arguments: words)
+    }
+    if isTiming { StandardError.write("Time: \(Self.milliseconds(.now - start)) ms") }
+    return status
+  }
+
+  private func redirected(_ work: @Sendable () async throws -> Void) async throws {
+    try output?.begin()
+    defer { output?.end() }
+    try await work()
+  }
+
+  /// Commands that make no sense here.
+  private static func refusal(of words: [String]) -> CommandFailure? {
+    guard let name = words.first else { return nil }
+    // Its help may be read.
+    if words.contains("--help") || words.contains("-h") { return nil }
+    switch name {
+    case "shell": return CommandFailure(.usage, "this is a shell already; \\c NAME goes to another connection.")
+    case "dashboard", "serve":
+      return CommandFailure(.usage, "'\(name)' needs a terminal of its own: run 'hearth \(name)' in another one.")
+    case "attach" where words.count > 1 && !words.contains("--json"):
+      return CommandFailure(.usage, "'attach' with a program needs a terminal of its own: run it in another one.")
+    case _ where name.hasPrefix("-") && name != "--version":
+      return CommandFailure(.usage, "\(name) is an option, and a command comes first; \\? shows what there is.")
+    default: return nil
+    }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> String {
+    let tenths = Int((duration / .milliseconds(1) * 10).rounded())
+    return "\(tenths / 10).\(tenths % 10)"
+  }
+
+  // MARK: What backslashes change
+
+  /// Sends what commands print to a file; `nil` shows it again.
+  func redirect(to path: String?) throws(CommandFailure) {
+    output = nil
+    if let path { output = try ShellOutput(path) }
+  }
+
+  /// Runs the commands of a file.
+  func run(file path: String) async throws -> Int32 {
+    guard depth < Self.depthLimit else {
+      throw CommandFailure(.usage, "\(path): files are read by files more than \(Self.depthLimit) deep.")
+    }
+    let text = try DocumentArgument.text(ofFile: path)
+    depth += 1
+    defer { depth -= 1 }
+    return await run(text, from: .file(path))
+  }
+
+  private static let depthLimit = 10
+
+  // MARK: Without a terminal
+
+  /// Runs what comes on standard input, each command as soon as it is complete.
+  func runInput() async -> Int32 {
+    var first: Int32 = 0
+    var (pending, line, begun) = ("", 0, 1)
+    var lines = InputLines()
+    while let text = lines.next() {
+      line += 1
+      if pending.isEmpty { begun = line }
+      pending += text + "\n"
+      if ShellText.isUnfinished(pending) { continue }
+      let status = await run(pending, from: .input(line: begun))
+      pending = ""
+      if first == 0 { first = status }
+      if isEnding || hasLostReader || status == 128 + SIGINT || (status != 0 && !options.keepsGoing) { return first }
+    }
+    if let problem = lines.problem {
+      StandardError.write("hearth: line \(line + 1): \(problem)")
+      return first != 0 ? first : ExitStatus.badData.rawValue
+    }
+    guard !pending.isEmpty else { return first }
+    let status = await run(pending, from: .input(line: begun))
+    return first != 0 ? first : status
+  }
+}
+
+/// Standard input, line by line.
+private struct InputLines {
+  private var buffer: [UInt8] = []
+  private var isAtEnd = false
+  /// What ended it before its end.
+  private(set) var problem: String?
+
+  mutating func next() -> String? {
+    while true {
+      if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = buffer[..<end]
+        defer { buffer.removeSubrange(...end) }
+        return text(line)
+      }
+      if isAtEnd {
+        defer { buffer = [] }
+        return buffer.isEmpty ? nil : text(buffer[...])
+      }
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      let count = read(STDIN_FILENO, &bytes, bytes.count)
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { isAtEnd = true } else { buffer += bytes[..<count] }
+    }
+  }
+
+  private mutating func text(_ line: ArraySlice<UInt8>) -> String? {
+    var line = line
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    guard let text = String(validating: line, as: UTF8.self) else {
+      problem = "is not text in UTF-8."
+      return nil
+    }
+    return text
+  }
+}
+
+/// A file that takes the place of standard output while a command runs.
+final class ShellOutput {
+  private let file: CInt
+  private let usual: CInt
+
+  init(_ path: String) throws(CommandFailure) {
+    file = open(UserPath.absolute(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard file >= 0 else {
+      throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+    usual = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+  }
+
+  deinit {
+    close(file)
+    close(usual)
+  }
+
+  func begin() throws(CommandFailure) {
+    guard dup2(file, STDOUT_FILENO) >= 0 else {
+      throw CommandFailure(.cannotCreate, "the output cannot be redirected: \(String(cString: strerror(errno))).")
+    }
+  }
+
+  func end() { dup2(usual, STDOUT_FILENO) }
+}

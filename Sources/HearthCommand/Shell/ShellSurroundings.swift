@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Synchronization
+
+/// What a command that runs in `hearth shell` shares with the others: where it goes if it does not say, the connections
+/// that are open, and what interrupts it.
+final class ShellSurroundings: Sendable {
+  /// `nil` for a command that has a process of its own.
+  @TaskLocal static var current: ShellSurroundings?
+
+  private struct State {
+    var storage: StorageOptions
+    var connections: [Place: Connection] = [:]
+    var command: Task<Void, any Error>?
+    var listeners: [Int: AsyncStream<Interruptions.Cause>.Continuation] = [:]
+    var lastListener = 0
+    var wasInterrupted = false
+  }
+
+  private struct Place: Hashable {
+    var choice: BackendChoice
+    var database: DatabaseID
+  }
+
+  /// Whether everything that writes is refused, whatever the connection says.
+  let isReadOnly: Bool
+  /// Whether the commands come from standard input, which no command can have then.
+  let readsCommands: Bool
+  private let state: Mutex<State>
+
+  init(_ storage: StorageOptions, isReadOnly: Bool = false, readsCommands: Bool = false) {
+    self.isReadOnly = isReadOnly
+    self.readsCommands = readsCommands
+    state = Mutex(State(storage: storage))
+  }
+
+  /// Where commands go that name no backend.
+  var storage: StorageOptions {
+    get { state.withLock { $0.storage } }
+    set { state.withLock { $0.storage = newValue } }
+  }
+
+  // MARK: Connections
+
+  /// The connection that is open to a database, or a new one, which stays open.
+  func connection(
+    _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> Connection
+  ) throws(CommandFailure) -> Connection {
+    let place = Place(choice: choice, database: database)
+    if let open = state.withLock({ $0.connections[place] }) { return open }
+    var connection = try open()
+    connection.datastore = InterruptibleDatastore(connection.datastore)
+    let opened = connection
+    state.withLock { $0.connections[place] = opened }
+    return opened
+  }
+
+  // MARK: Interruptions
+
+  /// Runs a command, so that it can be interrupted. It is in these surroundings.
+  func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
+    let task = Task { try await Self.$current.withValue(self) { try await work() } }
+    state.withLock { ($0.command, $0.wasInterrupted) = (task, false) }
+    defer { state.withLock { $0.command = nil } }
+    try await task.value
+  }
+
+  /// Whether the last command was.
+  var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
+
+  /// Ends the command that runs, if one does: as it wants, where it listens, else at its next step.
+  /// - Returns: whether one runs.
+  @discardableResult
+  func interrupt(_ signal: Int32) -> Bool {
+    let (command, listeners) = state.withLock { state in
+      if state.command != nil { state.wasInterrupted = true }
+      return (state.command, Array(state.listeners.values))
+    }
+    guard let command else { return false }
+    if listeners.isEmpty { command.cancel() }
+    for listener in listeners { listener.yield(.signal(signal)) }
+    return true
+  }
+
+  /// The interruptions of a command that ends by itself when it hears of one.
+  func interruptions() -> AsyncStream<Interruptions.Cause> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: Interruptions.Cause.self, bufferingPolicy: .bufferingNewest(1))
+    let number = state.withLock { state in
+      state.lastListener += 1
+      state.listeners[state.lastListener] = continuation
+      return state.lastListener
+    }
+    continuation.onTermination = { [weak self] _ in
+      self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
+    }
+    return stream
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import CNcurses
+import CTerminalRestore
+import Dispatch
+import Glibc
+package import TerminalCanvas
+
+/// A terminal on which a line is edited between commands that write there as they always do: keys come one by one while
+/// a line is edited, and not before and after.
+package final class LineTerminal {
+  /// What a line editor is told.
+  package enum Event: Sendable {
+    case input(InputEvent)
+    case resized
+    /// The process was stopped and goes on.
+    case continued
+    /// There are no more keys: the terminal is gone.
+    case ended
+  }
+
+  private let input: CInt
+  private let output: CInt
+  private let savedModes: termios
+  private let wakeUp: CInt
+  private var parser = InputParser()
+  private var isEditing = false
+
+  /// How long a lone ESC may be the start of something, in milliseconds.
+  private static let escapePatience: CInt = 25
+
+  /// - Parameters:
+  ///   - input: a terminal.
+  ///   - output: the same one; both stay the caller's.
+  ///   - wakeUp: a pipe's end: 1 means another size, 2 that the process goes on.
+  /// - Returns: `nil` where the input has no modes to set.
+  package init?(input: CInt, output: CInt, wakeUp: CInt) {
+    var modes = termios()
+    guard tcgetattr(input, &modes) == 0 else { return nil }
+    (self.input, self.output, self.wakeUp, savedModes) = (input, output, wakeUp, modes)
+  }
+
+  deinit { endEditing() }
+
+  /// The size in cells; 80×24 if the terminal does not say.
+  package var size: Size {
+    var (columns, rows): (CInt, CInt) = (0, 0)
+    guard cn_window_size(output, &columns, &rows) == 0, columns > 0, rows > 0 else {
+      return Size(width: 80, height: 24)
+    }
+    return Size(width: Int(columns), height: Int(rows))
+  }
+
+  /// From now on keys come unechoed, and pasted text between brackets. A crash brings the terminal back.
+  package func beginEditing() {
+    if isEditing { return }
+    isEditing = true
+    var modes = savedModes
+    modes.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG | IEXTEN)
+    modes.c_iflag &= ~tcflag_t(ICRNL | INLCR | IGNCR | IXON | ISTRIP)
+    withUnsafeMutableBytes(of: &modes.c_cc) { bytes in
+      bytes[Int(VMIN)] = 1
+      bytes[Int(VTIME)] = 0
+    }
+    var saved = savedModes
+    let end = Self.pasteEnd
+    end.withCString { ctr_arm(output, $0, end.utf8.count, &saved) }
+    tcsetattr(input, TCSANOW, &modes)
+    write("\u{1B}[?2004h")
+  }
+
+  /// The terminal is as it was found. Keys that were typed ahead are the next reader's.
+  package func endEditing() {
+    if !isEditing { return }
+    isEditing = false
+    write(Self.pasteEnd)
+    var modes = savedModes
+    tcsetattr(input, TCSANOW, &modes)
+    ctr_disarm()
+  }
+
+  private static let pasteEnd = "\u{1B}[?2004l"
+
+  package func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes[done...].withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }
+      if count > 0 { done += count } else if errno != EINTR { return }
+    }
+  }
+
+  /// Waits for keys. Blocks the thread.
+  package func wait() -> [Event] {
+    while true {
+      var sources = [
+        pollfd(fd: input, events: Int16(POLLIN), revents: 0), pollfd(fd: wakeUp, events: Int16(POLLIN), revents: 0),
+      ]
+      let count = poll(&sources, 2, parser.needsFlush ? Self.escapePatience : -1)
+      if count == 0 { return parser.flush().map(Event.input) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        return [.ended]
+      }
+      if sources[1].revents != 0 {
+        var byte: UInt8 = 0
+        if read(wakeUp, &byte, 1) == 1 { return [byte == 1 ? .resized : .continued] }
+      }
+      guard sources[0].revents != 0 else { continue }
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let length = read(input, &bytes, bytes.count)
+      if length < 0, errno == EINTR || errno == EAGAIN { continue }
+      guard length > 0 else { return [.ended] }
+      let events = parser.feed(bytes[..<length])
+      if !events.isEmpty { return events.map(Event.input) }
+    }
+  }
+}
+
+/// Tells of signals as they come, on a thread of its own, in place of what they do by themselves.
+package enum SignalWatch {
+  /// - Parameter told: each signal's number.
+  package static func begin(_ signals: [CInt], _ told: @escaping @Sendable (CInt) -> Void) {
+    var pipe: CInt = -1
+    for signal in signals { pipe = ctr_watch(signal) }
+    let reading = pipe
+    guard reading >= 0 else { return }
+    // Until the process ends: a thread that waits costs nothing.
+    DispatchQueue(label: "hearth.signals").async {
+      while true {
+        var source = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        if poll(&source, 1, -1) < 0, errno != EINTR { return }
+        var number: UInt8 = 0
+        while read(reading, &number, 1) == 1 { told(CInt(number)) }
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Testing
+
+extension EndToEndTests.InPipes {
+  @Suite(.serialized) struct ShellTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String..., input: String? = nil) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, input: input, surroundings)
+    }
+
+    @Test("Lines of standard input run in one process, up to the first that fails, which is told with its line")
+    func script() async throws {
+      let lines = """
+        # cities
+        set cities/SF {
+          "name": "San Francisco", "population": 870000
+        }
+        set cities/LA name=LA population=3900000; count cities
+        \\d
+        get cities/nope
+        count cities
+        """
+      let stopped = try await hearth("shell", input: lines)
+      #expect(stopped.lines == ["2", "cities"] && stopped.status == 4)
+      #expect(stopped.hasOneErrorLine && stopped.errors.hasPrefix("hearth: line 7: cities/nope"), "\(stopped.errors)")
+      let all = try await hearth("shell", "--keep-going", input: lines)
+      #expect(all.lines == ["2", "cities", "2"] && all.status == 4)
+      let open = try await hearth("shell", input: "count cities\nget 'x\n")
+      #expect(open.lines == ["2"] && open.status == 64 && open.errors.contains("line 2: the quote ' is not closed"))
+      let file = surroundings.folder.appending(path: "commands").path
+      try surroundings.write("commands", "sum cities population\nget nope/x\n")
+      let included = try await hearth("shell", "-c", "\\i \(file)", "-c", "count cities")
+      #expect(included.lines == ["4770000"] && included.status == 4 && included.errors.contains("commands:2: nope/x"))
+      let piped = try await hearth("shell", input: "set a/b -\n")
+      #expect(piped.status == 64 && piped.errors.contains("line 1: standard input holds the shell's commands"))
+      let printed = surroundings.folder.appending(path: "printed").path
+      let output = try await hearth("shell", "-c", "\\o \(printed)\ncount cities\n\\o\ncount cities")
+      #expect(try output.lines == ["2"] && surroundings.text("printed") == "2\n")
+    }
+
+    @Test("A shell that is read-only refuses writes by name; what needs a terminal of its own says so")
+    func refusals() async throws {
+      let written = try await hearth("shell", "--readonly", "-c", "set a/b x=1")
+      #expect(written.status == 77 && written.errors == "hearth: 'set' writes, and this shell is read-only.\n")
+      let others = try await hearth("shell", "--keep-going", "-c", "serve; shell; dashboard; --demo")
+      #expect(others.status == 64 && others.errors.split(separator: "\n").count == 4, "\(others.errors)")
+    }
+
+    @Test("Connections are listed and used by name, by commands and inside the shell")
+    func connections() async throws {
+      try FileManager.default.createDirectory(
+        at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
+      try surroundings.write(
+        "config/hearth/connections.toml",
+        "[other]\ndata = \"../../other\"\n\n[fixed]\nembedded = true\nreadonly = true\n\n[bad]\nemulater = \"x\"\n")
+      let list = try await hearth("connections")
+      #expect(list.status == 78 && list.lines.count == 3 && list.errors.contains("connections.toml:9: [bad]"))
+      #expect(try await hearth("set", "a/b", "x=1", "-C", "other").status == 0)
+      #expect(try await hearth("get", "a/b", "--data", surroundings.folder.path + "/other").status == 0)
+      let moved = try await hearth("shell", "--quiet", "-c", "count a; \\c other\ncount a\n\\c nope")
+      #expect(moved.lines == ["0", "1"] && moved.status == 64 && moved.errors.contains("\"nope\""))
+      let fixed = try await hearth("set", "a/b", "x=1", "-C", "fixed")
+      #expect(fixed.status == 77 && fixed.errors.contains("'set' writes, and the connection fixed is read-only"))
+      #expect(try await hearth("get", "a", "-C", "bad").status == 78)
+    }
+
+    @Test("A sum over nothing says that there was nothing")
+    func sum() async throws {
+      _ = try await hearth("set", "cities/SF", "population=5")
+      let swapped = try await hearth("sum", "population", "cities")
+      #expect(swapped.output == "0\n" && swapped.status == 0)
+      #expect(swapped.errors == "hearth: population has no documents. The collection comes first, then the field.\n")
+      let absent = try await hearth("sum", "cities", "nope")
+      #expect(absent.errors == "hearth: no document of cities has a number in nope.\n")
+      let found = try await hearth("sum", "cities", "population")
+      #expect(found.output == "5\n" && found.errors == "")
+    }
+
+    @Test("Scripts of other shells complete from the database, and make none")
+    func completions() async throws {
+      let empty = try await hearth("__complete", "fish", "hearth", "get", "ci")
+      #expect(empty.output == "" && empty.errors == "" && empty.status == 0)
+      #expect(!FileManager.default.fileExists(atPath: surroundings.backend))
+      _ = try await hearth("set", "cities/San Francisco", "population=5")
+      _ = try await hearth("set", "citizens/a", "x=1")
+      for (shell, program) in [("bash", "bash"), ("zsh", "zsh"), ("fish", "fish")] {
+        try surroundings.write("script.\(shell)", try await hearth("--generate-completion-script", shell).output)
+        guard Tools.has(program) else { continue }
+        #expect(try await answers(of: shell) == ["cities/San Francisco"], "\(shell)")
+      }
+    }
+
+    /// What a shell completes `hearth get cities/S` to.
+    private func answers(of shell: String) async throws -> [String] {
+      let folder = surroundings.folder.path
+      let ask =
+        switch shell {
+        case "bash":
+          """
+          . \(folder)/script.bash; COMP_LINE='hearth get "cities/S'; COMP_POINT=${#COMP_LINE}
+          _hearth hearth '"cities/S' get; printf '%s\\n' "${COMPREPLY[@]}" | tr -d '"' | sed 's/ $//'
+          """
+        case "zsh":
+          """
+          compdef() { :; }; compadd() { print -r -- "${@[-1]}"; }; . \(folder)/script.zsh
+          words=(hearth get cities/S); CURRENT=3; PREFIX=cities/S; _hearth
+          """
+        default:
+          "source \(folder)/script.fish; complete -C 'hearth get cities/S' | string split -f1 \\t | string unescape"
+        }
+      let process = try ChildProcess(
+        [shell] + (shell == "zsh" ? ["-f"] : shell == "bash" ? ["--norc"] : ["--no-config"]) + ["-c", ask],
+        environment: surroundings.environment.merging([
+          "PATH":
+            "\(URL(filePath: Surroundings.hearth).deletingLastPathComponent().path):\(surroundings.environment["PATH"] ?? "")"
+        ]) { $1 }, streams: .pipes)
+      process.closeInput()
+      let output = try await ChildProcess.all(process.output)
+      _ = try await process.exitStatus()
+      return output.split(separator: "\n").map(String.init)
+    }
+  }
+}
+
+extension EndToEndTests.InTmux {
+  @Suite(.serialized) struct ShellTerminalTests {
+    @Test("Lines are typed, completed and fetched again; ctrl-c ends a watch and not the shell; \\c goes elsewhere")
+    func session() async throws {
+      let surroundings = try Surroundings()
+      try await surroundings.seed("cities", ["SF": "San Francisco", "Sacramento": "Sacramento"])
+      try FileManager.default.createDirectory(
+        at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
+      try surroundings.write("config/hearth/connections.toml", "[other]\ndata = \"../../other\"\nproduction = true\n")
+      let shell = try await TmuxTerminal(["shell"], in: surroundings, width: 80, height: 24)
+      try await shell.wait("embedded>")
+      try await shell.type("get ci")
+      try await shell.keys("Tab")
+      try await shell.wait("> get cities/")
+      try await shell.type("S")
+      try await shell.keys("Tab")
+      try await shell.wait("Sacramento  document")
+      try await shell.type("F")
+      try await shell.keys("Enter")
+      try await shell.wait("San Francisco")
+      try await shell.type("watch cities")
+      try await shell.keys("Enter")
+      try await shell.wait("added")
+      try await shell.keys("C-c")
+      try await shell.wait(for: "the prompt") { $0.lines.last { !$0.isEmpty } == "embedded>" }
+      try await shell.type("count 漢x")
+      try await shell.keys("Left", "BSpace", "C-a", "C-k")
+      try await shell.type("\\c ot")
+      try await shell.keys("Tab", "Enter")
+      try await shell.wait("other hearth PRODUCTION>")
+      try await shell.keys("C-r")
+      try await shell.type("watch")
+      try await shell.wait("search 'watch': watch cities")
+      try await shell.keys("C-c", "C-c")
+      try await shell.wait("^C")
+      try await shell.keys("C-d")
+      #expect(try await shell.exitStatus() == 0)
+      #expect(try surroundings.text("state/hearth/shell-history") == "get cities/SF\nwatch cities\n\\\\c other\n")
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+import Testing
+
+@testable import HearthCommand
+
+/// `connections.toml`, and the options that its names stand for.
+@Suite struct ConnectionsFileTests {
+  private let paths = Paths(environment: ["HOME": "/home/ada"])
+
+  private func file(_ text: String) -> ConnectionsFile {
+    ConnectionsFile(text, name: "connections.toml", folder: "/home/ada/.config/hearth", home: "/home/ada")
+  }
+
+  private let good = """
+    [local]
+    emulator = "127.0.0.1:8080"
+    project = "shop"
+
+    [prod]
+    credentials = "keys/prod.json"
+    host = "example.com"
+    trust = "~/ca.pem"
+    project = "shop"
+    database = "orders"
+    readonly = true
+
+    [mine]
+    data = "/srv/data"
+    production = true
+
+    [usual]
+    embedded = true
+    """
+
+  private func options(_ arguments: String...) throws -> StorageOptions {
+    try ConnectionsFile.$given.withValue(file(good)) { try StorageOptions.parse(arguments) }
+  }
+
+  @Test("A connection stands for its options, in every command")
+  func stands() throws {
+    let file = file(good)
+    #expect(file.problems == [] && file.connections.map(\.name) == ["local", "prod", "mine", "usual"])
+    let local = try options("--connection", "local").locations(paths)
+    #expect(local.backend == (try options("--emulator", "127.0.0.1:8080").locations(paths).backend))
+    #expect(local.database.project == "shop" && local.connection?.name == "local")
+    #expect(!local.isProduction && !local.isReadOnly)
+    let prod = try options("-C", "prod")
+    #expect(prod.remote.credentials == "/home/ada/.config/hearth/keys/prod.json")
+    #expect(prod.remote.trust == "/home/ada/ca.pem")
+    #expect(prod.locations(paths).isProduction && prod.isReadOnly && prod.database == "orders")
+    let mine = try options("-C", "mine", "--project", "p").locations(paths)
+    #expect(mine.backend == .embedded(folder: "/srv/data") && mine.isProduction && mine.database.project == "p")
+    #expect(try options("-C", "usual").locations(paths).backend == options().locations(paths).backend)
+  }
+
+  @Test(
+    "Options that say otherwise are refused with both names",
+    arguments: [
+      (["-C", "local", "--emulator", "h:1"], ["--connection local", "--emulator"]),
+      (["-C", "local", "--data", "/x"], ["--connection local", "--data"]),
+      (["-C", "local", "--in-memory"], ["--connection local", "--in-memory"]),
+      (["-C", "prod", "--project", "other"], ["--connection prod", "shop", "--project", "other"]),
+      (["-C", "prod", "--database", "x"], ["--connection prod", "--database"]),
+      (["-C", "lokal"], ["lokal", "Did you mean local?"]),
+    ])
+  func contradictions(arguments: [String], parts: [String]) {
+    let error = #expect(throws: (any Error).self) {
+      try ConnectionsFile.$given.withValue(file(good)) { try StorageOptions.parse(arguments) }
+    }
+    let text = error.map { StorageOptions.message(for: $0) } ?? ""
+    for part in parts { #expect(text.contains(part), "\(text)") }
+  }
+
+  @Test(
+    "What is wrong with a connection is told with line and key, and costs no other",
+    arguments: [
+      ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
+      ("emulator = 5", 2, "emulator must be a text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
+      ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud name two backends"),
+      ("project = \"p\"", 1, "names no backend"), ("emulator = \"h:1\"\ntrust = \"x\"", 3, "trust is about TLS"),
+      ("cloud = true\nreadonly = 1", 3, "readonly must be true or false"),
+    ])
+  func problems(lines: String, line: Int, reason: String) {
+    let file = file("[bad]\n\(lines)\n\n[good]\ncloud = true\n")
+    #expect(file.connections.map(\.name) == ["good"])
+    let text = file.problems.first?.text ?? ""
+    #expect(text.hasPrefix("connections.toml:\(line): [bad] ") && text.contains(reason), "\(text)")
+    let failure = #expect(throws: CommandFailure.self) { try file.connection(named: "bad") }
+    #expect(failure?.status == .configuration && failure?.message == text)
+  }
+
+  @Test("A file that is not TOML has no connections: the broken line could be the one that forbids writing")
+  func broken() {
+    let file = file("[prod]\ncloud = true\nreadonly = yes please\n")
+    #expect(file.connections == [] && file.problems.first?.text.hasPrefix("connections.toml:3: ") == true)
+    let failure = #expect(throws: CommandFailure.self) { try file.connection(named: "prod") }
+    #expect(failure?.status == .configuration)
+    let outside = self.file("cloud = true\n[a]\ncloud = true\n")
+    #expect(outside.connections.map(\.name) == ["a"] && outside.problems.first?.text.contains("outside") == true)
+  }
+
+  @Test("What an address is refused for names the connection")
+  func address() {
+    let file = file("[odd]\nemulator = \"https://h:1\"\n")
+    let error = #expect(throws: (any Error).self) {
+      try ConnectionsFile.$given.withValue(file) { try StorageOptions.parse(["-C", "odd"]) }
+    }
+    #expect(error.map { StorageOptions.message(for: $0) }?.contains("connections.toml:1: [odd]") == true)
+  }
+
+  @Test("In a shell, commands that name no backend go where the shell is, and their own options still count")
+  func inherited() throws {
+    let shell = ShellSurroundings(try options("-C", "local"))
+    try ShellSurroundings.$current.withValue(shell) {
+      let plain = try options().locations(paths)
+      #expect(plain.connection?.name == "local" && plain.database.project == "shop")
+      let other = try options("--database", "d").locations(paths)
+      #expect(other.connection?.name == "local" && other.database.database == "d")
+      #expect(try options("--data", "/x").locations(paths).backend == .embedded(folder: "/x"))
+      #expect(try options("-C", "usual").locations(paths).database.project == "hearth")
+    }
+    let readOnly = ShellSurroundings(try options(), isReadOnly: true)
+    #expect(try ShellSurroundings.$current.withValue(readOnly) { try options("-C", "local").isReadOnly })
+  }
+}

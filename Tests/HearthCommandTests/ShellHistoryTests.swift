@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Testing
+
+@testable import HearthCommand
+
+/// What `hearth shell` remembers of what was typed.
+@Suite struct ShellHistoryTests {
+  private final class Folder {
+    let path = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)").path
+    var file: String { path + "/state/shell-history" }
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  private let folder = Folder()
+
+  private func kept() -> [String] { ShellHistory(folder.file).entries }
+
+  @Test("What was typed is there at the next start, lines and backslashes included, for the user alone")
+  func comesBack() throws {
+    var history = ShellHistory(folder.file)
+    let entries = ["get a", "set a/b {\n  \"x\": \"\\n\"}", #"\c prod"#]
+    for entry in entries { history.add(entry) }
+    #expect(history.problem == nil && kept() == entries)
+    let attributes = try FileManager.default.attributesOfItem(atPath: folder.file)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+  }
+
+  @Test("Repeated entries, empty ones and those after a blank are not kept")
+  func leftOut() {
+    var history = ShellHistory(folder.file)
+    for entry in ["ls", "ls", "", "  ", " secret", "get a\n", "ls"] { history.add(entry) }
+    #expect(kept() == ["ls", "get a", "ls"])
+  }
+
+  @Test("Two shells add to one file")
+  func shared() {
+    var (one, two) = (ShellHistory(folder.file), ShellHistory(folder.file))
+    one.add("a")
+    two.add("b")
+    one.add("c")
+    #expect(one.entries == ["a", "c"] && kept() == ["a", "b", "c"])
+  }
+
+  @Test("A damaged file costs only what is damaged; one that cannot be written is told and stops nothing")
+  func damaged() throws {
+    try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
+    try Data([0x67, 0x0A, 0xFF, 0xFE, 0x0A, 0x0A, 0x68]).write(to: URL(filePath: folder.file))
+    #expect(kept() == ["g", "h"])
+    // A folder stands where the file should.
+    var history = ShellHistory(folder.path + "/state")
+    history.add("ls")
+    #expect(history.problem?.contains(folder.path) == true && history.entries == ["ls"])
+  }
+
+  @Test("The file stays bounded, and keeps the newest")
+  func bounded() throws {
+    try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
+    let many = (0..<4 * ShellHistory.limit).map { "command number \($0) with some words" }
+    try Data((many.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: folder.file))
+    var history = ShellHistory(folder.file)
+    #expect(history.entries.count == ShellHistory.limit && history.entries.last == many.last)
+    history.add("newest")
+    let lines = try String(contentsOfFile: folder.file, encoding: .utf8).split(separator: "\n")
+    #expect(lines.count == ShellHistory.limit && lines.last == "newest")
+    history.add(String(repeating: "x", count: ShellHistory.entryLimit + 1))
+    #expect(history.entries.last == "newest")
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import HearthCommand
+
+/// How what is typed in `hearth shell` becomes commands and words.
+@Suite struct ShellTextTests {
+  private func commands(_ text: String) throws -> [[String]] {
+    try ShellText.statements(in: text).map { statement in
+      guard case .command(let words, _) = statement else { return ["\\"] }
+      return words
+    }
+  }
+
+  @Test(
+    "Words are parted by blanks and kept together by quotes, backslashes and brackets",
+    arguments: [
+      ("get  cities\t--limit 10", ["get", "cities", "--limit", "10"]),
+      ("get cities --where 'state == CA and x > \"5\"'", ["get", "cities", "--where", "state == CA and x > \"5\""]),
+      (#"set a/b "say \"hi\" \n""#, ["set", "a/b", #"say "hi" \n"#]),
+      ("get my\\ city/x\\#y", ["get", "my city/x#y"]),
+      (#"set a/b {"x": [1, "}"], "y": "a ; b"}"#, ["set", "a/b", #"{"x": [1, "}"], "y": "a ; b"}"#]),
+      (#"update a/b n={"$increment": 1} t=[a, b]"#, ["update", "a/b", #"n={"$increment": 1}"#, "t=[a, b]"]),
+      ("get a[1]", ["get", "a[1]"]), ("set a/b x=''", ["set", "a/b", "x="]), ("hearth ls", ["ls"]),
+      ("get a # what is behind it", ["get", "a"]), ("it's one'", ["its one"]),
+    ])
+  func words(text: String, words: [String]) throws {
+    #expect(try commands(text) == [words])
+  }
+
+  @Test("Lines and semicolons end commands, each of which knows its line")
+  func statements() throws {
+    let text = "# first\ncount a; count b\n\nset a/b {\n\"x\": 1}\n\\c prod\nget a \\\n  --limit 1"
+    #expect(
+      try ShellText.statements(in: text) == [
+        .command(["count", "a"], line: 2), .command(["count", "b"], line: 2),
+        .command(["set", "a/b", "{\n\"x\": 1}"], line: 4), .backslash(name: "c", rest: "prod", line: 6),
+        .command(["get", "a", "--limit", "1"], line: 7),
+      ])
+    #expect(try ShellText.statements(in: " ;; \n # nothing") == [])
+    #expect(try ShellText.statements(in: "\\!ls -l | wc") == [.backslash(name: "!", rest: "ls -l | wc", line: 1)])
+  }
+
+  @Test("Text that ends too early says where what is open began", arguments: ["'a", "\"a", "set a/b {\"x\""])
+  func unfinished(text: String) {
+    #expect(ShellText.isUnfinished(text))
+    let failure = #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: "count a\n" + text + "\n") }
+    #expect(failure?.line == 2 && failure?.isUnfinished == true)
+    #expect(ShellText.isUnfinished("x \\"))
+  }
+
+  @Test("What only another shell understands is refused with the way out", arguments: ["|", ">", "&&", "=="])
+  func foreign(sign: String) {
+    let failure = #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: "get a \(sign) b") }
+    #expect(failure?.reason.contains("\(sign) stands alone") == true)
+    #expect(throws: Never.self) { try ShellText.statements(in: "get a '\(sign)' b") }
+  }
+
+  @Test("The word at the end is known with its beginning and its quote")
+  func lastWord() {
+    #expect(ShellText.end(of: "get ci")?.words == ["get"])
+    #expect(ShellText.end(of: "get ci")?.last == ShellText.LastWord(text: "ci", start: 4))
+    #expect(ShellText.end(of: "get ")?.last == ShellText.LastWord(start: 4))
+    #expect(ShellText.end(of: "count a; get 'my c")?.words == ["get"])
+    #expect(
+      ShellText.end(of: "count a; get 'my c")?.last == ShellText.LastWord(text: "my c", start: 13, opening: .quote("'"))
+    )
+    #expect(ShellText.end(of: "get # ci") == nil)
+  }
+
+  @Test(
+    "A word that is typed for a text is read as that text",
+    arguments: ["plain", "a b", "it's", #"\"#, "{x}", "é漢", "$a`"])
+  func typed(text: String) throws {
+    for opening in [nil, ShellText.Opening.quote("'"), .quote("\"")] {
+      #expect(try commands("get " + ShellText.typed(text, in: opening)) == [["get", text]])
+    }
+  }
+}
