@@ -51,7 +51,8 @@ extension CommandFailure {
     self.init(ExitStatus(status.code), (subject.map { "\($0): " } ?? "") + "\(status)")
   }
 
-  static let cacheHasNoPast = CommandFailure(.usage, "the cache has no past: --at and --source cache exclude each other.")
+  static let cacheHasNoPast = CommandFailure(
+    .usage, "the cache has no past: --at and --source cache exclude each other.")
 
   /// The embedded backend's data cannot be used.
   init(opening error: StoreError) {

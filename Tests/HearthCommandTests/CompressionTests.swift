@@ -119,7 +119,9 @@ struct CompressedInputTests {
     return records
   }
 
-  @Test("A file is known by its first bytes, whatever its name, and goes on behind a document", arguments: ["in.jsonl", "in.gz"])
+  @Test(
+    "A file is known by its first bytes, whatever its name, and goes on behind a document",
+    arguments: ["in.jsonl", "in.gz"])
   func contents(_ name: String) throws {
     for bytes in [try gzip("{}\n{\"a\": 1}\n"), Array("{}\n{\"a\": 1}\n".utf8)] {
       try withFile(name, bytes) { path in

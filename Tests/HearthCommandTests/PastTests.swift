@@ -110,6 +110,7 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
     let dated = try side("users/ada@example.com@1970-01-02")
     #expect(dated?.0.text == "users/ada@example.com" && dated?.1 == Timestamp(seconds: 86400))
     #expect(try side("/@now")?.0.isRoot == true && side("/@now")?.1 != nil)
+    #expect { try side("nothing.gz") } throws: { ($0 as? CommandFailure)?.status == .noInput }
     #expect(throws: CommandFailure.self) { try ComparedSide("c@1970-01-02", in: locations).at(Timestamp(seconds: 1)) }
   }
 }

@@ -160,7 +160,8 @@ struct CopyRun {
     let source = try DataPath.orRoot(paths.source)
     guard let named = paths.destination else {
       if destination.isNamed || time != nil { return (source, source) }
-      throw CommandFailure(.usage, "name where \(source.isRoot ? "all of it" : source.text) goes: a path, or a --to- option.")
+      throw CommandFailure(
+        .usage, "name where \(source.isRoot ? "all of it" : source.text) goes: a path, or a --to- option.")
     }
     let path = try DataPath.orRoot(named)
     if source.isRoot || path.isRoot {

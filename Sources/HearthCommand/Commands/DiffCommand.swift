@@ -107,7 +107,8 @@ struct DiffCommand: AsyncParsableCommand {
     case (_?, _?):
       throw CommandFailure(.usage, "--at is about one path; of two, say it behind the path: cities@-10m.")
     case (nil, nil):
-      throw CommandFailure(.usage, "name what to compare with, or with --at as of when: hearth diff \(self.before) --at -10m")
+      throw CommandFailure(
+        .usage, "name what to compare with, or with --at as of when: hearth diff \(self.before) --at -10m")
     }
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ByteCompression
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreJSON
@@ -35,7 +36,9 @@ enum ComparedSide: Sendable {
     } else if LocalBackend.exists(in: text) {
       (locations.backend, locations.isDataNamed) = (.embedded(folder: text), true)
       self = .database(locations, .root, at: time)
-    } else if text.hasPrefix(".") || text.hasPrefix("~") || text.contains(".json") {
+    } else if text.hasPrefix(".") || text.hasPrefix("~") || text.contains(".json")
+      || CompressionFormat(fileName: text) != nil
+    {
       throw CommandFailure(.noInput, "there is no file or folder of data \(text).")
     } else {
       self = .database(locations, try DataPath.orRoot(text), at: time)

@@ -56,7 +56,8 @@ struct DestinationOptions: ParsableArguments {
     if namesBackend { locations = named.locations }
     // A key file names a project, as the machine's own credentials may.
     let account = toCloud || toCredentials != nil
-    let project = toProject ?? (account ? named.remote.project(environment: ProcessInfo.processInfo.environment)?.id : nil)
+    let project =
+      toProject ?? (account ? named.remote.project(environment: ProcessInfo.processInfo.environment)?.id : nil)
     locations.database = DatabaseID(
       project: project ?? source.database.project, database: toDatabase ?? source.database.database)
     return locations

@@ -73,7 +73,8 @@ struct DocumentCopy: Sendable {
       let path = source.path
       throw CommandFailure(
         .notFound,
-        path.isRoot ? "the database is empty." : path.isDocument ? "\(path) does not exist." : "\(path) has no documents.")
+        path.isRoot
+          ? "the database is empty." : path.isDocument ? "\(path) does not exist." : "\(path) has no documents.")
     }
     return outcome
   }
