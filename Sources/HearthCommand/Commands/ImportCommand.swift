@@ -132,7 +132,8 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       return CommandFailure(
         ExitStatus(status.code),
         "\(status) Imported so far: \(done.documents.documents); the same command goes on from there.")
-    case let failure as CommandFailure: return CommandFailure(failure.status, "\(failure.message)\(written)")
+    case let failure as CommandFailure where done.documents > 0:
+      return CommandFailure(failure.status, "\(failure.message)\(written)")
     default: return error
     }
   }
