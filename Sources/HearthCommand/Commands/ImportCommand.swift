@@ -17,6 +17,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       documents; a.b is a field of a map. Types are guessed from the first rows, which --dry-run shows, and given by \
       --types. An empty cell is no field, a quoted empty one an empty text.
 
+      A file, or what comes on standard input, may be compressed by gzip or zstd, which its first bytes tell whatever its \
+      name is. Of one that is cut off or damaged the documents before that place are written, and the place is named.
+
       An import that was interrupted, in whatever way, goes on where it was when the same command is given again: how \
       far it came is noted in FILE.hearth-import, or in the file of --resume, until all is done.
 
