@@ -80,7 +80,7 @@ struct RangeTests {
     driver.state.configuration.isReadOnly = true
     driver.press("v j d")
     #expect(driver.state.overlay == nil)
-    #expect(driver.state.toasts.last?.text == DashboardState.readOnlyReason)
+    #expect(driver.state.toasts.last?.text == driver.state.readOnlyReason)
   }
 
   @Test("What is about one row says so, and leaves the range", arguments: ["e", "enter", "space", "i", "m"])

@@ -60,4 +60,29 @@ struct ReadOnlyTests {
     #expect(roles(.cloud) == [.headerProd])
     #expect(!roles(.emulator).contains(.headerProd))
   }
+
+  @Test("A connection of the user's file is named, and says what is production and what is read-only")
+  func connection() {
+    var driver = driver()
+    driver.state.configuration.backend.name = "live"
+    driver.state.configuration.connections = ["live", "local"]
+    driver.send(.input(.resize(Size(width: 120, height: 36)), at: at(1)))
+    #expect(driver.screen.contains("hearth  live"))
+    func isProduction(_ said: Bool?) -> Bool {
+      driver.state.configuration.backend.production = said
+      return driver.canvas().row(0).first?.role == .headerProd
+    }
+    #expect(isProduction(true))
+    #expect(!isProduction(nil))
+    driver.state.configuration.backend.kind = .cloud
+    #expect(isProduction(nil))
+    #expect(!isProduction(false))
+    driver.state.configuration.backend.isReadOnly = true
+    #expect(driver.state.readOnlyReason == "read-only: the connection live is")
+    let command = Keymap.standard.unbound.first { $0.name == "connections" }
+    if let command { _ = driver.state.perform(command) }
+    #expect(driver.state.toasts.last?.text == "hearth --connection NAME opens another: live, local.")
+    driver.state.configuration.connections = []
+    #expect(command?.reason(driver.state) == "connections.toml names none")
+  }
 }

@@ -110,7 +110,7 @@ struct TransferTests {
     var driver = driver(isReadOnly: true)
     run("import a file that", &driver)
     #expect(driver.state.overlay == nil)
-    #expect(driver.state.messages.last?.text == DashboardState.readOnlyReason)
+    #expect(driver.state.messages.last?.text == driver.state.readOnlyReason)
     #expect(driver.state.withoutWrites([.client(.transfer(request))]) == [])
     run("export the whole", &driver)
     #expect(driver.state.overlay?.kind == .prompt)

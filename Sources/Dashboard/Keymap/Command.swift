@@ -66,7 +66,7 @@ package struct Command: Sendable {
   func reason(_ state: DashboardState) -> String? {
     if writes, let past = state.past { return past.refusal(state) }
     if let reason = state.configuration.attached?.reason(against: self, state) { return reason }
-    if writes && state.configuration.isReadOnly { return DashboardState.readOnlyReason }
+    if writes && state.configuration.isReadOnly { return state.readOnlyReason }
     return state.reasonAgainstRange(for: name) ?? condition(state)
   }
 

@@ -202,10 +202,12 @@ extension DashboardConfiguration {
     package var name: String?
     /// Whether the data is real, where that file says so.
     package var production: Bool?
+    /// Whether that file forbids writing.
+    package var isReadOnly: Bool?
 
     package init(
       _ kind: Kind, project: String, database: String = "(default)", host: String? = nil, isTLS: Bool = false,
-      user: String? = nil, name: String? = nil, production: Bool? = nil
+      user: String? = nil, name: String? = nil, production: Bool? = nil, isReadOnly: Bool? = nil
     ) {
       self.kind = kind
       self.project = project
@@ -215,6 +217,7 @@ extension DashboardConfiguration {
       self.user = user
       self.name = name
       self.production = production
+      self.isReadOnly = isReadOnly
     }
 
     /// Whether the data is taken for real: that of Cloud Firestore, unless the user says otherwise.

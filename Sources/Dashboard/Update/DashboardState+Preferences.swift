@@ -10,13 +10,17 @@ extension DashboardState {
   }
 
   /// Why a read-only dashboard does nothing about it.
-  static let readOnlyReason = "read-only: hearth was started with --readonly"
+  var readOnlyReason: String {
+    let backend = configuration.backend
+    if let name = backend.name, backend.isReadOnly == true { return "read-only: the connection \(name) is" }
+    return "read-only: hearth was started with --readonly"
+  }
 
   /// The effects that change nothing; that others are left out is said. Commands refuse before, with the same reason:
   /// nothing of what a command overlooks is sent.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
-    if allowed.count < effects.count { toast(.warning, Self.readOnlyReason) }
+    if allowed.count < effects.count { toast(.warning, readOnlyReason) }
     return allowed
   }
 }

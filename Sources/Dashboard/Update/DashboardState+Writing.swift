@@ -54,7 +54,7 @@ extension DashboardState {
   /// Opens the collection, so that what is made is seen, and an editor of the fields.
   mutating func create(_ subject: FieldEdit.Subject, in path: ResourcePath) -> [Effect] {
     if configuration.isReadOnly {
-      toast(.warning, Self.readOnlyReason)
+      toast(.warning, readOnlyReason)
       return []
     }
     let effects = openCollection(path)

@@ -158,7 +158,7 @@ struct Connection: Sendable {
           remote.identity == .owner ? .emulator : .cloud, project: database.project, database: database.database,
           host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
       }
-    (backend.name, backend.production) = (named?.name, named?.isProduction)
+    (backend.name, backend.production, backend.isReadOnly) = (named?.name, named?.isProduction, named?.isReadOnly)
     return backend
   }
 }
