@@ -30,7 +30,10 @@ enum CommandRun {
     return try ParsingFailure.$current.withValue(failure) {
       // By itself a command is parsed much faster than among all others, which are needed to say what is wrong.
       let named = HearthCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-      if let command = try? named?.parseAsRoot(Array(arguments.dropFirst())) { return command }
+      // Help is asked of all of them, to be called as they are.
+      if let named, let command = try? named.parseAsRoot(Array(arguments.dropFirst())), type(of: command) == named {
+        return command
+      }
       do { return try HearthCommand.parseAsRoot(arguments) } catch {
         throw failure.failure ?? error
       }

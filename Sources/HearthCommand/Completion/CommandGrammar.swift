@@ -78,7 +78,7 @@ struct CommandLineShape: Sendable {
       readOption(word, grammar)
     } else if !commands.isEmpty, positionals.isEmpty, let found = commands.first(where: { $0.commandName == word }) {
       // `help` is followed by the names of commands.
-      command = word == "help" ? found : found
+      command = found
       commands = word == "help" ? grammar.root.subcommands ?? [] : found.subcommands ?? []
     } else {
       positionals.append(word)

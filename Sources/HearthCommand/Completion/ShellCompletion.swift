@@ -60,7 +60,7 @@ struct ShellCompletion: Hashable, Sendable {
     word.start += offset + lead + name.count
     let result: CompletionEngine.Result
     switch BackslashCommand(name: String(name)) {
-    case .connect: result = await engine.complete(["connections", "--connection"], last.text, kind: .connection)
+    case .connect: result = await engine.complete(["get", "--connection"], last.text)
     case .commandHelp: result = await engine.complete(["help"] + words, last.text)
     case .describe: result = await engine.complete(["ls"] + words, last.text)
     case .file, .output: result = CompletionEngine.Result(files: .file)
@@ -94,12 +94,6 @@ extension CompletionEngine {
   /// Over the connections of the shell that this runs in.
   static let ofShell = CommandGrammar.ofProcess.map {
     CompletionEngine(grammar: $0, place: { CompletionPlace.open($0) })
-  }
-
-  /// A word of a kind.
-  fileprivate func complete(_ words: [String], _ word: String, kind: ValueKind) async -> Result {
-    let all = connections().map { Candidate($0.name, note: $0.backends.joined(separator: ", ")) }
-    return Result(candidates: all.filter { $0.value.hasPrefix(word) })
   }
 }
 

@@ -37,7 +37,9 @@ struct LineEditor: Sendable {
   /// Texts that were changed while another one was fetched.
   private var changed: [Int: String] = [:]
 
-  /// - Parameter cut: what was cut from lines before.
+  /// - Parameters:
+  ///   - entries: what was typed before, oldest first.
+  ///   - buffer: an empty one, with what was cut from lines before.
   init(entries: [String], buffer: LineBuffer = LineBuffer()) {
     self.entries = entries
     self.buffer = buffer

@@ -5,56 +5,6 @@ import Foundation
 import Glibc
 import Spelling
 
-/// What begins with a backslash: about the shell itself, not the data.
-enum BackslashCommand: String, CaseIterable {
-  case help = "?"
-  case commandHelp = "h"
-  case connect = "c"
-  case connections = "l"
-  case describe = "d"
-  case timing
-  case file = "i"
-  case output = "o"
-  case history = "s"
-  case system = "!"
-  case quit = "q"
-
-  /// How it is written, and what it does.
-  var usage: (form: String, text: String) {
-    switch self {
-    case .help: ("\\?", "this list")
-    case .commandHelp: ("\\h [COMMAND]", "help for a command, or all commands")
-    case .connect: ("\\c [NAME]", "go to a connection, or --emulator HOST:PORT; alone: say where")
-    case .connections: ("\\l", "list the connections of connections.toml")
-    case .describe: ("\\d [PATH]", "list collections, or what is below a path")
-    case .timing: ("\\timing [on|off]", "say how long each command took")
-    case .file: ("\\i FILE", "run the commands of a file")
-    case .output: ("\\o [FILE]", "write what commands print to a file; alone: end that")
-    case .history: ("\\s", "what was typed before")
-    case .system: ("\\! [COMMAND]", "run a command of the system, or its shell")
-    case .quit: ("\\q", "leave; ctrl-d does too")
-    }
-  }
-
-  /// What other shells call it.
-  private static let synonyms: [String: BackslashCommand] = [
-    "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,
-    "list": .connections, "dt": .describe, "dn": .describe, "d+": .describe, "dt+": .describe, "ls": .describe,
-    "describe": .describe, "include": .file, "ir": .file, "source": .file, ".": .file, "out": .output,
-    "history": .history, "quit": .quit, "exit": .quit, "x": .quit,
-  ]
-
-  init?(name: String) {
-    guard let found = BackslashCommand(rawValue: name) ?? Self.synonyms[name.lowercased()] else { return nil }
-    self = found
-  }
-
-  static var list: [String] {
-    let width = allCases.map(\.usage.form.count).max() ?? 0
-    return allCases.map { $0.usage.form.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.usage.text }
-  }
-}
-
 extension ShellSession {
   func run(backslash name: String, _ rest: String, at place: String) async -> Int32 {
     do {
@@ -139,35 +89,5 @@ extension ShellSession {
     if options.isReadOnly, !locations.isReadOnly { marks.append("read-only") }
     let place = "\(name)\(locations.place(options.paths)), \(locations.database.project)/\(locations.database.database)"
     return ([place] + marks).joined(separator: ", ") + "."
-  }
-}
-
-/// A program of the system that has the terminal, or the streams, of the shell while it runs.
-enum SystemCommand {
-  /// - Parameter text: for the system's shell; empty for a shell to type in.
-  /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
-  static func run(_ text: String) throws(CommandFailure) -> Int32 {
-    let shell = ProcessInfo.processInfo.environment["SHELL"] ?? "/bin/sh"
-    let words = text.isEmpty ? [shell] : ["/bin/sh", "-c", text]
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var (none, defaults) = (sigset_t(), sigset_t())
-    sigemptyset(&none)
-    sigemptyset(&defaults)
-    for number in [SIGPIPE, SIGTSTP] { sigaddset(&defaults, number) }
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setsigdefault(&attributes, &defaults)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
-    var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-    defer { for pointer in pointers { free(pointer) } }
-    var process: pid_t = 0
-    let code = posix_spawn(&process, words[0], nil, &attributes, &pointers, environ)
-    guard code == 0 else {
-      throw CommandFailure(.failure, "\(words[0]) cannot be run: \(String(cString: strerror(code))).")
-    }
-    var status: CInt = 0
-    while waitpid(process, &status, 0) != process { if errno != EINTR { return 127 } }
-    return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
   }
 }

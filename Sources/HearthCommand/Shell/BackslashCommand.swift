@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+
+/// What begins with a backslash: about the shell itself, not the data.
+enum BackslashCommand: String, CaseIterable {
+  case help = "?"
+  case commandHelp = "h"
+  case connect = "c"
+  case connections = "l"
+  case describe = "d"
+  case timing
+  case file = "i"
+  case output = "o"
+  case history = "s"
+  case system = "!"
+  case quit = "q"
+
+  /// How it is written, and what it does.
+  var usage: (form: String, text: String) {
+    switch self {
+    case .help: ("\\?", "this list")
+    case .commandHelp: ("\\h [COMMAND]", "help for a command, or all commands")
+    case .connect: ("\\c [NAME]", "go to a connection, or --emulator HOST:PORT; alone: say where")
+    case .connections: ("\\l", "list the connections of connections.toml")
+    case .describe: ("\\d [PATH]", "list collections, or what is below a path")
+    case .timing: ("\\timing [on|off]", "say how long each command took")
+    case .file: ("\\i FILE", "run the commands of a file")
+    case .output: ("\\o [FILE]", "write what commands print to a file; alone: end that")
+    case .history: ("\\s", "what was typed before")
+    case .system: ("\\! [COMMAND]", "run a command of the system, or its shell")
+    case .quit: ("\\q", "leave; ctrl-d does too")
+    }
+  }
+
+  /// What other shells call it.
+  private static let synonyms: [String: BackslashCommand] = [
+    "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,
+    "list": .connections, "dt": .describe, "dn": .describe, "d+": .describe, "dt+": .describe, "ls": .describe,
+    "describe": .describe, "include": .file, "ir": .file, "source": .file, ".": .file, "out": .output,
+    "history": .history, "quit": .quit, "exit": .quit, "x": .quit,
+  ]
+
+  init?(name: String) {
+    guard let found = BackslashCommand(rawValue: name) ?? Self.synonyms[name.lowercased()] else { return nil }
+    self = found
+  }
+
+  static var list: [String] {
+    let width = allCases.map(\.usage.form.count).max() ?? 0
+    return allCases.map { $0.usage.form.padding(toLength: width + 2, withPad: " ", startingAt: 0) + $0.usage.text }
+  }
+}

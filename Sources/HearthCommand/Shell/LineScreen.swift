@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import Terminal
+import TerminalCanvas
+
+/// The line that is edited, on the terminal.
+struct LineScreen {
+  let terminal: LineTerminal
+  /// The row of the cursor, from the first of the line.
+  private var cursorRow = 0
+  /// What was cut from the last line.
+  private(set) var kept = LineBuffer()
+  /// Events that came with the end of a line.
+  var held: [LineTerminal.Event] = []
+
+  init(_ terminal: LineTerminal) { self.terminal = terminal }
+
+  mutating func draw(_ editor: LineEditor, _ prompt: ShellPrompt) {
+    let size = terminal.size
+    let layout = LineLayout(
+      prompt: editor.prompt(prompt), editor.buffer.characters, cursor: editor.buffer.cursor, columns: size.width)
+    let (rows, cursor) = layout.visible(height: size.height)
+    var text = cursorRow > 0 ? "\u{1B}[\(cursorRow)A" : ""
+    text += "\r\u{1B}[J" + rows.joined(separator: "\r\n")
+    let up = rows.count - 1 - cursor
+    if up > 0 { text += "\u{1B}[\(up)A" }
+    text += "\r"
+    if layout.cursorColumn > 0 { text += "\u{1B}[\(layout.cursorColumn)C" }
+    terminal.write(text)
+    cursorRow = cursor
+  }
+
+  /// Leaves the line as it is; what follows is written below it.
+  mutating func finish(_ editor: LineEditor, _ prompt: ShellPrompt, _ mark: String = "") {
+    var last = editor
+    last.moveToEnd()
+    draw(last, prompt)
+    terminal.write("\(mark)\r\n")
+    cursorRow = 0
+  }
+
+  /// Writes rows below the line, and the line again below them.
+  mutating func list(_ rows: [String], below editor: LineEditor, _ prompt: ShellPrompt) {
+    finish(editor, prompt)
+    terminal.write(rows.joined(separator: "\r\n") + "\r\n")
+  }
+
+  mutating func clear() {
+    terminal.write("\u{1B}[H\u{1B}[2J")
+    cursorRow = 0
+  }
+
+  /// The line is not where it was drawn.
+  mutating func forget() { cursorRow = 0 }
+
+  mutating func keepCut(of editor: LineEditor) {
+    kept = editor.buffer
+    kept.replace(with: "")
+  }
+}
+
+extension LineTerminal {
+  /// What came before and was not looked at, or what comes.
+  func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
+    defer { held = [] }
+    return held.isEmpty ? wait() : held
+  }
+}

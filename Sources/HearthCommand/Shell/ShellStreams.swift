@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// Standard input, line by line.
+struct InputLines {
+  private var buffer: [UInt8] = []
+  private var isAtEnd = false
+  /// What ended it before its end.
+  private(set) var problem: String?
+
+  mutating func next() -> String? {
+    while true {
+      if let end = buffer.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = buffer[..<end]
+        defer { buffer.removeSubrange(...end) }
+        return text(line)
+      }
+      if isAtEnd {
+        defer { buffer = [] }
+        return buffer.isEmpty ? nil : text(buffer[...])
+      }
+      var bytes = [UInt8](repeating: 0, count: 65_536)
+      let count = read(STDIN_FILENO, &bytes, bytes.count)
+      if count < 0, errno == EINTR { continue }
+      if count <= 0 { isAtEnd = true } else { buffer += bytes[..<count] }
+    }
+  }
+
+  private mutating func text(_ line: ArraySlice<UInt8>) -> String? {
+    var line = line
+    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    guard let text = String(validating: line, as: UTF8.self) else {
+      problem = "is not text in UTF-8."
+      return nil
+    }
+    return text
+  }
+}
+
+/// A file that takes the place of standard output while a command runs.
+final class ShellOutput {
+  private let file: CInt
+  private let usual: CInt
+
+  init(_ path: String) throws(CommandFailure) {
+    file = open(UserPath.absolute(path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard file >= 0 else {
+      throw CommandFailure(.cannotCreate, "\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+    usual = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+  }
+
+  deinit {
+    close(file)
+    close(usual)
+  }
+
+  func begin() throws(CommandFailure) {
+    guard dup2(file, STDOUT_FILENO) >= 0 else {
+      throw CommandFailure(.cannotCreate, "the output cannot be redirected: \(String(cString: strerror(errno))).")
+    }
+  }
+
+  func end() { dup2(usual, STDOUT_FILENO) }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Glibc
+
+/// A program of the system that has the terminal, or the streams, of the shell while it runs.
+enum SystemCommand {
+  /// - Parameter text: for the system's shell; empty for a shell to type in.
+  /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
+  static func run(_ text: String) throws(CommandFailure) -> Int32 {
+    let shell = ProcessInfo.processInfo.environment["SHELL"] ?? "/bin/sh"
+    let words = text.isEmpty ? [shell] : ["/bin/sh", "-c", text]
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var (none, defaults) = (sigset_t(), sigset_t())
+    sigemptyset(&none)
+    sigemptyset(&defaults)
+    for number in [SIGPIPE, SIGTSTP] { sigaddset(&defaults, number) }
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setsigdefault(&attributes, &defaults)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF))
+    var pointers: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+    defer { for pointer in pointers { free(pointer) } }
+    var process: pid_t = 0
+    let code = posix_spawn(&process, words[0], nil, &attributes, &pointers, environ)
+    guard code == 0 else {
+      throw CommandFailure(.failure, "\(words[0]) cannot be run: \(String(cString: strerror(code))).")
+    }
+    var status: CInt = 0
+    while waitpid(process, &status, 0) != process { if errno != EINTR { return 127 } }
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + (status & 0x7F)
+  }
+}
