@@ -7,6 +7,9 @@ import Foundation
 /// Another database to write to. The options are those of the source with `--to-` before them; what is not named is as
 /// at the source.
 struct DestinationOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Write to a connection of connections.toml.", valueName: "name"))
+  var toConnection: String?
+
   @Option(help: ArgumentHelp("Write to the embedded backend's data in this folder.", valueName: "dir"))
   var toData: String?
 
@@ -26,7 +29,9 @@ struct DestinationOptions: ParsableArguments {
   var toDatabase: String?
 
   /// Whether a backend is named.
-  private var namesBackend: Bool { toData != nil || toEmulator != nil || toCloud || toCredentials != nil }
+  private var namesBackend: Bool {
+    toConnection != nil || toData != nil || toEmulator != nil || toCloud || toCredentials != nil
+  }
 
   /// Whether anything is named.
   var isNamed: Bool { namesBackend || toProject != nil || toDatabase != nil }
@@ -37,8 +42,8 @@ struct DestinationOptions: ParsableArguments {
   private func storage() throws -> StorageOptions {
     var arguments: [String] = []
     for (name, value) in [
-      ("--data", toData), ("--emulator", toEmulator), ("--credentials", toCredentials), ("--project", toProject),
-      ("--database", toDatabase),
+      ("--connection", toConnection), ("--data", toData), ("--emulator", toEmulator),
+      ("--credentials", toCredentials), ("--project", toProject), ("--database", toDatabase),
     ] {
       if let value { arguments.append("\(name)=\(value)") }
     }
@@ -50,10 +55,17 @@ struct DestinationOptions: ParsableArguments {
   }
 
   /// Where to write.
+  /// - Throws: `permissionDenied` for a connection that is read-only.
   func locations(from source: StorageOptions.Locations) throws -> StorageOptions.Locations {
     var locations = source
     let named = try storage()
     if namesBackend { locations = named.locations }
+    if let toConnection {
+      if named.isReadOnly {
+        throw CommandFailure(.permissionDenied, "the connection \(toConnection) is read-only: nothing is written to it.")
+      }
+      return locations
+    }
     // A key file names a project, as the machine's own credentials may.
     let account = toCloud || toCredentials != nil
     let project =
