@@ -10,7 +10,7 @@ import Testing
 /// What an unfinished word can become.
 @Suite struct CompletionTests {
   private let datastore: InProcessDatastore
-  private let engine: CompletionEngine
+  private var engine: CompletionEngine
 
   init() throws {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
@@ -22,6 +22,7 @@ import Testing
         options.contains("--emulator") ? nil : CompletionPlace(datastore: datastore, database: database)
       },
       connections: { [NamedConnection(name: "local", place: ""), NamedConnection(name: "prod", place: "")] })
+    engine.patience = .seconds(60)
   }
 
   private func seed() async throws {

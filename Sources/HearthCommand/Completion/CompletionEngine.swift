@@ -32,7 +32,7 @@ struct CompletionEngine: Sendable {
   var connections: @Sendable () -> [NamedConnection] = { ConnectionsFile.read(.ofProcess).connections }
 
   /// How long the database may take.
-  static let patience = Duration.seconds(1)
+  var patience = Duration.seconds(1)
 
   /// - Parameters:
   ///   - words: those before, without the program's name.
@@ -115,7 +115,7 @@ struct CompletionEngine: Sendable {
     case .path, .field, .assignment, .fields, .order, .condition:
       guard let place = place(shape.storage) else { return Result() }
       let lookup = CompletionLookup(place: place, shape: shape)
-      return await Self.withinPatience { await lookup.complete(word, kind) }
+      return await withinPatience { await lookup.complete(word, kind) }
     }
   }
 
@@ -131,8 +131,9 @@ struct CompletionEngine: Sendable {
   }
 
   /// Nothing, where the answer takes longer than anybody waits for it.
-  private static func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
-    await withTaskGroup(of: Result?.self) { group in
+  private func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
+    let patience = patience
+    return await withTaskGroup(of: Result?.self) { group in
       group.addTask { await work() }
       group.addTask {
         // Cancelled when the answer is there.

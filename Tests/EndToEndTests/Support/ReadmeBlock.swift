@@ -48,6 +48,20 @@ struct ReadmeBlock: Sendable {
   func script(port: Int) -> String {
     let text = lines.map(Self.runnable).joined(separator: "\n").replacing("8080", with: "\(port)")
     switch language {
+    case "text":
+      // What is typed in the shell, without its prompt; a watch lasts, and another connection is nowhere here.
+      let typed = lines.compactMap { $0.hasPrefix("embedded> ") ? $0.dropFirst("embedded> ".count) : nil }
+      let runnable = typed.filter { !$0.hasPrefix("watch") && !$0.hasPrefix("\\c") }
+      return "hearth shell <<'END'\n\(runnable.joined(separator: "\n"))\nEND"
+    case "toml" where !text.contains("[[listener]]"):
+      return """
+        mkdir -p ~/.config/hearth
+        cat >~/.config/hearth/connections.toml <<'END'
+        \(text)
+        END
+        hearth connections
+        rm ~/.config/hearth/connections.toml
+        """
     case "toml":
       return """
         cat >listeners.toml <<'END'
