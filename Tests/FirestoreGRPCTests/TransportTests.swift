@@ -55,6 +55,17 @@ struct TransportTests {
     #expect(farewell == .success(["c"]))
   }
 
+  @Test("Calls that end well break nothing off, of which a server takes a few hundred for an attack")
+  func manyCalls() async throws {
+    try await ScriptedPeer.run { _, stream in Self.answered(stream) } _: { endpoint, peer in
+      let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+      for _ in 0..<500 { _ = try await datastore.listCollectionIDs(below: .root) }
+      #expect(peer.connections.load(ordering: .relaxed) == 1)
+      #expect(peer.resets.load(ordering: .relaxed) == 0)
+      await datastore.close()
+    }
+  }
+
   @Test("Who refuses each time is out of reach; nobody asks for ever")
   func refusal() async throws {
     guard case .failure(let status) = try await collections({ _, stream in [.reset(stream, .refusedStream)] }) else {

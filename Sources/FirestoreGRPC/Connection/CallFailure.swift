@@ -74,6 +74,9 @@ enum CallFailure {
       return "cannot be reached: \(reason(error)). Check the network of this machine."
     case let failure as TLSFailure: return complaint(about: failure)
     case let error as IOError where [ECONNRESET, EPIPE].contains(error.errnoCode): return cut(endpoint)
+    case ChannelError.connectTimeout:
+      return "does not answer. Check host and port, the network, and what may drop connections on the way."
+    case is ChannelError: return cut(endpoint)
     case TransportFailure.cut(let hasGreeted): return endpoint.isTLS && !hasGreeted ? endedHandshake : cut(endpoint)
     case TransportFailure.silent: return "gives no sign of life. Check the network, and that the server answers."
     case TransportFailure.notTaken: return "takes no calls at the moment. Try again."

@@ -78,7 +78,8 @@ final class HTTP2Connection: Sendable {
             ResponseHandler(inbox, on: handler.value, timeout: timeout))
         }
       }
-      return promise.futureResult.map { stream in
+      // What has not begun was not looked at.
+      return promise.futureResult.flatMapErrorThrowing { _ in throw TransportFailure.notTaken }.map { stream in
         stream.write(HTTP2Frame.FramePayload.headers(.init(headers: headers)), promise: nil)
         if let message { stream.write(CallStream.data(message, isLast: true), promise: nil) }
         stream.flush()

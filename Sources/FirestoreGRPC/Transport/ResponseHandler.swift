@@ -23,6 +23,7 @@ final class ResponseHandler: ChannelDuplexHandler {
   private var timer: Scheduled<Void>?
   private var received = ByteBuffer()
   private var hasHeaders = false
+  private var isRequestWhole = false
 
   init(_ inbox: ResponseInbox, on connection: ConnectionHandler, timeout: TimeAmount?) {
     self.inbox = inbox
@@ -47,6 +48,11 @@ final class ResponseHandler: ChannelDuplexHandler {
 
   func read(context: ChannelHandlerContext) {
     if inbox.mayRead() { context.read() }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if case .data(let frame) = unwrapOutboundIn(data), frame.endStream { isRequestWhole = true }
+    context.write(data, promise: promise)
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -80,7 +86,10 @@ final class ResponseHandler: ChannelDuplexHandler {
   private func read(_ frame: HTTP2Frame.FramePayload.Headers, _ context: ChannelHandlerContext) {
     let headers = frame.headers
     if let status = headers.first(name: "grpc-status") {
-      return end(Self.outcome(status, headers.first(name: "grpc-message")), context)
+      inbox.end(Self.outcome(status, headers.first(name: "grpc-message")))
+      // A stream that both sides have ended is closed by itself; to break it off as well would be an error.
+      if !(frame.endStream && isRequestWhole) { context.close(promise: nil) }
+      return
     }
     if !hasHeaders {
       let status = headers.first(name: ":status") ?? ""
@@ -124,9 +133,9 @@ final class ResponseHandler: ChannelDuplexHandler {
     return received.readSlice(length: Int(length))
   }
 
+  /// Ends a call whose answer is not to be read on.
   private func end(_ outcome: Result<Void, any Error>, _ context: ChannelHandlerContext) {
     inbox.end(outcome)
-    // Tells the server that nothing more is sent, where this side has not said so.
     context.close(promise: nil)
   }
 

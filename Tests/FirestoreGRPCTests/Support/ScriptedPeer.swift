@@ -14,6 +14,8 @@ final class ScriptedPeer: Sendable {
   typealias Script = @Sendable (_ call: Int, _ stream: HTTP2StreamID) -> [HTTP2Frame]
 
   let connections = Atomic(0)
+  /// Calls that the other side broke off.
+  let resets = Atomic(0)
   private let calls = Atomic(0)
   private let script: Script
 
@@ -46,6 +48,7 @@ final class ScriptedPeer: Sendable {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       let frame = unwrapInboundIn(data)
+      if case .rstStream = frame.payload { peer.resets.add(1, ordering: .relaxed) }
       guard case .headers = frame.payload else { return }
       let call = peer.calls.add(1, ordering: .relaxed).oldValue
       for answer in peer.script(call, frame.streamID) { context.write(wrapOutboundOut(answer), promise: nil) }
