@@ -17,17 +17,18 @@ package enum NearestName {
     return ranked.min { ($0.edits, $0.name) < ($1.edits, $1.name) }
   }
 
-  /// The Levenshtein distance.
+  /// The Levenshtein distance, where two neighbours that changed places are one slip as well.
   private static func edits(from one: [UInt8], to two: [UInt8]) -> Int {
+    var before: [Int] = []
     var row = Array(0...two.count)
     for (i, byte) in one.enumerated() {
-      var diagonal = row[0]
-      row[0] = i + 1
+      var next = [i + 1]
       for j in two.indices {
-        let substitution = diagonal + (byte == two[j] ? 0 : 1)
-        diagonal = row[j + 1]
-        row[j + 1] = min(substitution, row[j] + 1, diagonal + 1)
+        var best = min(row[j] + (byte == two[j] ? 0 : 1), next[j] + 1, row[j + 1] + 1)
+        if i > 0, j > 0, byte == two[j - 1], one[i - 1] == two[j] { best = min(best, before[j - 1] + 1) }
+        next.append(best)
       }
+      (before, row) = (row, next)
     }
     return row[two.count]
   }

@@ -9,7 +9,7 @@ struct CommandHelpTests {
     "The nearest command of the place is named",
     arguments: [
       (["impotr"], "impotr", "import"), (["theme", "chek"], "chek", "check"),
-      (["theme", "lst"], "lst", "list"),
+      (["theme", "lst"], "lst", "list"), (["gte"], "gte", "get"), (["deleet"], "deleet", "delete"),
     ])
   func nearest(_ arguments: [String], _ unknown: String, _ nearest: String) {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(unknown)'", arguments: ["hearth"] + arguments)
