@@ -3,12 +3,27 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
+import TerminalCanvas
 import Testing
 
 @testable import Dashboard
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
+  @Test("Where the backend does not list its collections, the pane does not say that there are none")
+  func unlisted() {
+    var driver = Driver(Size(width: 100, height: 30))
+    driver.client(.collections(below: .root, []), at: 0)
+    #expect(driver.screen.contains("no collections yet"))
+    for (code, place) in [(StatusCode.unauthenticated, ":messages"), (.unavailable, "the network pane")] {
+      driver.client(.collectionsUnlisted(below: .root, RPCStatus(code, "no.")), at: 1)
+      #expect(driver.screen.contains("not listed: \(code.name)") && driver.screen.contains("\(place) says why"))
+      #expect(!driver.screen.contains("no collections yet"))
+    }
+    driver.client(.collections(below: .root, []), at: 2)
+    #expect(driver.screen.contains("no collections yet"))
+  }
+
   private func opened(_ documents: Int, total: Int? = nil) -> Driver {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)

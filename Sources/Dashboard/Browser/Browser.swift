@@ -34,6 +34,8 @@ package struct Browser: Sendable {
   var anchor: Item?
   /// The collections at the root; `nil` until they are known.
   var roots: [String]?
+  /// Why the backend did not list them, when it was asked last.
+  var rootsFailure: RPCStatus?
   var windows: [ResourcePath: CollectionWindow] = [:]
   var subcollections: [ResourcePath: [String]] = [:]
   /// Documents that do not exist while documents below them do, by collection and in key order.

@@ -28,6 +28,8 @@ package enum ClientEvent: Codable, Sendable {
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
+  /// The backend does not say which collections there are; those of the cache are told before.
+  case collectionsUnlisted(below: ResourcePath, RPCStatus)
   /// The answer to `Effect.listMissing`; none for collections that are too large to look through.
   case missingDocuments(in: ResourcePath, [DocumentKey])
   /// The answer to `Effect.count`.

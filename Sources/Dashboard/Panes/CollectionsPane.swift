@@ -21,12 +21,7 @@ struct CollectionsPane {
     guard !area.isEmpty else { return }
     let rows = state.browser.rows
     if rows.isEmpty {
-      let texts =
-        state.browser.roots == nil
-        ? ["reading the collections"]
-        : state.network.isOffline
-          ? ["no collection is cached", "what the server has is seen online"]
-          : ["no collections yet", "n: new document or listener"]
+      let texts = emptyTexts
       for (row, text) in texts.prefix(area.height).enumerated() {
         canvas.put(text, at: Point(x: area.x + 1, y: area.y + row), role: .textMuted, clip: area)
       }
@@ -54,6 +49,20 @@ struct CollectionsPane {
     }
     guard let y = geometry.hints else { return }
     canvas.put(PaneHints(.collections, state, width: area.width).line, x: area.x, y: y, width: area.width)
+  }
+
+  /// Why there is no row.
+  private var emptyTexts: [String] {
+    if state.browser.roots == nil { return ["reading the collections"] }
+    if state.network.isOffline { return ["no collection is cached", "what the server has is seen online"] }
+    if let failure = state.browser.rootsFailure {
+      let isOutOfReach = failure.code == .unavailable || failure.code == .deadlineExceeded
+      return [
+        "no collection is cached", "not listed: \(failure.code.name)",
+        isOutOfReach ? "the network pane says why" : ":messages says why",
+      ]
+    }
+    return ["no collections yet", "n: new document or listener"]
   }
 
   private func draw(_ row: Browser.Row, at y: Int, in area: Rect, on canvas: inout Canvas) {

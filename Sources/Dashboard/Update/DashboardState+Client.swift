@@ -24,6 +24,7 @@ extension DashboardState {
       browser.fail(tag, status)
     case .located(let tag, let key, let count): return receive(located: key, by: tag, cachedCount: count)
     case .collections(let parent, let ids): return receive(collections: ids, below: parent)
+    case .collectionsUnlisted(let parent, let status): if parent.isRoot { browser.rootsFailure = status }
     case .missingDocuments(let path, let keys): browser.missing[path] = keys.sorted()
     case .counted(let path, let count): receive(count: count, of: path)
     case .status(let status): receive(status)
@@ -81,6 +82,7 @@ extension DashboardState {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
     case .counted(let path, let count): browser.windows[path]?.total != count
     case .collections(.root, let ids): Set(ids) != browser.roots.map(Set.init)
+    case .collectionsUnlisted(let parent, let status): parent.isRoot && browser.rootsFailure != status
     default: true
     }
   }
@@ -134,6 +136,7 @@ extension DashboardState {
     let isFirst = browser.roots?.isEmpty != false
     if let known = browser.roots, known != sorted { browser.hasNewsFromOthers = true }
     browser.roots = sorted
+    browser.rootsFailure = nil
     beginReviews()
     let uncounted = sorted.map { ResourcePath($0) }.filter { browser.windows[$0]?.total == nil }
     var effects = uncounted.map { Effect.client(.count($0)) }

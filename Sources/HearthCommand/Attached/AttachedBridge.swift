@@ -207,6 +207,7 @@ final class AttachedBridge {
 
   private func list(below parent: ResourcePath) {
     ask(.collections(below: parent)) { [weak self] answer in
+      if case .failed(let status) = answer { self?.emit(.collectionsUnlisted(below: parent, status)) }
       guard case .collections(let ids) = answer else { return }
       self?.listed[parent] = Set(ids)
       self?.emit(.collections(below: parent, ids))

@@ -17,6 +17,7 @@ extension Redaction {
     case .windowFailed(let tag, let status): .windowFailed(tag, self.status(status))
     case .located(let tag, let key, let count): .located(tag, key.map(self.key), cachedCount: count)
     case .collections(let parent, let ids): .collections(below: path(parent), ids)
+    case .collectionsUnlisted(let parent, let status): .collectionsUnlisted(below: path(parent), self.status(status))
     case .missingDocuments(let path, let keys): .missingDocuments(in: self.path(path), keys.map(key))
     case .counted(let path, let count): .counted(self.path(path), count)
     case .status(let status): .status(self.status(status))

@@ -223,6 +223,7 @@ final class ClientBridge {
         bridge.show(cached.union(try await bridge.datastore.listCollectionIDs(below: parent)), below: parent)
       } catch {
         bridge.show(cached, below: parent)
+        bridge.emit(.collectionsUnlisted(below: parent, error))
         // The network pane says what is wrong with the connection.
         guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
       }
