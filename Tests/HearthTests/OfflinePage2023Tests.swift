@@ -172,6 +172,9 @@ struct OfflinePage2023Tests {
       await expect(.unavailable, "Failed to get documents from server.") {
         try await cities.getDocuments(source: .server)
       }
+      await expect(.unavailable, "Not connected: the network is disabled.") {
+        try await cities.getDocuments(source: .server)
+      }
     }
   }
 

@@ -27,6 +27,12 @@ final class SnapshotSource: Sendable {
     }
   }
 
+  /// Why the client is not online; `nil` while it is. Without any listener it would have nothing to connect for.
+  nonisolated(nonsending) func connectionReason() async -> ConnectionReason? {
+    var status = engine.status(queueEnds: 0).makeAsyncIterator()
+    return await status.next()?.reason
+  }
+
   func finish() {
     engine.stopListening(id)
     mailbox.finish()
@@ -77,14 +83,24 @@ extension Firestore {
   }
 
   /// The first snapshot of a read: in sync with the backend, or from the cache if the client is offline.
+  /// - Returns: it, and the listener that it came from.
   func firstSnapshot(
     of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
-  ) async throws(FirestoreError) -> ViewSnapshot {
+  ) async throws(FirestoreError) -> (view: ViewSnapshot, listener: SnapshotSource) {
     let options = ListenerOptions(includeMetadataChanges: true, source: source, waitForSyncWhenOnline: true)
     let listener = SnapshotSource(engine: try client().engine, query: query, options: options)
     guard let view = try await listener.next() else {
       throw FirestoreError(.cancelled, "The read was cancelled, or the client terminated.")
     }
-    return view
+    return (view, listener)
+  }
+}
+
+extension FirestoreError {
+  /// A read that needed the server, in the SDK's words and then in those of the connection.
+  static func notRead(_ text: String, _ reason: ConnectionReason?) -> FirestoreError {
+    guard let reason, reason.isFailure || reason == .networkDisabled else { return FirestoreError(.unavailable, text) }
+    let end = reason.description.hasSuffix(".") ? "" : "."
+    return FirestoreError(.unavailable, "\(text) Not connected: \(reason)\(end)")
   }
 }

@@ -29,14 +29,13 @@ extension Query {
   private func read(_ source: FirestoreSource) async throws(FirestoreError) -> QuerySnapshot {
     let query = try validated()
     if source == .cache {
-      return QuerySnapshot(try await firestore.firstSnapshot(of: query, source: .cache), of: self)
+      return QuerySnapshot(try await firestore.firstSnapshot(of: query, source: .cache).view, of: self)
     }
-    let view = try await firestore.firstSnapshot(of: query)
+    let (view, listener) = try await firestore.firstSnapshot(of: query)
     if view.isFromCache, source == .server {
-      throw FirestoreError(
-        .unavailable,
+      throw .notRead(
         "Failed to get documents from server. (However, these documents may exist in the local cache: read them with "
-          + "source .default or .cache.)")
+          + "source .default or .cache.)", await listener.connectionReason())
     }
     return QuerySnapshot(view, of: self)
   }

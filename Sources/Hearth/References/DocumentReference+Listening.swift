@@ -39,16 +39,15 @@ extension DocumentReference {
   private func read(_ source: FirestoreSource) async throws(FirestoreError) -> any DocumentSnapshot {
     let key = try key.get()
     if source == .cache { return try await readCache(key) }
-    let view = try await firestore.firstSnapshot(of: Self.query(key))
+    let (view, listener) = try await firestore.firstSnapshot(of: Self.query(key))
     let snapshot = documentSnapshot(view)
     if !snapshot.exists, view.isFromCache {
-      throw FirestoreError(.unavailable, "Failed to get document because the client is offline.")
+      throw .notRead("Failed to get document because the client is offline.", await listener.connectionReason())
     }
     if view.isFromCache, source == .server {
-      throw FirestoreError(
-        .unavailable,
+      throw .notRead(
         "Failed to get document from server. (However, this document does exist in the local cache: read it with "
-          + "source .default or .cache.)")
+          + "source .default or .cache.)", await listener.connectionReason())
     }
     return snapshot
   }
