@@ -38,7 +38,31 @@ import Testing
         .command(["get", "a", "--limit", "1"], line: 7),
       ])
     #expect(try ShellText.statements(in: " ;; \n # nothing") == [])
+    #expect(try ShellText.statements(in: "\\timing;") == [.backslash(name: "timing", rest: "", line: 1)])
     #expect(try ShellText.statements(in: "\\!ls -l | wc") == [.backslash(name: "!", rest: "ls -l | wc", line: 1)])
+  }
+
+  @Test("What begins with a backslash takes its line, and refuses what it would pass over")
+  func backslash() throws {
+    #expect(try ShellSession.words("my\\ file;", of: .output) == ["my file"])
+    #expect(try ShellSession.words("--emulator h:1", of: .connect) == ["--emulator", "h:1"])
+    for (text, command, part) in [
+      ("out; ls; \\o", BackslashCommand.output, "takes its whole line"), ("a b", .file, "does not take \"b\""),
+      ("x", .connections, "does not take \"x\""),
+    ] {
+      let failure = #expect(throws: CommandFailure.self) { try ShellSession.words(text, of: command) }
+      #expect(failure?.message.contains(part) == true && failure?.status == .usage, "\(failure?.message ?? "")")
+    }
+  }
+
+  @Test(
+    "The words of other shells lead to what there is",
+    arguments: [
+      (".tables", BackslashCommand.describe), ("show dbs", .describe), ("use shop", .connect), (".read x", .file),
+    ])
+  func otherShells(text: String, meant: BackslashCommand) {
+    #expect(BackslashCommand.meant(by: text.split(separator: " ").map(String.init)) == meant)
+    #expect(BackslashCommand.meant(by: ["ls"]) == nil && BackslashCommand.meant(by: ["show", "a"]) == nil)
   }
 
   @Test("Text that ends too early says where what is open began", arguments: ["'a", "\"a", "set a/b {\"x\""])

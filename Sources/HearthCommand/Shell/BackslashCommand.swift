@@ -32,6 +32,34 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
+  /// How many words it takes at most; `nil` for any number.
+  var largestCount: Int? {
+    switch self {
+    case .help, .connections, .history, .quit: 0
+    case .timing, .file, .output: 1
+    case .commandHelp, .connect, .describe, .system: nil
+    }
+  }
+
+  /// What is typed in other shells without a backslash: the commands of sqlite3, and words of mongosh and MySQL.
+  static func meant(by words: [String]) -> BackslashCommand? {
+    guard let first = words.first?.lowercased() else { return nil }
+    switch first {
+    case ".tables": return .describe
+    case ".databases", ".dbs": return .connections
+    case ".help": return .help
+    case ".read": return .file
+    case ".output", ".once": return .output
+    case ".timer": return .timing
+    case ".shell", ".system": return .system
+    case ".open", "use", "connect": return .connect
+    case "history": return .history
+    case "show" where words.count == 2:
+      return ["collections", "tables", "dbs", "databases"].contains(words[1].lowercased()) ? .describe : nil
+    default: return nil
+    }
+  }
+
   /// What other shells call it.
   private static let synonyms: [String: BackslashCommand] = [
     "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,

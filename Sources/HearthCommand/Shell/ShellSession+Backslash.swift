@@ -22,7 +22,8 @@ extension ShellSession {
   }
 
   private func run(_ command: BackslashCommand, _ rest: String, at place: String) async throws -> Int32 {
-    let words = try Self.words(rest)
+    // What the system's shell understands is its own.
+    let words = command == .system ? [] : try Self.words(rest, of: command)
     switch command {
     case .help:
       let others = "Everything else is a command: get, set, count, watch, …; \\h lists them."
@@ -34,7 +35,7 @@ extension ShellSession {
     case .describe: return await run(["ls"] + words, at: place)
     case .timing: try setTiming(words)
     case .file:
-      guard let file = words.first, words.count == 1 else {
+      guard let file = words.first else {
         throw CommandFailure(.usage, "\\i needs the name of a file.")
       }
       return try await run(file: UserPath.absolute(file))
@@ -47,13 +48,24 @@ extension ShellSession {
     return 0
   }
 
-  private static func words(_ text: String) throws(CommandFailure) -> [String] {
+  /// - Throws: for words that would be passed over: what begins with a backslash takes its whole line.
+  static func words(_ text: String, of command: BackslashCommand) throws(CommandFailure) -> [String] {
+    let statements: [ShellText.Statement]
     do throws(ShellText.Failure) {
-      guard case .command(let words, _)? = try ShellText.statements(in: text).first else { return [] }
-      return words
+      statements = try ShellText.statements(in: text)
     } catch {
       throw CommandFailure(.usage, error.reason)
     }
+    guard let first = statements.first else { return [] }
+    guard statements.count == 1, case .command(let words, _) = first else {
+      throw CommandFailure(
+        .usage, "\\\(command.rawValue) takes its whole line: what follows the ; belongs into a line of its own.")
+    }
+    if let limit = command.largestCount, words.count > limit {
+      throw CommandFailure(
+        .usage, "\\\(command.rawValue) does not take \"\(words[limit])\". It is \(command.usage.form).")
+    }
+    return words
   }
 
   private func setTiming(_ words: [String]) throws(CommandFailure) {

@@ -86,7 +86,7 @@ actor ShellSession {
     switch statement {
     case .backslash(let name, let rest, _): return await run(backslash: name, rest, at: place)
     case .command(let words, _):
-      if words == ["exit"] || words == ["quit"] {
+      if words.count == 1, ["exit", "quit", ".exit", ".quit"].contains(words[0]) {
         end()
         return 0
       }
@@ -127,6 +127,10 @@ actor ShellSession {
   /// Commands that make no sense here.
   private static func refusal(of words: [String]) -> CommandFailure? {
     guard let name = words.first else { return nil }
+    if let meant = BackslashCommand.meant(by: words) {
+      return CommandFailure(
+        .usage, "there is no command '\(name)'. Here that is \(meant.usage.form): \(meant.usage.text).")
+    }
     // Its help may be read.
     if words.contains("--help") || words.contains("-h") { return nil }
     switch name {

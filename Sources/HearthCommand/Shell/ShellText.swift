@@ -225,7 +225,10 @@ struct ShellText {
     let isSign = text.first.map { "?!".contains($0) } ?? false
     let name = isSign ? text.prefix(1) : text.prefix { !$0.isWhitespace }
     let rest = String(text.dropFirst(name.count)).trimming()
-    statements.append(.backslash(name: String(name), rest: String(rest), line: line))
+    var word = name
+    // As pasted from where a ; ends everything.
+    if word.count > 1, rest.isEmpty { while word.last == ";" { word.removeLast() } }
+    statements.append(.backslash(name: String(word), rest: String(rest), line: line))
   }
 
   private static let foreign: Set<String> = ["|", "||", "&", "&&", ">", ">>", "<", "2>", ">&", ">=", "<=", "==", "!="]
