@@ -24,25 +24,50 @@ enum CommandHelp {
     return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
-  /// The parser's complaint as one line, with the nearest option or command in place of one that does not exist.
+  /// The parser's complaint as one line, with the nearest option or command in place of one that does not exist, or
+  /// with the order that words have.
   /// - Returns: `nil` where nothing is to be said.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
     let given = arguments.dropFirst()
     if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
-      // The parser does not count --help and --version among its options.
-      let known = HearthCommand.helpMessage(for: command(in: given)).matches(of: /--[a-z][a-z-]+/)
-      let nearest = nearest(to: String(unknown.output), among: known.map { String($0.output) })
-      return reason.replacing(/\.? Did you mean .*/, with: "") + nearest
+      let plain = reason.replacing(/\.? Did you mean .*/, with: "")
+      return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
     }
     if reason.contains("nexpected argument"), !reason.contains("Did you mean"),
-      let unknown = reason.firstMatch(of: /'([\w-]+)'/).map({ String($0.output.1) }),
-      let place = given.firstIndex(of: unknown)
+      let unknown = reason.firstMatch(of: /'([^']+)'/).map({ String($0.output.1) })
     {
-      return reason + nearest(to: unknown, among: names(below: given[..<place]))
+      if let order = misplacedCommand(given) ?? looseCondition(unknown, given) { return reason + order }
+      guard let place = given.firstIndex(of: unknown) else { return reason }
+      let next = place + 1 < given.endIndex ? given[place + 1].lowercased() : ""
+      let isListing = unknown == "show" && ["collections", "tables", "dbs", "databases"].contains(next)
+      return reason + nearest(to: isListing ? "collections" : unknown, among: names(below: given[..<place]))
     }
     return reason
+  }
+
+  /// A command that stands behind its options, or behind its path.
+  private static func misplacedCommand(_ given: ArraySlice<String>) -> String? {
+    guard let first = given.first, command(named: first) == nil, synonyms[first.lowercased()] == nil else { return nil }
+    let later = first.hasPrefix("-") ? given.dropFirst() : given.dropFirst().prefix(1)
+    guard let place = later.firstIndex(where: { command(named: $0) != nil }) else { return nil }
+    let words = [given[place]] + given[..<place] + given[(place + 1)...]
+    return ". The command comes first: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
+  }
+
+  /// A condition whose words a shell has parted, or that stands without its option.
+  private static func looseCondition(_ unknown: String, _ given: ArraySlice<String>) -> String? {
+    guard options(of: given).contains("--where"), unknown != "=", unknown.contains("=") || unknown == "where" else {
+      return nil
+    }
+    return ". A condition is one word behind its option, in quotes: --where 'state == CA'"
+  }
+
+  /// The parser does not count --help and --version among its options.
+  private static func options(of given: ArraySlice<String>) -> [String] {
+    let named = given.first.flatMap { command(named: $0) }
+    return HearthCommand.helpMessage(for: named ?? DashboardCommand.self).matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
   }
 
   /// The names that may stand behind those of commands; none where something else stands before.
@@ -63,11 +88,39 @@ enum CommandHelp {
     "dump": "export", "backup": "export", "restore": "import", "load": "import", "average": "avg", "mean": "avg",
     "total": "sum", "index": "indexes", "emulator": "serve", "server": "serve", "themes": "theme",
     "repl": "shell", "console": "shell", "psql": "shell", "connection": "connections", "hosts": "connections",
+    "monitor": "watch", "subscribe": "watch", "keys": "ls", "scan": "ls", "tables": "ls", "describe": "schema",
+    "fields": "schema", "info": "stats", "size": "stats", "du": "stats", "compare": "diff", "clone": "copy",
+    "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
+    "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
+    "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
+    "firestore:indexes": "indexes", "version": "--version",
   ]
 
+  /// What other programs call these options.
+  static let optionSynonyms = [
+    "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
+    "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
+    "-n": ["--limit"], "--top": ["--limit"], "--first": ["--limit"], "--head": ["--limit"],
+    "--last": ["--limit-to-last"], "--format": ["--json", "--csv", "--table"], "-f": ["--yes"], "-y": ["--yes"],
+    "--force": ["--yes"], "-r": ["--recursive"], "-R": ["--recursive"], "--db": ["--database"],
+    "--project-id": ["--project"], "--key": ["--credentials"], "--read-time": ["--at"],
+    "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
+  ]
+
+  private static func nearestOption(to name: String, among known: [String]) -> String {
+    let meant = optionSynonyms[name.count == 2 ? name : name.lowercased(), default: []].filter(known.contains)
+    guard let last = meant.last else { return nearest(to: name, among: known) }
+    let others = meant.dropLast().map { "'\($0)'" }.joined(separator: ", ")
+    return ". Here that is \(others.isEmpty ? "" : others + " or ")'\(last)'."
+  }
+
   private static func nearest(to name: String, among known: [String]) -> String {
-    if let meant = synonyms[name.lowercased()], known.contains(meant) { return ". Here that is '\(meant)'." }
     if known.isEmpty { return "" }
+    // Of a statement in another language the first word says what is wanted.
+    let word = name.split(separator: " ").first.map { $0.lowercased() } ?? ""
+    if let meant = synonyms[word], known.contains(meant) || meant == "--version" {
+      return ". Here that is '\(meant)'."
+    }
     // Short names are near to many others.
     guard let best = NearestName.closest(to: name, among: known), best.edits <= max(1, name.utf8.count / 3) else {
       return ". --help lists what there is."
@@ -75,10 +128,7 @@ enum CommandHelp {
     return ". The nearest is '\(best.name)'."
   }
 
-  /// The sub-command that the arguments name, or else the one that runs without a name.
-  private static func command(in arguments: some Sequence<String>) -> any ParsableCommand.Type {
-    let named = arguments.first { _ in true }
-    return HearthCommand.configuration.subcommands.first { $0.configuration.commandName == named }
-      ?? DashboardCommand.self
+  private static func command(named name: String) -> (any ParsableCommand.Type)? {
+    HearthCommand.configuration.subcommands.first { $0.configuration.commandName == name }
   }
 }

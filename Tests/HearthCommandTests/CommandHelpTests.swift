@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import Testing
 
 @testable import HearthCommand
@@ -24,6 +25,61 @@ struct CommandHelpTests {
     #expect(text == "Unexpected argument '\(name)'. Here that is '\(command)'.")
     #expect(
       CommandHelp.unknownTopic(["help", name])?.message == "There is no command '\(name)'. Here that is '\(command)'.")
+  }
+
+  @Test(
+    "What is typed in the order or the words of another program is told with those that hold here",
+    arguments: [
+      ("'ls'", "-C local ls", ". The command comes first: hearth ls -C local"),
+      ("'cities'", "cities get", ". The command comes first: hearth get cities"),
+      ("'show'", "show collections", ". Here that is 'ls'."), ("'show'", "show cities", ". Here that is 'get'."),
+      ("'version'", "version", ". Here that is '--version'."),
+      ("'emulators:start'", "emulators:start", ". Here that is 'serve'."),
+      ("'flushall'", "flushall", ". --help lists what there is."),
+      ("'=='", "get a --where x == 1", ". A condition is one word behind its option, in quotes: --where 'state == CA'"),
+      ("'where'", "get a where x", ". A condition is one word behind its option, in quotes: --where 'state == CA'"),
+      ("'x=1'", "count a x=1", ". A condition is one word behind its option, in quotes: --where 'state == CA'"),
+      ("'b=1'", "paths b=1", ""),
+    ])
+  func otherOrders(_ unexpected: String, _ line: String, _ way: String) {
+    let reason = "Unexpected argument \(unexpected)"
+    let words = line.split(separator: " ").map(String.init)
+    #expect(CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words) == reason + way)
+  }
+
+  @Test("A statement of another language that is one word leads to the command by its first word")
+  func statement() {
+    let text = CommandHelp.complaint(
+      "Error: Unexpected argument 'select * from a'", arguments: ["hearth", "select * from a"])
+    #expect(text == "Unexpected argument 'select * from a'. Here that is 'get'.")
+  }
+
+  @Test(
+    "An option from another program leads to those of the command",
+    arguments: [
+      ("--sort", "get a", "'--order'"), ("--fields", "get a", "'--select'"),
+      ("--format", "get a", "'--json', '--csv' or '--table'"), ("--force", "delete a", "'--yes'"),
+      ("-r", "copy a b", "'--recursive'"), ("-n", "get a", "'--limit'"),
+    ])
+  func optionSynonyms(_ option: String, _ line: String, _ meant: String) {
+    let words = line.split(separator: " ").map(String.init)
+    let reason = "Unknown option '\(option)'"
+    #expect(
+      CommandHelp.complaint("Error: " + reason, arguments: ["hearth"] + words + [option])
+        == reason + ". Here that is \(meant).")
+    #expect(
+      CommandHelp.complaint("Error: " + reason, arguments: ["hearth", option] + words)
+        == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")
+  }
+
+  @Test("Other names lead to commands and options that exist")
+  func known() {
+    let commands = HearthCommand.configuration.subcommands
+    let names = Set(commands.compactMap { $0.configuration.commandName } + ["--version"])
+    #expect(Set(CommandHelp.synonyms.values).isSubset(of: names))
+    #expect(Set(CommandHelp.synonyms.keys).isDisjoint(with: names))
+    let helps = commands.map { HearthCommand.helpMessage(for: $0) }.joined()
+    for option in CommandHelp.optionSynonyms.values.joined() { #expect(helps.contains(option), "\(option)") }
   }
 
   @Test("An argument of a command without commands of its own has no nearest name")

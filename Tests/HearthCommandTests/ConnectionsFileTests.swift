@@ -46,6 +46,7 @@ import Testing
     #expect(local.backend == (try options("--emulator", "127.0.0.1:8080").locations(paths).backend))
     #expect(local.database.project == "shop" && local.connection?.name == "local")
     #expect(!local.isProduction && !local.isReadOnly)
+    #expect(try options("-Clocal").locations(paths).backend == local.backend)
     let prod = try options("-C", "prod")
     #expect(prod.remote.credentials == "/home/ada/.config/hearth/keys/prod.json")
     #expect(prod.remote.trust == "/home/ada/ca.pem")
@@ -80,6 +81,8 @@ import Testing
       ("emulator = 5", 2, "emulator must be a text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
       ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud name two backends"),
       ("project = \"p\"", 1, "names no backend"), ("emulator = \"h:1\"\ntrust = \"x\"", 3, "trust is about TLS"),
+      ("emulator = \"h:99999\"", 2, "emulator \"h:99999\" is not an address"),
+      ("cloud = true\nhost = \"h:99999\"", 3, "host \"h:99999\" is not an address"),
       ("cloud = true\nreadonly = 1", 3, "readonly must be true or false"),
     ])
   func problems(lines: String, line: Int, reason: String) {
@@ -107,7 +110,24 @@ import Testing
     let error = #expect(throws: (any Error).self) {
       try ConnectionsFile.$given.withValue(file) { try StorageOptions.parse(["-C", "odd"]) }
     }
-    #expect(error.map { StorageOptions.message(for: $0) }?.contains("connections.toml:1: [odd]") == true)
+    #expect(error.map { StorageOptions.message(for: $0) }?.contains("connections.toml:2: [odd]") == true)
+  }
+
+  @Test("A comparison leads to a connection with its project and database, as of when as well")
+  func compared() throws {
+    let file = file("[there]\nemulator = \"localhost:81\"\nproject = \"p\"\n")
+    try ConnectionsFile.$given.withValue(file) {
+      let here = try StorageOptions.parse(["--data", "/d"]).locations
+      let side = try ComparedSide("connection:there@-10m", in: here)
+      guard case .database(let locations, let path, let time?) = side else {
+        Issue.record("no database as of when: \(side)")
+        return
+      }
+      #expect(locations.database.project == "p" && path.isRoot && time.seconds > 0)
+      #expect(locations.backend == (try StorageOptions.parse(["-C", "there"]).locations.backend))
+      let failure = #expect(throws: CommandFailure.self) { try ComparedSide("connection:ther", in: here) }
+      #expect(failure?.message == "there is no connection \"ther\". Did you mean there?")
+    }
   }
 
   @Test("A copy leads to a connection with its project and database, and to none that is read-only")

@@ -4,7 +4,13 @@ import FirestoreModel
 /// Paths of documents and collections as arguments. Consoles write them with a slash before, shells complete them with
 /// one after; both are taken, as the SDKs do.
 enum DataPath {
-  private static func trimmed(_ text: String) -> String {
+  private static func trimmed(_ text: String) throws(CommandFailure) -> String {
+    if text == "/" {
+      throw CommandFailure(
+        .usage,
+        "/ is the whole database, and this needs a collection or a document. 'hearth ls' lists the collections, "
+          + "'hearth export --all' prints all documents.")
+    }
     var path = text[...]
     if path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }
     if path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
@@ -12,8 +18,9 @@ enum DataPath {
   }
 
   static func any(_ text: String) throws(CommandFailure) -> ResourcePath {
+    let text = try trimmed(text)
     do throws(ModelError) {
-      return try ResourcePath(validating: trimmed(text))
+      return try ResourcePath(validating: text)
     } catch {
       throw CommandFailure(.usage, error.message)
     }
@@ -26,8 +33,9 @@ enum DataPath {
   }
 
   static func document(_ text: String) throws(CommandFailure) -> DocumentKey {
+    let text = try trimmed(text)
     do throws(ModelError) {
-      return try DocumentKey(validating: trimmed(text))
+      return try DocumentKey(validating: text)
     } catch {
       throw CommandFailure(.usage, error.message)
     }

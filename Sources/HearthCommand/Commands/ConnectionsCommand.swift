@@ -36,7 +36,9 @@ struct ConnectionsCommand: ParsableCommand {
           table.add(Self.row(connection, locations))
         }
       } catch {
-        problems.append("\(connection.place): [\(connection.name)] \(StorageOptions.message(for: error))")
+        let reason = StorageOptions.message(for: error)
+        let place = "\(connection.place): [\(connection.name)] "
+        problems.append(reason.hasPrefix(place) ? reason : place + reason)
       }
     }
     if !table.rows.isEmpty { for line in table.lines() { try output.line(line) } }

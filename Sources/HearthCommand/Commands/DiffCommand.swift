@@ -14,11 +14,11 @@ struct DiffCommand: AsyncParsableCommand {
       """,
     discussion: """
       A side is a file that 'hearth export' wrote (- for standard input), a folder of the embedded backend's data, \
-      emulator:HOST:PORT, or else a path in the database that the options name, / for all of it. What is below \
-      documents is compared too. Two paths are compared by what is below them, a path and a file by what the file has \
-      below that path. Files are held in memory; they may be compressed.
+      connection:NAME, emulator:HOST:PORT, or else a path in the database that the options name, / for all of it. What \
+      is below documents is compared too. Two paths are compared by what is below them, a path and something else by \
+      what that has below the path. Files are held in memory; they may be compressed.
 
-      Behind a path, a folder or an emulator may stand as of when, cities@-10m or cities@2026-03-02T11:58:03Z: the same \
+      Behind all but a file may stand as of when, cities@-10m or cities@2026-03-02T11:58:03Z: the same \
       database is compared at two moments. With --at one path is compared as it was then with what it is now. The \
       embedded backend keeps the last hour, Cloud Firestore too, or a week of whole minutes.
 
@@ -27,10 +27,13 @@ struct DiffCommand: AsyncParsableCommand {
 
       Exit status: 0 if both sides are equal, 1 if they differ, 70 for a failure without a number of its own.
 
-      Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m
+      Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m; \
+      hearth diff orders connection:prod
       """)
 
-  @Argument(help: "File, folder of data, emulator:HOST:PORT or path; all but a file may end with @ and a time.")
+  @Argument(
+    help: ArgumentHelp(
+      "File, folder of data, connection:NAME, emulator:HOST:PORT or path; all but a file may end with @ and a time."))
   var before: String
 
   @Argument(help: "The same; with --at there is none.")

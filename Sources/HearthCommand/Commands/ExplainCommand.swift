@@ -38,6 +38,9 @@ struct ExplainCommand: AsyncParsableCommand {
       try await client.engine.explain(query)
     }
     try OutputFile.print((json ? Self.json(explanation) : "\(explanation)") + "\n")
+    if explanation.documentsScanned == 0, explanation.entriesRead == 0 {
+      StandardError.write("hearth: the cache has nothing of this query. What the dashboard reads is kept there.")
+    }
   }
 
   private static func json(_ explanation: QueryExplanation) -> String {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import Foundation
 import TerminalTheme
 
 /// `hearth theme`: themes and theme files.
@@ -60,7 +61,8 @@ struct ThemeCommand: ParsableCommand {
       try output.flush()
       guard let first = bad.first else { return }
       let others = bad.count > 1 ? " and \(bad.count - 1) more" : ""
-      throw CommandFailure(.badData, "\(first)\(others) should not be used as it is.")
+      let isMissing = bad.allSatisfy { !FileManager.default.fileExists(atPath: $0) }
+      throw CommandFailure(isMissing ? .noInput : .badData, "\(first)\(others) should not be used as it is.")
     }
   }
 }

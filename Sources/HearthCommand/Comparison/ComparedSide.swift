@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
 import ByteCompression
 import FirestoreBackend
 import FirestoreGRPC
@@ -16,13 +17,15 @@ enum ComparedSide: Sendable {
   ///   - time: as of when; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// A file of documents, a folder of data, `emulator:HOST:PORT`, or else a path in a database, `/` for all of it; all
-  /// but a file may be followed by `@` and a moment.
+  /// A file of documents, a folder of data, `connection:NAME`, `emulator:HOST:PORT`, or else a path in a database, `/`
+  /// for all of it; all but a file may be followed by `@` and a moment.
   init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     var locations = locations
     let isFile = text == "-" || ImportInput.isFile(text)
     let (text, time) = isFile ? (text, nil) : Self.moment(of: text)
-    if text.hasPrefix("emulator:") {
+    if text.hasPrefix("connection:") {
+      self = .database(try Self.connection(String(text.dropFirst("connection:".count))), .root, at: time)
+    } else if text.hasPrefix("emulator:") {
       do throws(ModelError) {
         let address = String(text.dropFirst("emulator:".count))
         let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: "emulator:")
@@ -42,6 +45,17 @@ enum ComparedSide: Sendable {
       throw CommandFailure(.noInput, "there is no file or folder of data \(text).")
     } else {
       self = .database(locations, try DataPath.orRoot(text), at: time)
+    }
+  }
+
+  private static func connection(_ name: String) throws(CommandFailure) -> StorageOptions.Locations {
+    let failure = ParsingFailure()
+    do {
+      return try ParsingFailure.$current.withValue(failure) {
+        try StorageOptions.parse(["--connection=\(name)"]).locations
+      }
+    } catch {
+      throw failure.failure ?? CommandFailure(.usage, StorageOptions.message(for: error))
     }
   }
 

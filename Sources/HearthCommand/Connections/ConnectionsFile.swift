@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreGRPC
+import FirestoreModel
 import Foundation
 import Glibc
 import Spelling
@@ -147,6 +149,8 @@ private struct ConnectionReader {
     connection.credentials = try path("credentials")
     connection.trust = try path("trust")
     try checkBackends()
+    try checkAddress("emulator", connection.emulator, defaultPort: 8080)
+    try checkAddress("host", connection.host, defaultPort: 443)
     return connection
   }
 
@@ -161,6 +165,15 @@ private struct ConnectionReader {
     if let other { throw refusal(other, "\(first) and \(other) name two backends; leave one of them out") }
     if connection.trust != nil, connection.host == nil, connection.credentials == nil, !connection.isCloud {
       throw refusal("trust", "trust is about TLS; give it with host, cloud or credentials")
+    }
+  }
+
+  private func checkAddress(_ key: String, _ address: String?, defaultPort: Int) throws(Refusal) {
+    guard let address else { return }
+    do throws(ModelError) {
+      _ = try Endpoint(address, defaultPort: defaultPort, security: .plaintext, from: key)
+    } catch {
+      throw refusal(key, error.message)
     }
   }
 

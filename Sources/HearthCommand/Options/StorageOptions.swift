@@ -11,7 +11,7 @@ import enum Hearth.PathComponent
 /// Where the data is: the backend, the database, and the client's cache. Every command that touches data has these.
 struct StorageOptions: ParsableArguments {
   @Option(
-    name: [.customShort("C"), .long],
+    name: [.customShort("C", allowingJoined: true), .long],
     help: ArgumentHelp(
       "Use a connection of connections.toml; 'hearth connections' lists them.", valueName: "name"))
   var connection: String?

@@ -55,7 +55,8 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
       do throws(JSONError) { syntax = try JSONSyntax(parsing: cell) } catch { throw ArgumentError(error.reason) }
       return syntax
     case .integer, .double, .timestamp, .ref, .bytes, .geo, .vector, .string:
-      guard let typed = try TypedLiteral.syntax("\(rawValue):\(cell)") else { throw misfit(cell) }
+      // What it says is about a type before a text, which no cell has.
+      guard let typed = try? TypedLiteral.syntax("\(rawValue):\(cell)") else { throw misfit(cell) }
       syntax = typed
     }
     // What is in it was not read with the file, and has no place there.
