@@ -31,7 +31,7 @@ let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
   "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
   "HearthCommand", "ClientTesting",
-  "FirestoreProtocolTests",
+  "FirestoreProtocolTests", "FirestoreRESTTests",
   "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ArticleTests",
   "ConformanceTests",
   "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
@@ -113,12 +113,14 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
     module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
+    module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreService"]),
     .systemLibrary(name: "CAllocator"),
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "CAllocator", nio,
-        .product(name: "NIOPosix", package: "swift-nio"), "TransportSecurity",
+        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "FirestoreREST", "CAllocator",
+        nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+        "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     module(
@@ -264,6 +266,7 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     tests(
@@ -271,6 +274,12 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
         "FirestoreBackend", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "LocalSockets",
+      ]),
+    tests(
+      "FirestoreRESTTests",
+      [
+        "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreJSON", "FirestoreBackend",
+        "FirestoreService", "FirestoreREST", protobuf,
       ]),
     tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
     tests(

@@ -7,6 +7,7 @@ struct JSONParser {
   static let depthLimit = 100
 
   private let bytes: [UInt8]
+  private let numbers: JSONSyntax.Numbers
   private var position = 0
   private var line = 1
   /// Where the current line begins.
@@ -14,7 +15,10 @@ struct JSONParser {
   /// Bytes of this line that continue a scalar, and so do not count as a column.
   private var continuationBytes = 0
 
-  init(_ text: String) { bytes = Array(text.utf8) }
+  init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact) {
+    bytes = Array(text.utf8)
+    self.numbers = numbers
+  }
 
   mutating func document() throws(JSONError) -> JSONSyntax {
     let value = try value(depth: 0)
@@ -131,10 +135,11 @@ struct JSONParser {
 
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isInteger {
-      guard let integer = Int64(text) else {
+      // The zero of an integer has no sign.
+      if let integer = Int64(text), numbers == .exact || text != "-0" { return .integer(integer) }
+      if numbers == .exact {
         throw fail("The integer \(text) does not fit into 64 bits. Write \(text).0 for a double.")
       }
-      return .integer(integer)
     }
     guard let double = Double(text), double.isFinite else {
       throw fail("The number \(text) is too large for a double.")

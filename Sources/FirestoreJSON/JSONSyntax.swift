@@ -35,10 +35,18 @@ package struct JSONSyntax: Sendable {
     self.column = column
   }
 
-  /// Reads a whole text as one value, strictly by RFC 8259; names must not repeat within an object, integers must fit
-  /// into 64 bits, and nesting is limited.
-  package init(parsing text: String) throws(JSONError) {
-    var parser = JSONParser(text)
+  /// What becomes of integers that 64 bits do not hold, and of minus zero.
+  package enum Numbers: Sendable {
+    /// The first are refused, the second is zero.
+    case exact
+    /// Both are doubles, as JavaScript writes them.
+    case ofAnySize
+  }
+
+  /// Reads a whole text as one value, strictly by RFC 8259; names must not repeat within an object, and nesting is
+  /// limited.
+  package init(parsing text: String, numbers: Numbers = .exact) throws(JSONError) {
+    var parser = JSONParser(text, numbers)
     self = try parser.document()
   }
 

@@ -7,7 +7,8 @@ import NIOCore
 import NIOPosix
 import TransportSecurity
 
-/// Serves the embedded backend on a port: google.firestore.v1 over gRPC, and a few plain HTTP requests.
+/// Serves the embedded backend on a port: google.firestore.v1 over gRPC and REST, and what controls an
+/// emulator.
 package struct FirestoreServer: Sendable {
   package struct Configuration: Sendable {
     package struct TLS: Sendable {

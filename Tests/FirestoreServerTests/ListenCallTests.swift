@@ -19,7 +19,9 @@ import Testing
 
   private func open() throws -> EmbeddedChannel {
     let budget = ConnectionBudget(on: loop)
-    return try .connected(CallHandler(FirestoreService(backend: backend), DeliveryTurn(loop), budget), loop: loop)
+    return try .connected(
+      CallHandler(
+        FirestoreService(backend: backend), ControlOrigins(isLoopback: true), DeliveryTurn(loop), budget), loop: loop)
   }
 
   private static let addTarget = framed { writer in

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreREST
 import FirestoreService
 import NIOCore
 import NIOHTTP2
@@ -10,6 +11,7 @@ import NIOHTTP2
 /// ```
 /// HEADERS ─┬─ Listen ───────────► ListenHandler
 ///          ├─ other methods ────► ServedCall: a task that reads messages and sends messages
+///          ├─ /v1/… ────────────► HTTPRequestHandler: REST
 ///          └─ no such method ───► grpc-status 12
 /// ```
 final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -24,6 +26,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private let service: FirestoreService
+  private let origins: ControlOrigins
   private let turn: DeliveryTurn
   private let budget: ConnectionBudget
   private var state = State.waiting
@@ -32,8 +35,9 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   ///   - service: its backend runs on the event loop of the channel.
   ///   - turn: of that event loop.
   ///   - budget: of the connection.
-  init(_ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ConnectionBudget) {
+  init(_ service: FirestoreService, _ origins: ControlOrigins, _ turn: DeliveryTurn, _ budget: ConnectionBudget) {
     self.service = service
+    self.origins = origins
     self.turn = turn
     self.budget = budget
   }
@@ -42,7 +46,9 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     switch (state, unwrapInboundIn(data)) {
     case (.waiting, .headers(let frame)):
       let call = CallHeaders(frame.headers)
-      if let objection = call.objection {
+      if call.path.hasPrefix(RESTCall.root) {
+        rest(context, data)
+      } else if let objection = call.objection {
         refuse(context, objection, isWhole: frame.endStream)
       } else if call.method == "Listen" {
         listen(context, call, data)
@@ -79,6 +85,16 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
     context.flush()
     context.close(promise: nil)
+  }
+
+  private func rest(_ context: ChannelHandlerContext, _ headers: NIOAny) {
+    let pipeline = context.pipeline.syncOperations
+    let handlers: [any ChannelHandler] = [
+      HTTP2FramePayloadToHTTP1ServerCodec(), HTTPRequestHandler(service, origins, .stream),
+    ]
+    do { try pipeline.addHandlers(handlers, position: .after(self)) } catch { return context.close(promise: nil) }
+    context.fireChannelRead(headers)
+    pipeline.removeHandler(context: context, promise: nil)
   }
 
   private func listen(_ context: ChannelHandlerContext, _ call: CallHeaders, _ headers: NIOAny) {

@@ -6,6 +6,8 @@ import NIOHTTP2
 struct ConnectionLimits: Sendable {
   /// The most bytes of a request, as Cloud Firestore has it.
   static let requestMessageBytes = 11_534_336
+  /// The most bytes of the head of a request over HTTP/1.
+  static let headBytes = 16 << 10
   /// What all connections together may hold in memory.
   static let totalBytes = 512 << 20
 

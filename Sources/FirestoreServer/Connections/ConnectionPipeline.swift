@@ -2,14 +2,20 @@
 import FirestoreBackend
 import FirestoreService
 import NIOCore
+import NIOHTTP1
 import NIOHTTP2
 import TransportSecurity
 
 /// What a connection goes through:
 /// ```
-/// bytes ─► (TLS) ─► TurnFlushHandler ─► PlainHTTPHandler ─► NIOHTTP2Handler
-/// frames ─► ConnectionEndHandler ─► BudgetHandler ─► PromptCallHandler ─► HTTP2StreamMultiplexer
-/// a channel per call ─► ResponseEndHandler ─► CallHandler
+/// bytes ─► (TLS) ─► TurnFlushHandler ─► SpokenProtocolHandler, and in its place:
+///
+/// HTTP/2                ─► NIOHTTP2Handler
+/// frames                ─► ConnectionEndHandler ─► BudgetHandler ─► PromptCallHandler ─► HTTP2StreamMultiplexer
+/// a channel per call    ─► ResponseEndHandler ─► CallHandler
+///
+/// HTTP/1                ─► HTTPResponseEncoder, HTTPRequestDecoder
+/// parts of requests     ─► HTTPRequestHandler
 /// ```
 struct ConnectionPipeline: Sendable {
   private let service: FirestoreService
@@ -43,16 +49,36 @@ struct ConnectionPipeline: Sendable {
     let held = ConnectionBudget(limits, budget, on: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(tls.serverHandler()) }
-    try pipeline.addHandlers(
-      TurnFlushHandler(), PlainHTTPHandler(service, origins, handshake: limits.handshake),
-      NIOHTTP2Handler(
-        mode: .server, connectionConfiguration: limits.connection, streamConfiguration: limits.stream),
-      ConnectionEndHandler(idle: limits.idle), BudgetHandler(held, maximumWindowUpdates: limits.windowUpdates),
-      PromptCallHandler(service, held),
-      HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: limits.windowBytes) { call in
-        call.eventLoop.makeCompletedFuture {
-          try call.pipeline.syncOperations.addHandlers(ResponseEndHandler(), CallHandler(service, turn, held))
-        }
+    let spoken = SpokenProtocolHandler(
+      handshake: limits.handshake,
+      http1: { [origins] channel in
+        try Self.addHTTP1(to: channel, service, origins, held, handshake: limits.handshake)
+      },
+      http2: { [origins] channel in
+        try channel.pipeline.syncOperations.addHandlers(
+          NIOHTTP2Handler(
+            mode: .server, connectionConfiguration: limits.connection, streamConfiguration: limits.stream),
+          ConnectionEndHandler(idle: limits.idle), BudgetHandler(held, maximumWindowUpdates: limits.windowUpdates),
+          PromptCallHandler(service, held),
+          HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: limits.windowBytes) { call in
+            call.eventLoop.makeCompletedFuture {
+              try call.pipeline.syncOperations.addHandlers(
+                ResponseEndHandler(), CallHandler(service, origins, turn, held))
+            }
+          })
       })
+    try pipeline.addHandlers(TurnFlushHandler(), spoken)
+  }
+
+  /// - Parameter handshake: how long a client may send nothing while the server waits for it.
+  static func addHTTP1(
+    to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ budget: ConnectionBudget,
+    handshake: TimeAmount
+  ) throws {
+    var heads = NIOHTTPDecoderLimitConfiguration()
+    (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (ConnectionLimits.headBytes, ConnectionLimits.headBytes)
+    try channel.pipeline.syncOperations.addHandlers(
+      HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
+      HTTPRequestHandler(service, origins, .whole(budget, patience: handshake)))
   }
 }

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+
+/// Writes a message, given as wire bytes, as proto3 JSON: fields in the order of their numbers, none that has no value.
+struct MessageWriter {
+  /// A field as it is on the wire.
+  private enum Content {
+    case number(UInt64)
+    case bytes(UnsafeRawBufferPointer)
+  }
+
+  private var syntax: JSONText
+
+  /// - Parameters:
+  ///   - message: wire bytes; fields that the schema does not know are left out.
+  ///   - isPretty: on several lines, as Google's servers write it.
+  static func text(of message: [UInt8], _ schema: MessageSchema, isPretty: Bool) throws(WireError) -> [UInt8] {
+    let result: Result<[UInt8], WireError> = message.withUnsafeBytes { bytes in
+      var writer = MessageWriter(syntax: JSONText(isPretty: isPretty))
+      do throws(WireError) {
+        try writer.message(bytes, schema)
+        return .success(writer.syntax.bytes)
+      } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
+  private mutating func message(_ bytes: UnsafeRawBufferPointer, _ schema: MessageSchema) throws(WireError) {
+    let contents = try Self.contents(of: bytes)
+    syntax.open("{")
+    for field in schema.fields {
+      var isFirst = true
+      for (number, content) in contents where number == field.number {
+        switch field.count {
+        case .one:
+          // Of several the last counts, and others are not sent by the service.
+          guard isFirst else { continue }
+          syntax.name(field.jsonName)
+          try single(content, field.kind)
+        case .list:
+          if isFirst {
+            syntax.name(field.jsonName)
+            syntax.open("[")
+          }
+          syntax.element()
+          try single(content, field.kind)
+        case .map:
+          if isFirst {
+            syntax.name(field.jsonName)
+            syntax.open("{")
+          }
+          try entry(content, field.kind)
+        }
+        isFirst = false
+      }
+      if !isFirst {
+        switch field.count {
+        case .one: break
+        case .list: syntax.close("]")
+        case .map: syntax.close("}")
+        }
+      }
+    }
+    syntax.close("}")
+  }
+
+  private mutating func entry(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
+    var (key, value): (Content?, Content?) = (nil, nil)
+    for (number, content) in try Self.contents(of: try Self.bytes(content)) {
+      if number == 1 { key = content } else if number == 2 { value = content }
+    }
+    syntax.name(try key.map { key throws(WireError) in try Self.text(key) } ?? "")
+    try single(value ?? .bytes(UnsafeRawBufferPointer(start: nil, count: 0)), kind)
+  }
+
+  private mutating func single(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
+    switch kind {
+    case .boolean: syntax.raw(try Self.number(content) == 0 ? "false" : "true")
+    case .int32: syntax.raw(String(Int32(truncatingIfNeeded: try Self.number(content))))
+    case .int64: syntax.string(String(Int64(bitPattern: try Self.number(content))))
+    case .double: syntax.double(Double(bitPattern: try Self.number(content)))
+    case .string: syntax.string(try Self.text(content))
+    case .bytes: syntax.string(Base64.encode(Array(try Self.bytes(content))))
+    case .null: syntax.raw("null")
+    case .enumeration(let schema):
+      let number = Int32(truncatingIfNeeded: try Self.number(content))
+      if let name = schema.cases.first(where: { $0.value == number })?.key {
+        syntax.string(name)
+      } else {
+        syntax.raw(String(number))
+      }
+    case .message(let schema): try message(try Self.bytes(content), schema())
+    case .timestamp: syntax.string(try Self.time(content).rfc3339Text)
+    case .duration:
+      let time = try Self.time(content)
+      // The text of a moment ends with its second and fraction.
+      let fraction = time.rfc3339Text.dropFirst(19).dropLast()
+      syntax.string("\(time.seconds)\(fraction)s")
+    case .structure: try structure(content)
+    case .wrapper(let kind):
+      let value = try Self.contents(of: try Self.bytes(content)).last { $0.field == 1 }
+      try single(value?.content ?? .number(0), kind)
+    }
+  }
+
+  // MARK: google.protobuf.Struct
+
+  private mutating func structure(_ content: Content) throws(WireError) {
+    syntax.open("{")
+    for (_, entry) in try Self.contents(of: try Self.bytes(content)) {
+      var (key, value): (String, Content?) = ("", nil)
+      for (number, content) in try Self.contents(of: try Self.bytes(entry)) {
+        if number == 1 { key = try Self.text(content) } else { value = content }
+      }
+      syntax.name(key)
+      try structureValue(value)
+    }
+    syntax.close("}")
+  }
+
+  private mutating func structureValue(_ content: Content?) throws(WireError) {
+    guard let content, let (number, value) = try Self.contents(of: try Self.bytes(content)).last else {
+      return syntax.raw("null")
+    }
+    switch number {
+    case 2: syntax.double(Double(bitPattern: try Self.number(value)))
+    case 3: syntax.string(try Self.text(value))
+    case 4: syntax.raw(try Self.number(value) == 0 ? "false" : "true")
+    case 5: try structure(value)
+    case 6:
+      syntax.open("[")
+      for (_, element) in try Self.contents(of: try Self.bytes(value)) {
+        syntax.element()
+        try structureValue(element)
+      }
+      syntax.close("]")
+    default: syntax.raw("null")
+    }
+  }
+
+  // MARK: The wire
+
+  private static func contents(
+    of bytes: UnsafeRawBufferPointer
+  ) throws(WireError) -> [(field: Int, content: Content)] {
+    var reader = WireReader(bytes)
+    var contents: [(field: Int, content: Content)] = []
+    while let tag = try reader.tag() {
+      switch tag.type {
+      case .varint: contents.append((tag.field, .number(try reader.varint())))
+      case .fixed64: contents.append((tag.field, .number(try reader.fixed64())))
+      case .lengthDelimited: contents.append((tag.field, .bytes(try reader.lengthDelimited())))
+      case .fixed32, .startGroup, .endGroup: try reader.skip(tag.type)
+      }
+    }
+    return contents
+  }
+
+  private static func number(_ content: Content) throws(WireError) -> UInt64 {
+    guard case .number(let number) = content else { throw WireError("a number has another type") }
+    return number
+  }
+
+  private static func bytes(_ content: Content) throws(WireError) -> UnsafeRawBufferPointer {
+    guard case .bytes(let bytes) = content else { throw WireError("a field has another type than its message says") }
+    return bytes
+  }
+
+  private static func text(_ content: Content) throws(WireError) -> String {
+    String(decoding: try bytes(content), as: UTF8.self)
+  }
+
+  private static func time(_ content: Content) throws(WireError) -> Timestamp {
+    var time = Timestamp(seconds: 0)
+    for (number, content) in try contents(of: try bytes(content)) {
+      if number == 1 { time.seconds = Int64(bitPattern: try self.number(content)) }
+      if number == 2 { time.nanoseconds = Int32(truncatingIfNeeded: try self.number(content)) }
+    }
+    return time
+  }
+}

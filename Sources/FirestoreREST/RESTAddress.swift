@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+
+/// The target of a request, `/v1/projects/p/databases/d/documents/c/a?mask.fieldPaths=x`, taken apart.
+struct RESTAddress {
+  /// Behind `/v1/`, as they came.
+  let segments: [Substring]
+  /// Those of the request; what is for the server itself is not among them.
+  let parameters: [(name: String, value: String)]
+  /// Answers are written on several lines, as Google's servers write them unless `prettyPrint=false`.
+  let isPretty: Bool
+  /// What is asked of the server itself and not served.
+  let objection: RPCStatus?
+
+  init(_ target: String) {
+    let path = target.prefix { $0 != "?" && $0 != "#" }
+    segments = path.dropFirst(RESTCall.root.count).split(separator: "/", omittingEmptySubsequences: false)
+    var (parameters, isPretty, objection) = ([(name: String, value: String)](), true, RPCStatus?.none)
+    let query = target.dropFirst(path.count).prefix { $0 != "#" }.dropFirst()
+    for pair in query.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = PercentEncoding.decoded(parts[0], spaces: true)
+      let value = parts.count > 1 ? PercentEncoding.decoded(parts[1], spaces: true) : ""
+      switch name.hasPrefix("$") ? String(name.dropFirst()) : name {
+      case "prettyPrint": isPretty = value != "false" && value != "0"
+      case "alt":
+        if value.prefix(while: { $0 != ";" }) != "json" {
+          objection = .invalid("Answers are JSON here: alt=\(value.shortened) is not served.")
+        }
+      case "fields" where !value.isEmpty:
+        objection = .invalid(
+          "Partial answers (fields) are not served. mask.fieldPaths chooses the fields of documents.")
+      case "callback": objection = .invalid("Answers are JSON here: callback is not served.")
+      // Who asks is of no interest here.
+      case "key", "access_token", "oauth_token", "quotaUser", "userIp", "uploadType", "upload_protocol", ".xgafv",
+        "xgafv", "fields":
+        break
+      default: parameters.append((name, value))
+      }
+    }
+    (self.parameters, self.isPretty, self.objection) = (parameters, isPretty, objection)
+  }
+
+  /// The parameters as an object: `a.b=1` is `{"a": {"b": "1"}}`, and what comes more than once is an array.
+  var fields: JSONSyntax {
+    var fields = JSONSyntax(.object([]))
+    for (name, value) in parameters { fields.add(value, at: name.split(separator: ".")[...]) }
+    return fields
+  }
+}
+
+extension JSONSyntax {
+  /// Deeper than any field of a request.
+  private static let mostLevels = 8
+
+  fileprivate mutating func add(_ text: String, at path: ArraySlice<Substring>) {
+    guard case .object(var members) = kind, path.count <= Self.mostLevels, let name = path.first.map(String.init) else {
+      return
+    }
+    let index = members.firstIndex { $0.name == name }
+    if path.count == 1 {
+      switch index.map({ members[$0].value.kind }) {
+      case .array(let elements)?:
+        if let index { members[index].value.kind = .array(elements + [JSONSyntax(.string(text))]) }
+      case .string(let first)?:
+        if let index { members[index].value.kind = .array([JSONSyntax(.string(first)), JSONSyntax(.string(text))]) }
+      default: members.append(Member(name, JSONSyntax(.string(text))))
+      }
+    } else if let index {
+      members[index].value.add(text, at: path.dropFirst())
+    } else {
+      var inner = JSONSyntax(.object([]))
+      inner.add(text, at: path.dropFirst())
+      members.append(Member(name, inner))
+    }
+    kind = .object(members)
+  }
+}
+
+/// Percent-encoding (RFC 3986 §2.1).
+package enum PercentEncoding {
+  /// The text without it; what is no encoding stays.
+  /// - Parameters:
+  ///   - spaces: a plus is a space, as in queries.
+  ///   - slashes: encoded ones too; where a name of several segments is meant they stay as they are.
+  package static func decoded(_ text: Substring, spaces: Bool = false, slashes: Bool = true) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), rest.count >= 2, rest.prefix(2).allSatisfy(\.isHexDigit),
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+        slashes || value != UInt8(ascii: "/")
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(spaces && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension UInt8 {
+  fileprivate var isHexDigit: Bool { (0x30...0x39).contains(self) || (0x41...0x46).contains(self & 0xDF) }
+}

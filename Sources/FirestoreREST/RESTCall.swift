@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+package import FirestoreModel
+package import FirestoreService
+
+/// A request of Firestore's REST API (v1) as a call of the service, and the JSON of what the service answers.
+///
+/// ```
+/// GET     …/documents/c/a     GetDocument        POST  …/documents:commit, :batchGet, :batchWrite, :beginTransaction,
+/// GET     …/documents/c       ListDocuments              :rollback
+/// POST    …/documents/c       CreateDocument     POST  …/documents[/c/a]:runQuery, :runAggregationQuery,
+/// PATCH   …/documents/c/a     UpdateDocument             :partitionQuery, :listCollectionIds
+/// DELETE  …/documents/c/a     DeleteDocument
+/// ```
+package struct RESTCall: Sendable {
+  /// With which all addresses begin.
+  package static let root = "/v1/"
+
+  package let method: FirestoreService.Method
+  /// The request as the service takes it.
+  package let message: [UInt8]
+  private let isPretty: Bool
+
+  /// - Parameters:
+  ///   - verb: the method of HTTP.
+  ///   - target: the address, from its first slash on, with its query.
+  ///   - body: JSON, or nothing.
+  /// - Throws: `not-found` for an address that means nothing, `unimplemented` for what is not served, and
+  ///   `invalid-argument` for what cannot be read.
+  package init(_ verb: String, _ target: String, body: [UInt8]) throws(RPCStatus) {
+    let address = RESTAddress(target)
+    guard let route = RESTRoute(verb, address.segments) else {
+      throw RPCStatus(.notFound, "There is no \(verb) \(target.shortened) here.")
+    }
+    if let objection = address.objection { throw objection }
+    guard let method = route.method else {
+      throw RPCStatus(.unimplemented, "\(route.custom ?? "The method") is not served over REST.")
+    }
+    self.method = method
+    isPretty = address.isPretty
+    var writer = WireWriter()
+    let schema = method.request
+    writer.raw(try MessageReader.bytes(of: address.fields, schema, isText: true))
+    if let field = route.bodyField {
+      var document = WireWriter()
+      document.raw(try MessageReader.bytes(of: try Self.json(body), Schema.document, root: "document"))
+      if let name = route.documentName { document.field(1, string: name) }
+      writer.field(field, bytes: document.bytes)
+    } else if verb == "POST" {
+      writer.raw(try MessageReader.bytes(of: try Self.json(body), schema))
+    }
+    // Of a field that occurs twice the last counts: what the address says goes before what the body says.
+    for (number, text) in route.fields { writer.field(number, string: text) }
+    message = writer.bytes
+  }
+
+  /// No text is an object without members.
+  private static func json(_ body: [UInt8]) throws(RPCStatus) -> JSONSyntax {
+    if body.allSatisfy({ $0 <= 0x20 }) { return JSONSyntax(.object([])) }
+    guard let text = String(validating: body, as: UTF8.self) else {
+      throw .invalid("Invalid JSON payload received. The body is not UTF-8.")
+    }
+    do throws(JSONError) { return try JSONSyntax(parsing: text, numbers: .ofAnySize) } catch {
+      throw .invalid("Invalid JSON payload received. Line \(error.line), column \(error.column): \(error.reason)")
+    }
+  }
+
+  // MARK: The answer
+
+  /// Whether the answer is an array of messages, written as they come.
+  package var isStream: Bool {
+    switch method {
+    case .batchGetDocuments, .runQuery, .runAggregationQuery: true
+    case .getDocument, .listDocuments, .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit,
+      .rollback, .batchWrite, .listCollectionIDs, .partitionQuery:
+      false
+    }
+  }
+
+  /// A part of the body.
+  /// - Parameters:
+  ///   - messages: of the service, in their order.
+  ///   - isFirst: nothing of a stream has been written.
+  package func text(of messages: [[UInt8]], isFirst: Bool) throws(RPCStatus) -> [UInt8] {
+    var result: [UInt8] = []
+    for (index, message) in messages.enumerated() {
+      if isStream { result += isFirst && index == 0 ? Array("[".utf8) : Self.separator }
+      do throws(WireError) {
+        result += try MessageWriter.text(of: message, method.response, isPretty: isPretty)
+      } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
+    }
+    if !isStream { result.append(0x0A) }
+    return result
+  }
+
+  /// What ends the body of a stream.
+  /// - Parameter isFirst: nothing of it has been written.
+  package func end(isFirst: Bool) -> [UInt8] { Array((isFirst ? "[]\n" : "]\n").utf8) }
+
+  /// What ends the body of a stream too early, behind what has been written.
+  package static func end(with status: RPCStatus, to target: String) -> [UInt8] {
+    separator + text(of: status, to: target) + Array("]\n".utf8)
+  }
+
+  private static let separator = Array(",\n".utf8)
+
+  /// A status as the body of an answer.
+  /// - Parameter target: that of the request.
+  package static func text(of status: RPCStatus, to target: String) -> [UInt8] {
+    status.json(isPretty: RESTAddress(target).isPretty) + [0x0A]
+  }
+}
+
+extension RPCStatus {
+  /// `{"error": {"code": 404, "message": "…", "status": "NOT_FOUND"}}`
+  fileprivate func json(isPretty: Bool) -> [UInt8] {
+    var text = JSONText(isPretty: isPretty)
+    text.open("{")
+    text.name("error")
+    text.open("{")
+    text.name("code")
+    text.raw(String(code.httpStatus))
+    text.name("message")
+    text.string(message)
+    text.name("status")
+    text.string(code.name.uppercased().split(separator: "-").joined(separator: "_"))
+    text.close("}")
+    text.close("}")
+    return text.bytes
+  }
+}
+
+extension StatusCode {
+  /// The status of HTTP that stands for it (google/rpc/code.proto).
+  package var httpStatus: Int {
+    switch self {
+    case .ok: 200
+    case .invalidArgument, .failedPrecondition, .outOfRange: 400
+    case .unauthenticated: 401
+    case .permissionDenied: 403
+    case .notFound: 404
+    case .alreadyExists, .aborted: 409
+    case .resourceExhausted: 429
+    case .cancelled: 499
+    case .unknown, .internal, .dataLoss: 500
+    case .unimplemented: 501
+    case .unavailable: 503
+    case .deadlineExceeded: 504
+    }
+  }
+}

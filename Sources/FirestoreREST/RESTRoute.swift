@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreService
+
+/// Which call an address means, and what it says of the request (google/firestore/v1/firestore.proto, `google.api.http`).
+struct RESTRoute {
+  /// `nil` for one that is known and not served.
+  private(set) var method: FirestoreService.Method?
+  /// The name behind the colon.
+  private(set) var custom: String?
+  /// Fields of the request that the address sets.
+  private(set) var fields: [(number: Int, text: String)] = []
+  /// The field that the body is, a document; `nil` if it is the whole request.
+  private(set) var bodyField: Int?
+  /// The name of the document in the body.
+  private(set) var documentName: String?
+
+  /// `…/documents:commit`
+  private static let ofDatabases: [String: FirestoreService.Method] = [
+    "batchGet": .batchGetDocuments, "batchWrite": .batchWrite, "beginTransaction": .beginTransaction,
+    "commit": .commit, "rollback": .rollback,
+  ]
+  private static let unserved: Set<String> = ["executePipeline", "listen", "write"]
+  /// `…/documents:runQuery`, `…/documents/c/a:runQuery`
+  private static let ofParents: [String: FirestoreService.Method] = [
+    "runQuery": .runQuery, "runAggregationQuery": .runAggregationQuery, "partitionQuery": .partitionQuery,
+    "listCollectionIds": .listCollectionIDs,
+  ]
+
+  /// - Parameter segments: behind `/v1/`, as they came.
+  /// - Returns: `nil` if the address means nothing.
+  init?(_ verb: String, _ segments: [Substring]) {
+    var segments = segments
+    // Names may have colons: what follows the last one is a method only if there is such a method.
+    if verb == "POST", let last = segments.last, let colon = last.lastIndex(of: ":") {
+      let name = String(last[last.index(after: colon)...])
+      if Self.ofDatabases[name] != nil || Self.ofParents[name] != nil || Self.unserved.contains(name) {
+        custom = name
+        segments[segments.count - 1] = last[..<colon]
+      }
+    }
+    guard segments.count >= 5, segments[0] == "projects", segments[2] == "databases", segments[4] == "documents",
+      segments.allSatisfy({ !$0.isEmpty })
+    else { return nil }
+    let names = segments.map { PercentEncoding.decoded($0, slashes: false) }
+    let depth = names.count - 5
+    let isDocument = depth > 0 && depth.isMultiple(of: 2)
+    let name = names.joined(separator: "/")
+    let parent = names.dropLast().joined(separator: "/")
+
+    switch (verb, custom) {
+    case ("POST", let custom?):
+      if let method = Self.ofParents[custom] {
+        guard depth.isMultiple(of: 2) else { return nil }
+        (self.method, fields) = (method, [(1, name)])
+      } else {
+        if depth > 0 { return nil }
+        (method, fields) = (Self.ofDatabases[custom], [(1, names.prefix(4).joined(separator: "/"))])
+      }
+    case ("GET", _) where isDocument: (method, fields) = (.getDocument, [(1, name)])
+    case ("GET", _) where depth > 0: (method, fields) = (.listDocuments, [(1, parent), (2, collection(of: segments))])
+    case ("POST", _) where depth > 0 && !isDocument:
+      (method, fields, bodyField) = (.createDocument, [(1, parent), (2, collection(of: segments))], 4)
+    case ("PATCH", _) where isDocument: (method, bodyField, documentName) = (.updateDocument, 1, name)
+    case ("DELETE", _) where isDocument: (method, fields) = (.deleteDocument, [(1, name)])
+    default: return nil
+    }
+  }
+}
+
+private func collection(of segments: [Substring]) -> String { segments.last.map { PercentEncoding.decoded($0) } ?? "" }
+
+extension FirestoreService.Method {
+  var request: MessageSchema {
+    switch self {
+    case .getDocument: Schema.getDocumentRequest
+    case .batchGetDocuments: Schema.batchGetDocumentsRequest
+    case .listDocuments: Schema.listDocumentsRequest
+    case .createDocument: Schema.createDocumentRequest
+    case .updateDocument: Schema.updateDocumentRequest
+    case .deleteDocument: Schema.deleteDocumentRequest
+    case .beginTransaction: Schema.beginTransactionRequest
+    case .commit: Schema.commitRequest
+    case .rollback: Schema.rollbackRequest
+    case .batchWrite: Schema.batchWriteRequest
+    case .listCollectionIDs: Schema.listCollectionIDsRequest
+    case .runQuery: Schema.runQueryRequest
+    case .runAggregationQuery: Schema.runAggregationQueryRequest
+    case .partitionQuery: Schema.partitionQueryRequest
+    }
+  }
+
+  var response: MessageSchema {
+    switch self {
+    case .getDocument, .createDocument, .updateDocument: Schema.document
+    case .batchGetDocuments: Schema.batchGetDocumentsResponse
+    case .listDocuments: Schema.listDocumentsResponse
+    case .deleteDocument, .rollback: Schema.empty
+    case .beginTransaction: Schema.beginTransactionResponse
+    case .commit: Schema.commitResponse
+    case .batchWrite: Schema.batchWriteResponse
+    case .listCollectionIDs: Schema.listCollectionIDsResponse
+    case .runQuery: Schema.runQueryResponse
+    case .runAggregationQuery: Schema.runAggregationQueryResponse
+    case .partitionQuery: Schema.partitionQueryResponse
+    }
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message as its proto file describes it: what the codec has to know to write it as JSON and to read it.
+final class MessageSchema: Sendable {
+  /// With its package: `google.firestore.v1.Document`.
+  let name: String
+  /// In the order of their numbers.
+  let fields: [FieldSchema]
+  private let indexes: [String: Int]
+
+  init(_ name: String, _ fields: [FieldSchema]) {
+    self.name = name
+    self.fields = fields
+    var indexes: [String: Int] = [:]
+    for (index, field) in fields.enumerated() {
+      indexes[field.name] = index
+      indexes[field.jsonName] = index
+    }
+    self.indexes = indexes
+  }
+
+  /// - Parameter name: as JSON has it, or as the proto file has it; proto3 JSON is read with both.
+  func field(named name: String) -> FieldSchema? { indexes[name].map { fields[$0] } }
+}
+
+struct FieldSchema: Sendable {
+  indirect enum Kind: Sendable {
+    case boolean
+    case int32
+    case int64
+    case double
+    case string
+    case bytes
+    /// google.protobuf.NullValue
+    case null
+    case enumeration(EnumSchema)
+    /// Asked for when it is needed: messages hold each other.
+    case message(@Sendable () -> MessageSchema)
+    case timestamp
+    case duration
+    /// google.protobuf.Struct
+    case structure
+    /// A message that has nothing but this in its field 1, and that JSON writes without it.
+    case wrapper(Kind)
+  }
+
+  enum Count: Sendable {
+    case one
+    case list
+    /// Entries with text as key (1) and the value (2).
+    case map
+  }
+
+  let number: Int
+  /// As the proto file has it: `field_paths`. Messages about faults use this one.
+  let name: String
+  /// `fieldPaths`
+  let jsonName: String
+  let kind: Kind
+  let count: Count
+  /// The group of which at most one field may be set.
+  let oneof: String?
+
+  init(_ number: Int, _ name: String, _ kind: Kind, _ count: Count = .one, oneof: String? = nil) {
+    self.number = number
+    self.name = name
+    self.kind = kind
+    self.count = count
+    self.oneof = oneof
+    let words = name.split(separator: "_")
+    jsonName = words.dropFirst().reduce(String(words.first ?? "")) { $0 + $1.prefix(1).uppercased() + $1.dropFirst() }
+  }
+}
+
+struct EnumSchema: Sendable {
+  let name: String
+  let cases: [String: Int32]
+
+  init(_ name: String, _ cases: [String: Int32]) {
+    self.name = name
+    self.cases = cases
+  }
+}

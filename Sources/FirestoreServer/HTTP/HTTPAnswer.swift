@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import NIOCore
+import NIOHTTP1
+
+/// What is answered to one request of HTTP/1, or the beginning of it.
+struct HTTPAnswer {
+  let status: HTTPResponseStatus
+  private(set) var headers: HTTPHeaders
+  let body: ByteBuffer
+
+  /// A sentence for people.
+  init(_ code: Int, _ text: String) {
+    self.init(code, type: text.hasPrefix("{") ? "application/json" : "text/plain; charset=utf-8", Array(text.utf8))
+  }
+
+  /// JSON that is there as a whole.
+  init(_ code: Int, json: [UInt8]) { self.init(code, type: Self.json, json) }
+
+  private init(_ code: Int, type: String, _ body: [UInt8]) {
+    status = HTTPResponseStatus(statusCode: code)
+    headers = ["Content-Type": type, "Content-Length": "\(body.count)"]
+    self.body = ByteBuffer(bytes: body)
+  }
+
+  /// The beginning of JSON that is written as it comes.
+  init(streaming json: [UInt8]) {
+    status = .ok
+    headers = ["Content-Type": Self.json]
+    body = ByteBuffer(bytes: json)
+  }
+
+  /// That a page of the same machine may use what is served (Fetch, "CORS protocol").
+  init(preflightOf request: HTTPRequestHead) {
+    self.init(200, "")
+    headers.add(name: "Access-Control-Allow-Methods", value: "DELETE,GET,PATCH,POST")
+    if let names = request.headers.first(name: "access-control-request-headers") {
+      headers.add(name: "Access-Control-Allow-Headers", value: names)
+    }
+    headers.add(name: "Access-Control-Max-Age", value: "3600")
+  }
+
+  /// Google's form of a fault.
+  init(_ status: RPCStatus, to request: PlainRequest, code: Int? = nil) {
+    self.init(code ?? status.code.httpStatus, json: RESTCall.text(of: status, to: request.target))
+  }
+
+  private static let json = "application/json; charset=UTF-8"
+
+  /// Allows the page that asked to read the answer.
+  func allowing(_ origin: String?) -> HTTPAnswer {
+    var answer = self
+    answer.headers.add(name: "Vary", value: "Origin")
+    if let origin {
+      answer.headers.add(name: "Access-Control-Allow-Origin", value: origin)
+      answer.headers.add(name: "Access-Control-Allow-Credentials", value: "true")
+    }
+    return answer
+  }
+
+  /// - Parameter isPersistent: the connection goes on.
+  func head(isPersistent: Bool, _ version: HTTPVersion) -> HTTPResponseHead {
+    var headers = headers
+    if version.major == 1 { headers.add(name: "Connection", value: isPersistent ? "keep-alive" : "close") }
+    return HTTPResponseHead(version: version, status: status, headers: headers)
+  }
+}

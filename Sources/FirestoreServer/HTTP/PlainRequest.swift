@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import NIOHTTP1
+
+/// A request of HTTP/1, as far as its head says what is wanted.
+struct PlainRequest {
+  enum Wish: Equatable {
+    case status
+    /// Everything below a path: the whole database, a collection or a document with what lies below it.
+    case delete(below: ResourcePath, DatabaseID)
+    case rest
+    /// Whether a page may ask for what is served to pages (CORS).
+    case preflight
+    case unknown
+  }
+
+  let method: String
+  /// As it came, with what follows `?`.
+  let target: String
+  let wish: Wish
+  let host: String?
+  let origin: String?
+  /// The connection is to go on.
+  let isPersistent: Bool
+
+  init(_ head: HTTPRequestHead) {
+    (method, target) = (head.method.rawValue, head.uri)
+    host = head.headers.first(name: "host")
+    origin = head.headers.first(name: "origin")
+    wish = Self.wish(method, target)
+    // Behind an upgrade there is no HTTP/1; and HTTP/1.0 ends an answer of unknown length with its connection.
+    let isOneOne = head.version == .http1_1
+    isPersistent =
+      head.isKeepAlive && !head.headers.contains(name: "upgrade") && head.method != .CONNECT
+      && (isOneOne || wish != .rest)
+  }
+
+  private static func wish(_ method: String, _ target: String) -> Wish {
+    let path = target.prefix { $0 != "?" && $0 != "#" }
+    if target.hasPrefix(RESTCall.root) { return method == "OPTIONS" ? .preflight : .rest }
+    if path == "/", method == "GET" || method == "HEAD" { return .status }
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+      PercentEncoding.decoded($0)
+    }
+    if parts.last == "" { parts.removeLast() }
+    guard method == "DELETE", parts.count >= 7, parts[0] == "emulator", parts[1] == "v1", parts[2] == "projects",
+      parts[4] == "databases", parts[6] == "documents", !parts[3].isEmpty, !parts[5].isEmpty,
+      parts.dropFirst(7).allSatisfy({ !$0.isEmpty && !$0.contains("/") })
+    else { return .unknown }
+    return .delete(
+      below: ResourcePath(parts.dropFirst(7).joined(separator: "/")),
+      DatabaseID(project: parts[3], database: parts[5]))
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import FirestoreService
+import Synchronization
+
+/// Serves one REST request in a task, off the connections' thread but for what the backend does.
+struct RESTWork: Sendable {
+  /// What has been done before.
+  enum Start: Sendable {
+    /// Its body.
+    case request([UInt8])
+    case call(RESTCall)
+    /// The service has answered.
+    case messages(RESTCall, [[UInt8]])
+  }
+
+  enum Piece: Sendable {
+    case part(HTTPAnswer)
+    /// The last one, or all.
+    case last(HTTPAnswer)
+  }
+
+  private let service: FirestoreService
+  private let request: PlainRequest
+
+  init(_ service: FirestoreService, _ request: PlainRequest) {
+    self.service = service
+    self.request = request
+  }
+
+  /// - Parameter send: suspends while the client does not read.
+  /// - Throws: `RPCStatus`, or what `send` threw.
+  func run(_ start: Start, to send: @escaping @Sendable (Piece) async throws -> Void) async throws {
+    let call: RESTCall
+    switch start {
+    case .messages(let call, let messages): return try await send(.last(Self.answer(call, messages, to: request)))
+    case .request(let body): call = try RESTCall(request.method, request.target, body: body)
+    case .call(let ready): call = ready
+    }
+    let beginning = Beginning()
+    let origin = request.origin
+    try await service.answer(call.method, call.message) { messages in
+      if !call.isStream { return try await send(.last(Self.answer(call, messages, to: request))) }
+      let text = try call.text(of: messages, isFirst: beginning.isNow())
+      try await send(.part(HTTPAnswer(streaming: text).allowing(origin)))
+    }
+    if call.isStream {
+      try await send(.last(HTTPAnswer(streaming: call.end(isFirst: beginning.isNow())).allowing(origin)))
+    }
+  }
+
+  /// An answer of which all messages are there.
+  static func answer(
+    _ call: RESTCall, _ messages: [[UInt8]], to request: PlainRequest
+  ) throws(RPCStatus) -> HTTPAnswer {
+    let text = try call.text(of: messages, isFirst: true)
+    let end = call.isStream ? call.end(isFirst: messages.isEmpty) : []
+    return HTTPAnswer(200, json: text + end).allowing(request.origin)
+  }
+}
+
+/// Whether an answer begins.
+private final class Beginning: Sendable {
+  private let isOver = Atomic(false)
+
+  /// True once.
+  func isNow() -> Bool { !isOver.exchange(true, ordering: .relaxed) }
+}
