@@ -105,21 +105,23 @@ package struct RESTCall: Sendable {
   private static let separator = Array(",\n".utf8)
 
   /// A status as the body of an answer.
-  /// - Parameter target: that of the request.
-  package static func text(of status: RPCStatus, to target: String) -> [UInt8] {
-    status.json(isPretty: RESTAddress(target).isPretty) + [0x0A]
+  /// - Parameters:
+  ///   - target: that of the request.
+  ///   - code: HTTP's, if it is not the usual one.
+  package static func text(of status: RPCStatus, to target: String, code: Int? = nil) -> [UInt8] {
+    status.json(code ?? status.code.httpStatus, isPretty: RESTAddress(target).isPretty) + [0x0A]
   }
 }
 
 extension RPCStatus {
   /// `{"error": {"code": 404, "message": "…", "status": "NOT_FOUND"}}`
-  fileprivate func json(isPretty: Bool) -> [UInt8] {
+  fileprivate func json(_ httpStatus: Int, isPretty: Bool) -> [UInt8] {
     var text = JSONText(isPretty: isPretty)
     text.open("{")
     text.name("error")
     text.open("{")
     text.name("code")
-    text.raw(String(code.httpStatus))
+    text.raw(String(httpStatus))
     text.name("message")
     text.string(message)
     text.name("status")

@@ -43,7 +43,7 @@ struct HTTPAnswer {
 
   /// Google's form of a fault.
   init(_ status: RPCStatus, to request: PlainRequest, code: Int? = nil) {
-    self.init(code ?? status.code.httpStatus, json: RESTCall.text(of: status, to: request.target))
+    self.init(code ?? status.code.httpStatus, json: RESTCall.text(of: status, to: request.target, code: code))
   }
 
   private static let json = "application/json; charset=UTF-8"

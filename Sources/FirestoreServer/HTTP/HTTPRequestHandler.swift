@@ -146,7 +146,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case (.body(var bytes), .receiving(let request)):
       let count = bytes.readableBytes
       if body.readableBytes + count > ConnectionLimits.requestMessageBytes {
-        return refuse(context, Self.tooLarge(request.wish), request)
+        return refuse(context, tooLarge(request.wish), request)
       }
       guard connection.budget?.addRequest(count) ?? true else {
         let status = RPCStatus(.resourceExhausted, "This connection's requests hold too much memory.")
@@ -184,7 +184,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let length = request.head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
     if length > ConnectionLimits.requestMessageBytes {
       state = .closing
-      return refuse(context, Self.tooLarge(request.wish), request)
+      return refuse(context, tooLarge(request.wish), request)
     }
     state = .receiving(request)
     wait(context)
@@ -194,9 +194,11 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  private static func tooLarge(_ request: PlainRequest) -> HTTPAnswer {
+  private func tooLarge(_ request: PlainRequest) -> HTTPAnswer {
     let text = "Request payload size exceeds the limit: \(ConnectionLimits.requestMessageBytes) bytes."
-    return HTTPAnswer(RPCStatus(.invalidArgument, text), to: request, code: 413)
+    let answer = HTTPAnswer(RPCStatus(.invalidArgument, text), to: request, code: 413)
+    let isAllowed = origins.objection(host: request.host, origin: request.origin) == nil
+    return isAllowed ? answer.allowing(request.origin) : answer
   }
 
   private func serve(_ context: ChannelHandlerContext, _ request: Request) {
