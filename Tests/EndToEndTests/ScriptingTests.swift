@@ -121,6 +121,8 @@ extension EndToEndTests.InPipes {
       #expect(sides.status == 1 && sides.lines.count == 1 && sides.output.contains("\"path\": \".\""))
       let missing = try await hearth("diff", "./nothing.jsonl", "c")
       #expect(missing.status == 66 && missing.hasOneErrorLine)
+      let mistyped = try await hearth("diff", "/", "nofolder")
+      #expect(mistyped.status == 4 && mistyped.errors.contains("nofolder"), "\(mistyped.errors)")
       #expect(try await hearth("schema", "c").lines.last == "n      100 %  integer")
       #expect(try await hearth("stats", "--json").output.hasPrefix("{\"collection\": \"c\", \"documents\": 2, "))
     }

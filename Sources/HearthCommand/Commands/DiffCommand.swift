@@ -25,7 +25,8 @@ struct DiffCommand: AsyncParsableCommand {
       A document that is only on the first side is marked with -, one only on the second with +, one that differs with \
       ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or fields.
 
-      Exit status: 0 if both sides are equal, 1 if they differ, 70 for a failure without a number of its own.
+      Exit status: 0 if both sides are equal, 1 if they differ, 4 if neither has anything at the path, 70 \
+      for a failure without a number of its own.
 
       Examples: hearth diff backup.jsonl / && echo "nothing has changed"; hearth diff orders --at -5m; \
       hearth diff orders connection:prod
@@ -82,7 +83,7 @@ struct DiffCommand: AsyncParsableCommand {
       paths = (common, common)
     }
     let (json, isQuiet) = (json, headless.quiet)
-    return try await timeLimit.limit { [comparison] in
+    let outcome = try await timeLimit.limit { [comparison] in
       let output = OutputFile.standard()
       var progress = TransferProgress(isQuiet: isQuiet)
       defer { progress.end() }
@@ -100,6 +101,12 @@ struct DiffCommand: AsyncParsableCommand {
       try output.flush()
       return outcome
     }
+    // A mistyped name is no proof that nothing has changed.
+    if outcome.count == 0, !paths.before.isRoot {
+      let names = paths.before == paths.after ? "\(paths.before)" : "\(paths.before) or \(paths.after)"
+      throw CommandFailure(.notFound, "neither side has a document at \(names): there was nothing to compare.")
+    }
+    return outcome
   }
 
   private func sides(in locations: StorageOptions.Locations) throws(CommandFailure) -> (ComparedSide, ComparedSide) {
