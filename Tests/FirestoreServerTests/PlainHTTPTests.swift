@@ -176,7 +176,7 @@ import Testing
   func paths(suffix: String, path: String) {
     let target = "/emulator/v1/projects/p/databases/(default)/\(suffix)"
     let request = PlainRequest(HTTPRequestHead(version: .http1_1, method: .DELETE, uri: target))
-    #expect(request.wish == .delete(below: ResourcePath(path), DatabaseID(project: "p")))
+    #expect(request.wish == .control(.delete(below: ResourcePath(path), DatabaseID(project: "p"))))
   }
 
   @Test(

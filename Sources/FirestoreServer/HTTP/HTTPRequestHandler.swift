@@ -213,7 +213,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             + "/v1/projects/PROJECT/databases/DATABASE/documents; besides there are GET / and DELETE "
             + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
             + "document.\n"))
-    case .delete, .rest, .preflight: break
+    case .control, .rest, .preflight: break
     }
     let objection = origins.objection(host: plain.host, origin: plain.origin)
     switch (plain.wish, objection) {
@@ -221,23 +221,16 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))
     case (_, let objection?): answer(HTTPAnswer(403, objection + "\n"))
     case (.preflight, nil): answer(HTTPAnswer(preflightOf: request.head).allowing(plain.origin))
-    case (.delete(let path, let database), nil): delete(context, below: path, in: database)
+    case (.control(let wish), nil): control(context, wish, plain)
     default: call(context, request)
     }
   }
 
-  private func delete(_ context: ChannelHandlerContext, below path: ResourcePath, in database: DatabaseID) {
-    let promise = context.eventLoop.makePromise(of: Void.self)
-    let service = service
-    promise.completeWithTask { try await service.deleteDocuments(below: path, in: database) }
-    promise.futureResult.assumeIsolated().whenComplete { result in
-      switch result {
-      case .success: self.answer(HTTPAnswer(200, "{}\n"))
-      case .failure(let status as RPCStatus) where status.code == .invalidArgument:
-        self.answer(HTTPAnswer(400, status.message + "\n"))
-      case .failure(let error): self.answer(HTTPAnswer(500, "\(error)\n"))
-      }
-    }
+  private func control(_ context: ChannelHandlerContext, _ wish: ControlRequest, _ plain: PlainRequest) {
+    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
+    let (control, body) = (ControlWork(service), Array(body.readableBytesView))
+    promise.completeWithTask { await control.answer(wish, body, to: plain) }
+    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0) }
   }
 
   // MARK: REST

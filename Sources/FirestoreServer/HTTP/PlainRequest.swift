@@ -7,8 +7,7 @@ import NIOHTTP1
 struct PlainRequest {
   enum Wish: Equatable {
     case status
-    /// Everything below a path: the whole database, a collection or a document with what lies below it.
-    case delete(below: ResourcePath, DatabaseID)
+    case control(ControlRequest)
     case rest
     /// Whether a page may ask for what is served to pages (CORS).
     case preflight
@@ -40,16 +39,6 @@ struct PlainRequest {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     if target.hasPrefix(RESTCall.root) { return method == "OPTIONS" ? .preflight : .rest }
     if path == "/", method == "GET" || method == "HEAD" { return .status }
-    var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
-      PercentEncoding.decoded($0)
-    }
-    if parts.last == "" { parts.removeLast() }
-    guard method == "DELETE", parts.count >= 7, parts[0] == "emulator", parts[1] == "v1", parts[2] == "projects",
-      parts[4] == "databases", parts[6] == "documents", !parts[3].isEmpty, !parts[5].isEmpty,
-      parts.dropFirst(7).allSatisfy({ !$0.isEmpty && !$0.contains("/") })
-    else { return .unknown }
-    return .delete(
-      below: ResourcePath(parts.dropFirst(7).joined(separator: "/")),
-      DatabaseID(project: parts[3], database: parts[5]))
+    return ControlRequest(method, target).map { .control($0) } ?? .unknown
   }
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+
+/// A request to what controls an emulator, below `/emulator/v1/projects/`.
+enum ControlRequest: Equatable {
+  /// Everything below a path: the whole database, a collection or a document with what lies below it.
+  case delete(below: ResourcePath, DatabaseID)
+
+  /// - Parameter target: as it came, with what follows `?`.
+  /// - Returns: `nil` for what means nothing here.
+  init?(_ method: String, _ target: String) {
+    let path = target.prefix { $0 != "?" && $0 != "#" }
+    var parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().map {
+      PercentEncoding.decoded($0)
+    }
+    if parts.last == "" { parts.removeLast() }
+    guard parts.count >= 4, parts[0] == "emulator", parts[1] == "v1", parts[2] == "projects", !parts[3].isEmpty else {
+      return nil
+    }
+    guard let request = Self.delete(method, parts) else { return nil }
+    self = request
+  }
+
+  private static func delete(_ method: String, _ parts: [String]) -> ControlRequest? {
+    guard method == "DELETE", parts.count >= 7, parts[4] == "databases", parts[6] == "documents", !parts[5].isEmpty,
+      parts.dropFirst(7).allSatisfy({ !$0.isEmpty && !$0.contains("/") })
+    else { return nil }
+    return .delete(
+      below: ResourcePath(parts.dropFirst(7).joined(separator: "/")),
+      DatabaseID(project: parts[3], database: parts[5]))
+  }
+}
