@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreQuery
+
+/// Who asks: `request.auth`.
+package struct RulesUser: Sendable, Hashable {
+  package var uid: String
+  /// `request.auth.token`: all claims of the token.
+  package var claims: Fields
+
+  package init(uid: String, claims: Fields) {
+    self.uid = uid
+    self.claims = claims
+  }
+}
+
+/// The query of a list request.
+package struct RulesQuery: Sendable {
+  /// What is asked; its `path` is the collection, or for a collection group the ancestor.
+  package var target: Target
+  package var offset: Int
+  /// The orderings that the request spells out: `request.query.orderBy`.
+  package var explicitOrderBy: [OrderBy]
+
+  package init(target: Target, offset: Int = 0, explicitOrderBy: [OrderBy] = []) {
+    self.target = target
+    self.offset = offset
+    self.explicitOrderBy = explicitOrderBy
+  }
+}
+
+/// One access to one document, or one query, that rules decide on.
+package struct RulesRequest: Sendable {
+  package enum Method: String, Sendable, CaseIterable { case get, list, create, update, delete }
+
+  package var method: Method
+  package var database: DatabaseID
+  /// The document; for `list` the collection, or for a collection group the ancestor.
+  package var path: ResourcePath
+  package var user: RulesUser?
+  /// `request.time`; rules see milliseconds.
+  package var time: Timestamp
+  /// What is stored; `nil` when missing, and for `list`.
+  package var resource: Document?
+  /// For `create` and `update` the document as it will be: merged, with its transforms applied.
+  package var newResource: Document?
+  /// For `list`; `nil` there asks for all of the collection at `path`.
+  package var query: RulesQuery?
+  /// How many documents `get`, `exists` and their like may look at. A request that reads or writes several documents
+  /// has `RulesLimits.accessesInAll` for all of them.
+  package var accessAllowance = RulesLimits.accesses
+
+  package init(
+    method: Method, database: DatabaseID, path: ResourcePath, user: RulesUser?, time: Timestamp,
+    resource: Document? = nil, newResource: Document? = nil, query: RulesQuery? = nil
+  ) {
+    self.method = method
+    self.database = database
+    self.path = path
+    self.user = user
+    self.time = time
+    self.resource = resource
+    self.newResource = newResource
+    self.query = query
+  }
+}
+
+/// The documents that rules can look at with `get` and `exists`, and as they will be after all writes of the request
+/// with `getAfter` and `existsAfter`.
+package struct RulesDocuments {
+  package var stored: (DocumentKey) -> Document?
+  package var after: (DocumentKey) -> Document?
+
+  package init(stored: @escaping (DocumentKey) -> Document?, after: @escaping (DocumentKey) -> Document?) {
+    self.stored = stored
+    self.after = after
+  }
+}
+
+/// What rules may contain and use, as documented for Cloud Firestore.
+package enum RulesLimits {
+  /// Documents looked at for a request about one document, or for a query.
+  package static let accesses = 10
+  /// Documents looked at for a request about several documents.
+  package static let accessesInAll = 20
+  /// Expressions evaluated for one document or query.
+  static let expressions = 1000
+  static let callDepth = 20
+  static let arguments = 7
+  static let variables = 10
+  /// UTF-8 bytes of all files.
+  static let sourceBytes = 256 * 1024
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// What became of one `allow` statement.
+package struct RulesOutcome: Sendable, Hashable {
+  package enum Result: Sendable, Hashable {
+    case isTrue
+    case isFalse
+    /// The condition could not be evaluated: why, and where.
+    case failed(message: String, line: Int, column: Int)
+  }
+
+  /// Of the statement, counted from 1.
+  package var line: Int
+  package var column: Int
+  package var result: Result
+
+  package init(line: Int, column: Int, result: Result) {
+    self.line = line
+    self.column = column
+    self.result = result
+  }
+}
+
+/// Whether rules allow a request, and what led there.
+package struct RulesVerdict: Sendable {
+  package var isAllowed: Bool
+  /// The statements that were tried, in their order.
+  package var outcomes: [RulesOutcome]
+  /// The line of the statement that allowed; of a denial the last that was tried, `nil` when none matched.
+  package var decidingLine: Int?
+  /// Why it is denied, in the words of Google's emulator; empty when it is allowed.
+  package var denial: String
+  /// The documents that the decision looked at with `get` and `exists`; a change of one may change the decision.
+  package var read: Set<DocumentKey>
+  /// How many documents were looked at, each counted once.
+  package var accesses: Int
+
+  package init(
+    isAllowed: Bool, outcomes: [RulesOutcome] = [], decidingLine: Int? = nil, denial: String = "",
+    read: Set<DocumentKey> = [], accesses: Int = 0
+  ) {
+    self.isAllowed = isAllowed
+    self.outcomes = outcomes
+    self.decidingLine = decidingLine
+    self.denial = denial
+    self.read = read
+    self.accesses = accesses
+  }
+}
