@@ -113,13 +113,18 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
-    module("FirestoreService", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "FirestoreBackend"]),
+    module(
+      "FirestoreService",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol", "FirestoreBackend", "FirestoreRules",
+      ]),
     module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreService"]),
     .systemLibrary(name: "CAllocator"),
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "FirestoreREST", "CAllocator",
+        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreRules", "FirestoreService", "FirestoreREST",
+        "CAllocator",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
@@ -164,9 +169,9 @@ let package = Package(
       name: "HearthCommand",
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
-        "FirestoreSharing", "FirestoreInspection", "LocalSockets", "TerminalCanvas", "TerminalTheme", "Terminal",
-        "Dashboard", "SeededRandom", "Spelling", "ByteCompression", "CAllocator",
+        "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules",
+        "FirestoreService", "FirestoreServer", "FirestoreSharing", "TransportSecurity", "FirestoreInspection",
+        "LocalSockets", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom", "Spelling", "ByteCompression", "CAllocator",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

@@ -35,9 +35,10 @@ extension LocalBackend {
   }
 
   /// Applies mutations if nothing that the transaction read has changed; ends the transaction either way.
+  /// - Parameter check: decides whether the commit may happen.
   /// - Throws: `aborted` if something has changed.
   package func commit(
-    _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8]
+    _ mutations: [Mutation], in database: DatabaseID, transaction: [UInt8], check: CommitCheck? = nil
   ) throws(RPCStatus) -> CommitResponse {
     let id: TransactionID
     do throws(StoreError) {
@@ -58,7 +59,7 @@ extension LocalBackend {
         }
       } catch { throw error.status }
     }
-    return try commit(mutations, in: database)
+    return try commit(mutations, in: database, check: check)
   }
 
   /// Applies each mutation on its own: some may fail and others not.

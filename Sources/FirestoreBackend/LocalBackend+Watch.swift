@@ -64,6 +64,27 @@ extension LocalBackend {
     wake(session)
   }
 
+  /// Ends a target that is being watched; its client is told why.
+  package func end(_ id: TargetID, _ cause: RPCStatus, on session: WatchSessionID) {
+    guard let database = sessions[session]?.database, let state = try? log.state(of: database),
+      let target = sessions[session]?.end(id, cause)
+    else { return }
+    matcher.remove(TargetReference(session: session, target: id), for: target, in: state.id)
+    wake(session)
+  }
+
+  /// Has a stream woken, and `takeConcern` say so, when one of these documents changes; they replace those named before.
+  package func depend(_ session: WatchSessionID, on keys: Set<DocumentKey>) {
+    guard let database = sessions[session]?.database else { return }
+    dependencies.set(keys, of: session, in: database)
+  }
+
+  /// Whether something that a stream depends on has changed since this was last asked.
+  package func takeConcern(of session: WatchSessionID) -> Bool { dependencies.takeConcern(session) }
+
+  /// Wakes every stream.
+  package func wakeWatches() { for id in sessions.keys { wake(id) } }
+
   /// What there is to send on a stream.
   /// - Throws: the status with which the stream ends.
   package func take(from session: WatchSessionID) throws(RPCStatus) -> WatchDelivery {
@@ -91,6 +112,7 @@ extension LocalBackend {
       for target in watch.targets.values {
         matcher.remove(TargetReference(session: session, target: target.id), for: target, in: state.id)
       }
+      dependencies.forget(session, in: watch.database)
     }
     signals.removeValue(forKey: session)?.end()
     failures[session] = nil
@@ -121,6 +143,9 @@ extension LocalBackend {
   /// Tells a commit to the targets it could concern. The commit stands whatever happens here: a session that cannot be
   /// told ends with the error, and its client asks anew.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
+    if !dependencies.isEmpty {
+      for transition in transitions { dependencies.note(transition.key, in: database).forEach(wake) }
+    }
     guard !transitions.isEmpty, !matcher.isEmpty else { return }
     do throws(StoreError) {
       try publish(transitions, in: database, log.state(of: database))
@@ -161,6 +186,7 @@ extension LocalBackend {
   }
 
   func restartTargets(in database: DatabaseID) {
+    dependencies.noteAll(in: database)
     for id in sessions.keys where sessions[id]?.database == database {
       for target in sessions[id]?.targets.keys.sorted() ?? [] { sessions[id]?.restart(target) }
       wake(id)

@@ -28,6 +28,7 @@ package actor LocalBackend {
   var sessions: [WatchSessionID: WatchSession] = [:]
   var signals: [WatchSessionID: WatchSignal] = [:]
   var failures: [WatchSessionID: RPCStatus] = [:]
+  var dependencies = WatchDependencies()
   var lastSession: Int64 = 0
   var transactions: TransactionTable
 
@@ -60,14 +61,19 @@ package actor LocalBackend {
     self.log = log
   }
 
+  /// The time that a read or commit now happens at, but for the rule that versions never repeat.
+  package var time: Timestamp { log.clock }
+
   /// Applies mutations atomically.
-  /// - Parameter request: makes the commit happen once, however often it is asked for (see `AppliedRequests`).
+  /// - Parameters:
+  ///   - request: makes the commit happen once, however often it is asked for (see `AppliedRequests`).
+  ///   - check: decides whether it may happen; not asked about a request that was applied before.
   @discardableResult
   package func commit(
-    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
+    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
   ) throws(RPCStatus) -> CommitResponse {
     do throws(StoreError) {
-      let outcome = try log.commit(mutations, in: database, request: request)
+      let outcome = try log.commit(mutations, in: database, request: request, check: check)
       publish(outcome.transitions, in: database)
       return outcome.response
     } catch { throw error.status }

@@ -44,6 +44,22 @@ package enum Base64 {
     return bits == 0 ? bytes : nil
   }
 
+  /// The alphabet for URLs (RFC 4648 §5), without padding or with it.
+  /// - Returns: `nil` as `decode`.
+  package static func decodeURL(_ text: String) -> [UInt8]? {
+    var characters = text.utf8.map { character -> UInt8 in
+      switch character {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      // Those of the other alphabet are none of this one.
+      case UInt8(ascii: "+"), UInt8(ascii: "/"): 0
+      default: character
+      }
+    }
+    while !characters.count.isMultiple(of: 4) { characters.append(padding) }
+    return decode(String(decoding: characters, as: UTF8.self))
+  }
+
   private static func sextet(_ character: UInt8) -> UInt8? {
     switch character {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")

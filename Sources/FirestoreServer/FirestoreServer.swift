@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreBackend
 import FirestoreModel
-import FirestoreService
+package import FirestoreService
 import Glibc
 import NIOCore
 import NIOPosix
@@ -28,6 +28,8 @@ package struct FirestoreServer: Sendable {
     package var tls: TLS?
     /// Connections that there may be at a time; fewer where the process may not open so many files.
     package var maximumConnections: Int
+    /// Security rules; without any everybody is an administrator.
+    package var rules = AccessRules()
     /// Keeps the port for the next server or relay with this configuration.
     package var kept: KeptPort?
 
@@ -141,7 +143,7 @@ package struct FirestoreServer: Sendable {
     do {
       let loop = Self.loops.next()
       let pipeline = ConnectionPipeline(
-        FirestoreService(backend: backend), DeliveryTurn(loop), try configuration.tls?.context(),
+        FirestoreService(backend: backend, rules: configuration.rules), DeliveryTurn(loop), try configuration.tls?.context(),
         isLoopback: try configuration.isLoopback, on: loop)
       let connections = connections
       let listener = try await configuration.listen(on: loop) { channel in

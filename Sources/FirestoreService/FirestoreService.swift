@@ -13,10 +13,34 @@ package struct FirestoreService: Sendable {
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
   let backend: LocalBackend
+  /// Security rules; `nil` where everybody is an administrator.
+  package let rules: AccessRules?
   /// On whose behalf transactions are begun.
   private(set) var client: ClientID?
+  /// Restricts what is done; `nil` for an administrator.
+  private(set) var access: CallAccess?
 
-  package init(backend: LocalBackend) { self.backend = backend }
+  package init(backend: LocalBackend, rules: AccessRules? = nil) {
+    self.backend = backend
+    self.rules = rules
+    rules?.onChange { [weak backend] in
+      // Those who may no longer listen learn it now.
+      Task { await backend?.wakeWatches() }
+    }
+  }
+
+  /// Whether it matters who calls.
+  package var isRestricted: Bool { rules?.isActive ?? false }
+
+  /// The same service for one caller. A stream, which may outlive the rules, needs this whether or not it matters now.
+  /// - Parameter authorization: the header's text.
+  /// - Throws: what is wrong with it.
+  package func serving(as authorization: String?) throws(RPCStatus) -> FirestoreService {
+    guard let rules, case .user(let user) = try rules.caller(authorization) else { return self }
+    var service = self
+    service.access = CallAccess(rules: rules, user: user)
+    return service
+  }
 
   /// The same service for one of several clients, which then share what a server has room for fairly.
   package func serving(_ client: ClientID) -> FirestoreService {

@@ -151,7 +151,7 @@ extension EndToEndTests.InPipes {
 
     @Test("A server that others can reach says that there are no rules")
     func openToOthers() async throws {
-      let server = try await ServeProcess(surroundings, ["--in-memory", "--host", "0.0.0.0"])
+      let server = try await ServeProcess(surroundings, ["--in-memory", "--host", "0.0.0.0", "--open"])
       kill(server.process.id, SIGTERM)
       #expect(try await server.process.exitStatus() == 0)
       let said = try await ChildProcess.all(server.process.errors)

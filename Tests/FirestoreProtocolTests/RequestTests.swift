@@ -225,7 +225,7 @@ struct RequestTests {
         try reader.listenRequest()
       }
       let request = try ListenRequest(message)
-      guard case .watch(.add(let received), let others) = request.change else {
+      guard case .watch(.add(let received), _, let others) = request.change else {
         Issue.record("not added: \(request.change)")
         return
       }

@@ -76,7 +76,12 @@ extension FirestoreService {
         switch event {
         case .end: break loop
         case .wake:
-          let (messages, hasMore) = try await backend.run { try current.take() }
+          let (taken, (messages, hasMore)) = try await backend.run {
+            var stream = current
+            let delivery = try stream.take()
+            return (stream, delivery)
+          }
+          stream = taken
           send(messages)
           if hasMore { tell.yield(.wake) }
         case .request(let bytes):

@@ -53,14 +53,18 @@ struct CommitEvaluation {
   private(set) var documents: [DocumentKey: WorkingDocument] = [:]
   /// The keys of `documents` in the order of first mention.
   private(set) var order: [DocumentKey] = []
-  private var touched: Set<DocumentKey> = []
+  private(set) var touched: Set<DocumentKey> = []
   private var inserted: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  init(database: DatabaseID, commitTime: SnapshotVersion, serverTime: Timestamp) {
+  private let isPreview: Bool
+
+  /// - Parameter isPreview: preconditions are taken to hold.
+  init(database: DatabaseID, commitTime: SnapshotVersion, serverTime: Timestamp, isPreview: Bool = false) {
     self.database = database
     self.commitTime = commitTime
     self.serverTime = serverTime
+    self.isPreview = isPreview
   }
 
   /// - Parameter read: the document before the commit; asked once per key.
@@ -73,7 +77,7 @@ struct CommitEvaluation {
       documents[key] = WorkingDocument(try read(key))
       order.append(key)
     }
-    try check(mutation.precondition, of: mutation)
+    if !isPreview { try check(mutation.precondition, of: mutation) }
 
     var transformResults: [Value] = []
     switch mutation.operation {

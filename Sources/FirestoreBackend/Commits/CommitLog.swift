@@ -58,11 +58,13 @@ struct CommitLog: ~Copyable {
   }
 
   /// Applies mutations atomically and durably.
-  /// - Parameter request: when this request was applied before, its answer is given again and nothing is applied.
+  /// - Parameters:
+  ///   - request: when this request was applied before, its answer is given again and nothing is applied.
+  ///   - check: what it throws is refused; not asked about what was applied before.
   /// - Throws: `refused` for the mutations' fault; then, as after any error, nothing was applied. What is tidied up
   ///   after the commit never makes it fail.
   mutating func commit(
-    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
+    _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil, check: CommitCheck? = nil
   ) throws(StoreError) -> CommitOutcome {
     var state = try state(of: database)
     compareClock(state)
@@ -77,6 +79,11 @@ struct CommitLog: ~Copyable {
       let requests = AppliedRequests(connection, state.id)
       if let name, let answer = try requests.answer(to: name) {
         return CommitOutcome(response: answer, transitions: [])
+      }
+      if let check {
+        let reader = DocumentReader(connection: connection, database: database, state: state, past: nil)
+        let preview = try CommitPreview(mutations, at: version, reader)
+        do throws(RPCStatus) { try check(preview) } catch { throw .refused(error.code, error.message) }
       }
       let outcome = try writer.apply(mutations, connection)
       try writer.finish(keeping: keptChanges, connection)

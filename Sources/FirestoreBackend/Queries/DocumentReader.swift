@@ -15,11 +15,14 @@ struct DocumentReader {
 
   /// The document, or `missing` at the read time.
   func document(_ key: DocumentKey) throws(StoreError) -> Document {
+    try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)
+  }
+
+  /// The document; `nil` where there is none.
+  func stored(_ key: DocumentKey) throws(StoreError) -> StoredDocument? {
     let name = CollectionName(database: state.id, path: key.collection)
-    if let collection = try Self.collection(name, connection), let stored = try read(key, in: collection) {
-      return stored.document
-    }
-    return Document(key: key, version: readTime, state: .missing)
+    guard let collection = try Self.collection(name, connection) else { return nil }
+    return try read(key, in: collection)
   }
 
   private func read(_ key: DocumentKey, in collection: Int64) throws(StoreError) -> StoredDocument? {

@@ -89,6 +89,17 @@ struct WatchSession {
     return targets.removeValue(forKey: id)
   }
 
+  /// Ends a target that may not be watched any longer.
+  /// - Returns: the target that is no longer watched.
+  mutating func end(_ id: TargetID, _ cause: RPCStatus) -> SessionTarget? {
+    guard let target = targets.removeValue(forKey: id) else { return nil }
+    acknowledgements.append(.removed([id], cause: cause))
+    unfinished.removeAll { $0 == id }
+    pending.forget(id)
+    failed.insert(id)
+    return target
+  }
+
   mutating func apply(
     _ transitions: [DocumentTransition], to id: TargetID, _ reader: DocumentReader
   ) throws(StoreError) {

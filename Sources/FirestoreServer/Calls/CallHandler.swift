@@ -46,14 +46,19 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     switch (state, unwrapInboundIn(data)) {
     case (.waiting, .headers(let frame)):
       let call = CallHeaders(frame.headers)
+      let authorization = frame.headers.authorization
       if call.path.hasPrefix(RESTCall.root) {
         rest(context, data)
       } else if let objection = call.objection {
         refuse(context, objection, isWhole: frame.endStream)
       } else if call.method == "Listen" {
-        listen(context, call, data)
+        attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
+          listen(context, call, try service.serving(as: authorization), data)
+        }
       } else if let work = call.method.flatMap({ ServedCall.Work(method: $0) }) {
-        serve(context, call, work, data)
+        attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
+          serve(context, call, work, try service.serving(as: authorization), data)
+        }
       } else {
         let status = RPCStatus(.unimplemented, "There is no method \(call.path) here.")
         refuse(context, GRPCFraming.end(status, hasHeaders: false), isWhole: frame.endStream)
@@ -78,6 +83,15 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.fireChannelInactive()
   }
 
+  /// Refuses a call whose caller says wrongly who they are.
+  private func attempt(
+    _ context: ChannelHandlerContext, isWhole: Bool, _ body: (FirestoreService) throws(RPCStatus) -> Void
+  ) {
+    do throws(RPCStatus) { try body(service) } catch {
+      refuse(context, GRPCFraming.end(error, hasHeaders: false), isWhole: isWhole)
+    }
+  }
+
   private func refuse(_ context: ChannelHandlerContext, _ response: HTTP2Frame.FramePayload, isWhole: Bool) {
     state = .refused
     for payload in GRPCFraming.last(response, isRequestWhole: isWhole) {
@@ -97,7 +111,9 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     pipeline.removeHandler(context: context, promise: nil)
   }
 
-  private func listen(_ context: ChannelHandlerContext, _ call: CallHeaders, _ headers: NIOAny) {
+  private func listen(
+    _ context: ChannelHandlerContext, _ call: CallHeaders, _ service: FirestoreService, _ headers: NIOAny
+  ) {
     let pipeline = context.pipeline.syncOperations
     let handler = ListenHandler(service, turn, timeout: call.timeout)
     do { try pipeline.addHandler(handler, position: .after(self)) } catch { return context.close(promise: nil) }
@@ -106,7 +122,8 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private func serve(
-    _ context: ChannelHandlerContext, _ call: CallHeaders, _ work: ServedCall.Work, _ headers: NIOAny
+    _ context: ChannelHandlerContext, _ call: CallHeaders, _ work: ServedCall.Work, _ service: FirestoreService,
+    _ headers: NIOAny
   ) {
     let channel: ServedCall.Channel
     do {

@@ -86,6 +86,11 @@ enum GRPCFraming {
   }
 }
 
+extension HPACKHeaders {
+  /// Who calls.
+  var authorization: String? { first(name: "authorization") }
+}
+
 /// What the headers of a request say (gRPC over HTTP/2, "Requests").
 struct CallHeaders {
   static let root = "/google.firestore.v1.Firestore/"

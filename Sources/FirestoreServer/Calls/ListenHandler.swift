@@ -98,9 +98,9 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   fileprivate func deliver() {
     isScheduled = false
-    guard let context, let stream, context.channel.isWritable else { return }
+    guard let context, context.channel.isWritable else { return }
     do throws(RPCStatus) {
-      let (messages, hasMore) = try stream.take()
+      guard let (messages, hasMore) = try stream?.take() else { return }
       for batch in messages.inBatches {
         context.write(wrapOutboundOut(GRPCFraming.data(batch, context.channel.allocator)), promise: nil)
       }

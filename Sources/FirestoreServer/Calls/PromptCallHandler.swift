@@ -143,7 +143,7 @@ final class PromptCallHandler: ChannelInboundHandler {
     do throws(RPCStatus) {
       var rest = request.body
       guard let message = try? GRPCFraming.nextMessage(&rest, limit: Self.smallBytes), rest.readableBytes == 0,
-        let messages = try service.answerAtOnce(request.method, message)
+        let messages = try service(for: request.headers).answerAtOnce(request.method, message)
       else { return handOn(context, request, isWhole: true) }
       write(.headers(.init(headers: GRPCFraming.headers)))
       write(GRPCFraming.data(messages, context.channel.allocator))
@@ -152,6 +152,11 @@ final class PromptCallHandler: ChannelInboundHandler {
       write(GRPCFraming.end(error, hasHeaders: false))
     }
     owesFlush = true
+  }
+
+  private func service(for frame: HTTP2Frame) throws(RPCStatus) -> FirestoreService {
+    guard service.isRestricted, case .headers(let headers) = frame.payload else { return service }
+    return try service.serving(as: headers.headers.authorization)
   }
 
   /// Leaves a call to the multiplexer, as if it had seen it from its first frame on.

@@ -6,6 +6,11 @@ import FirestoreREST
 enum ControlRequest: Equatable {
   /// Everything below a path: the whole database, a collection or a document with what lies below it.
   case delete(below: ResourcePath, DatabaseID)
+  /// The security rules of a project.
+  case rules(project: String)
+  case setRules(project: String)
+  /// What was counted for them.
+  case coverage(project: String)
 
   /// - Parameter target: as it came, with what follows `?`.
   /// - Returns: `nil` for what means nothing here.
@@ -18,8 +23,23 @@ enum ControlRequest: Equatable {
     guard parts.count >= 4, parts[0] == "emulator", parts[1] == "v1", parts[2] == "projects", !parts[3].isEmpty else {
       return nil
     }
-    guard let request = Self.delete(method, parts) else { return nil }
+    guard let request = parts.count == 4 ? Self.custom(method, parts[3]) : Self.delete(method, parts) else {
+      return nil
+    }
     self = request
+  }
+
+  /// `PROJECT:securityRules`; a project's id may contain colons.
+  private static func custom(_ method: String, _ part: String) -> ControlRequest? {
+    guard let colon = part.lastIndex(of: ":"), case let project = String(part[..<colon]), !project.isEmpty else {
+      return nil
+    }
+    return switch (method, part[colon...]) {
+    case ("GET", ":securityRules"): .rules(project: project)
+    case ("PUT", ":securityRules"): .setRules(project: project)
+    case ("GET", ":ruleCoverage"): .coverage(project: project)
+    default: nil
+    }
   }
 
   private static func delete(_ method: String, _ parts: [String]) -> ControlRequest? {

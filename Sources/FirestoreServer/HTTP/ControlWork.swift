@@ -5,18 +5,38 @@ import FirestoreService
 /// Does what a `ControlRequest` asks for.
 struct ControlWork: Sendable {
   private let service: FirestoreService
+  private let isLoopback: Bool
 
-  init(_ service: FirestoreService) { self.service = service }
+  /// - Parameter isLoopback: only this machine reaches the port.
+  init(_ service: FirestoreService, isLoopback: Bool) {
+    self.service = service
+    self.isLoopback = isLoopback
+  }
+
+  /// Where rules say who may do what, others than this machine do no more than they allow.
+  private func check(_ authorization: String?) throws(RPCStatus) {
+    guard !isLoopback, service.isRestricted, let rules = service.rules else { return }
+    if try rules.caller(authorization) != .owner {
+      throw RPCStatus(.permissionDenied, "From another machine only an administrator controls the server.")
+    }
+  }
+
+  private func rules(of project: String) throws(RPCStatus) -> RulesControl {
+    if let rules = service.rules { return RulesControl(rules, of: project) }
+    throw RPCStatus(.unimplemented, "Rules are not enforced between the processes that share data.")
+  }
 
   func answer(_ control: ControlRequest, _ body: [UInt8], to request: PlainRequest) async -> HTTPAnswer {
     do throws(RPCStatus) {
+      try check(request.authorization)
       switch control {
       case .delete(let path, let database):
         try await service.deleteDocuments(below: path, in: database)
         return HTTPAnswer(200, "{}\n")
+      case .rules(let project): return try rules(of: project).current()
+      case .setRules(let project): return try rules(of: project).replace(body)
+      case .coverage(let project): return try rules(of: project).coverage()
       }
-    } catch {
-      return HTTPAnswer(error.code == .invalidArgument ? 400 : 500, error.message + "\n")
-    }
+    } catch { return HTTPAnswer(error, to: request) }
   }
 }

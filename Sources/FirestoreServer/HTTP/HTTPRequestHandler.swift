@@ -228,7 +228,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func control(_ context: ChannelHandlerContext, _ wish: ControlRequest, _ plain: PlainRequest) {
     let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
-    let (control, body) = (ControlWork(service), Array(body.readableBytesView))
+    let (control, body) = (ControlWork(service, isLoopback: origins.isLoopback), Array(body.readableBytesView))
     promise.completeWithTask { await control.answer(wish, body, to: plain) }
     promise.futureResult.assumeIsolated().whenSuccess { self.answer($0) }
   }
@@ -241,6 +241,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     do throws(RPCStatus) {
       if body.count > Self.smallBytes { return work(context, plain, .request(body)) }
       let call = try RESTCall(plain.method, plain.target, body: body)
+      let service = service.isRestricted ? try service.serving(as: plain.authorization) : service
       guard call.method.isPrompt, let messages = try service.answerAtOnce(call.method, call.message) else {
         return work(context, plain, .call(call))
       }

@@ -20,6 +20,8 @@ struct PlainRequest {
   let wish: Wish
   let host: String?
   let origin: String?
+  /// Who calls.
+  let authorization: String?
   /// The connection is to go on.
   let isPersistent: Bool
 
@@ -27,6 +29,7 @@ struct PlainRequest {
     (method, target) = (head.method.rawValue, head.uri)
     host = head.headers.first(name: "host")
     origin = head.headers.first(name: "origin")
+    authorization = head.headers.first(name: "authorization")
     wish = Self.wish(method, target)
     // Behind an upgrade there is no HTTP/1; and HTTP/1.0 ends an answer of unknown length with its connection.
     let isOneOne = head.version == .http1_1

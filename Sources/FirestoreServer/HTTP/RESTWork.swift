@@ -38,6 +38,7 @@ struct RESTWork: Sendable {
     case .request(let body): call = try RESTCall(request.method, request.target, body: body)
     case .call(let ready): call = ready
     }
+    let service = service.isRestricted ? try service.serving(as: request.authorization) : service
     let beginning = Beginning()
     let origin = request.origin
     try await service.answer(call.method, call.message) { messages in

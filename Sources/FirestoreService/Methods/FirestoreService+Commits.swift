@@ -23,14 +23,15 @@ extension FirestoreService {
     let (database, mutations) = try request.checked()
     let outcome =
       request.transaction.isEmpty
-      ? try backend.commit(mutations, in: database, request: request.requestID)
-      : try backend.commit(mutations, in: database, transaction: request.transaction)
+      ? try backend.commit(mutations, in: database, request: request.requestID, check: access?.commits)
+      : try backend.commit(mutations, in: database, transaction: request.transaction, check: access?.commits)
     return WireWriter.message { $0.commitResponse(outcome, to: mutations) }
   }
 
   func batchWrite(_ bytes: [UInt8], on backend: isolated LocalBackend) throws(RPCStatus) -> [UInt8] {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.commitRequest() }
     let (database, mutations) = try request.checked()
+    try access?.checkIsAdmin("Batch writes", in: database)
     let results = try backend.commitEach(mutations, in: database)
     return WireWriter.message { $0.batchWriteResponse(results, to: mutations) }
   }

@@ -10,6 +10,7 @@ extension FirestoreService {
     let mask = try FieldMask(request: request.mask)
     let (read, _) = try begin(request.consistency, in: database, on: backend)
     let document = try backend.lookup([key], read, in: database).documents[0]
+    try access?.get([document], in: database, on: backend)
     guard document.exists else { throw RPCStatus(.notFound, "Document \"\(request.name)\" not found.") }
     return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
@@ -39,7 +40,8 @@ extension FirestoreService {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.deleteDocumentRequest() }
     let (database, key) = try ResourceName.document(request.name)
     try RequestReader.check(request.precondition)
-    try backend.commit([Mutation(key: key, operation: .delete, precondition: request.precondition)], in: database)
+    let mutation = Mutation(key: key, operation: .delete, precondition: request.precondition)
+    try backend.commit([mutation], in: database, check: access?.commits)
     return []
   }
 
@@ -48,7 +50,7 @@ extension FirestoreService {
     _ mutation: Mutation, in database: DatabaseID, _ mask: [String]?, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> [UInt8] {
     let mask = try FieldMask(request: mask)
-    try backend.commit([mutation], in: database)
+    try backend.commit([mutation], in: database, check: access?.commits)
     let document = try backend.lookup([mutation.key], in: database).documents[0]
     return WireWriter.message { $0.document(document, DocumentNames(database), mask: mask) }
   }
@@ -62,6 +64,7 @@ extension FirestoreService {
     if request.keys.count > Self.mostKeys { return nil }
     let (read, new) = try begin(request.consistency, in: request.database, on: backend)
     let (documents, readTime) = try backend.lookup(request.keys, read, in: request.database)
+    try access?.get(documents, in: request.database, on: backend)
     return request.responses(documents, readTime, new)
   }
 
@@ -69,6 +72,7 @@ extension FirestoreService {
     let request = try BatchGet(bytes)
     let (read, new) = try await begin(request.consistency, in: request.database, on: backend)
     let (documents, readTime) = try await backend.documents(request.keys, read, in: request.database)
+    try await access?.get(documents, in: request.database, on: backend)
     for batch in request.responses(documents, readTime, new).inBatches { try await send(batch) }
   }
 }

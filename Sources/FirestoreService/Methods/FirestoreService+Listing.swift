@@ -24,6 +24,8 @@ extension FirestoreService {
     var served = try query.served(below: parent, in: database)
     let after = try request.position(orderings: served.target.orderBy.count)
     served.target.start = after
+    if request.showMissing { try access?.checkIsAdmin("Metadata operations", in: database) }
+    try await access?.list(served, query.orderBy, in: database, on: backend)
     let (read, _) = try await begin(request.consistency, in: database, on: backend)
     var documents = try await backend.run(ReadRequest(served, read, in: database)).documents
     if request.showMissing, !request.collectionID.isEmpty {
@@ -54,6 +56,7 @@ extension FirestoreService {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listCollectionIDsRequest() }
     let (database, parent) = try ResourceName.parent(request.parent)
     if request.pageSize < 0 { throw .invalid("Page size must be nonnegative.") }
+    try access?.checkIsAdmin("Metadata operations", in: database)
     let (read, _) = try begin(request.consistency, in: database, on: backend)
     var ids = try backend.collectionIDs(below: parent, read, in: database)
     if !request.pageToken.isEmpty {

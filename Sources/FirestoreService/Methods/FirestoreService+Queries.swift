@@ -9,6 +9,7 @@ extension FirestoreService {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.runQueryRequest() }
     let (database, path) = try ResourceName.parent(request.parent)
     let query = try ServedQuery(request: request.query, below: path, in: database)
+    try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
     var metrics = ExplainMetrics(of: query)
     if request.explain == false {
       return try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
@@ -61,6 +62,7 @@ extension FirestoreService {
     let (database, path) = try ResourceName.parent(request.parent)
     let query = try ServedQuery(request: request.query, below: path, in: database)
     let (aggregations, caps) = try request.checked()
+    try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
     var metrics = ExplainMetrics(of: query, aggregations)
     if request.explain == false {
       return try await send([WireWriter.message { $0.aggregationResponse(explaining: metrics) }])
@@ -93,6 +95,7 @@ extension FirestoreService {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.partitionQueryRequest() }
     let (database, path) = try ResourceName.parent(request.parent)
     let query = try ServedQuery(request: request.query, below: path, in: database)
+    try access?.checkIsAdmin("Partitions of queries", in: database)
     guard request.partitionCount > 0 else { throw .invalid("partition_count must be positive.") }
     let target = query.target
     guard target.filters.isEmpty, target.limit == nil, query.offset == 0, target.start == nil, target.end == nil,

@@ -33,7 +33,7 @@ extension FirestoreService {
       let mutations = try request.writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) }
       current.position += 1
       let outcome = try await backend.commit(
-        mutations, in: database, request: request.requestID ?? current.requestID)
+        mutations, in: database, request: request.requestID ?? current.requestID, check: access?.commits)
       let response = WriteResponse(streamToken: current.token, commit: outcome)
       try await send([WireWriter.message { $0.writeResponse(response, to: mutations) }])
       stream = current

@@ -2,16 +2,20 @@
 import FirestoreBackend
 package import FirestoreModel
 import FirestoreProtocol
+import FirestoreQuery
 
 /// One Listen stream (PROTOCOL §2), for a transport that runs where the backend runs: everything here is called on the
 /// backend's executor and is one step of it, so that what a commit sets off reaches a stream without a task.
 package struct ListenStream: Sendable {
-  private struct Watch {
+  fileprivate struct Watch {
     let session: WatchSessionID
     let names: DocumentNames
+    /// `nil` for an administrator.
+    var access: ListenAccess?
   }
 
   private let backend: LocalBackend
+  private let access: CallAccess?
   private let wake: @Sendable () -> Void
   /// The first request names the database.
   private var watch: Watch?
@@ -20,6 +24,7 @@ package struct ListenStream: Sendable {
   /// - Parameter wake: called when `take` has something to send. It may be called from within the other methods.
   package init(_ service: FirestoreService, wake: @escaping @Sendable () -> Void) {
     backend = service.backend
+    access = service.access
     self.wake = wake
   }
 
@@ -34,24 +39,34 @@ package struct ListenStream: Sendable {
     }
     let request = try ListenRequest(message)
     let (change, database, signal) = (request.change, request.database, WatchSignal(wake: wake))
-    let watch =
+    let opened =
       self.watch
-      ?? Watch(session: backend.step { $0.openWatch(in: database, signal) }, names: DocumentNames(database))
-    self.watch = watch
-    try backend.step { backend throws(RPCStatus) in
-      switch change {
-      case .watch(let request, let others):
-        try backend.request(request, on: watch.session, isChecked: true, others: others)
-      case .invalid(let id, let status): try backend.refuse(id, status, on: watch.session)
-      }
+      ?? Watch(
+        session: backend.step { $0.openWatch(in: database, signal) }, names: DocumentNames(database),
+        access: access.map { ListenAccess($0, in: database) })
+    watch = opened
+    watch = try backend.step { backend throws(RPCStatus) in
+      var watch = opened
+      try watch.make(change, on: backend)
+      return watch
     }
   }
 
   /// The messages to send, and whether there are more without waiting.
   /// - Throws: the status with which the stream ends.
-  package func take() throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {
-    guard let watch else { return ([], false) }
-    let delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: watch.session) }
+  package mutating func take() throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {
+    guard var watch else { return ([], false) }
+    if watch.access != nil {
+      let reviewed = watch
+      watch = backend.step { backend in
+        var watch = reviewed
+        watch.access?.review(on: watch.session, backend)
+        return watch
+      }
+      self.watch = watch
+    }
+    let session = watch.session
+    let delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: session) }
     let messages = delivery.changes.map { change in
       WireWriter.message { $0.watchChange(change, watch.names, readTime: delivery.readTime) }
     }
@@ -62,5 +77,23 @@ package struct ListenStream: Sendable {
   package func close() {
     guard let watch else { return }
     backend.step { $0.closeWatch(watch.session) }
+  }
+}
+
+extension ListenStream.Watch {
+  fileprivate mutating func make(
+    _ change: ListenRequest.Change, on backend: isolated LocalBackend
+  ) throws(RPCStatus) {
+    switch change {
+    case .watch(.add(let target), let orderBy, let others):
+      do throws(RPCStatus) {
+        try access?.add(target.id, target.target, others: others, orderBy, on: session, backend)
+      } catch { return try backend.refuse(target.id, error, on: session) }
+      try backend.request(.add(target), on: session, isChecked: true, others: others)
+    case .watch(.remove(let id), _, _):
+      access?.remove(id, on: session, backend)
+      try backend.request(.remove(id), on: session)
+    case .invalid(let id, let status): try backend.refuse(id, status, on: session)
+    }
   }
 }

@@ -7,8 +7,8 @@ import FirestoreQuery
 /// A `ListenRequest` that is in order.
 struct ListenRequest {
   enum Change {
-    /// With the other documents of a target of several.
-    case watch(WatchRequest, others: [DocumentKey] = [])
+    /// With the orderings that a query spells out, and the other documents of a target of several.
+    case watch(WatchRequest, orderBy: [OrderBy] = [], others: [DocumentKey] = [])
     /// The target cannot be watched; the stream and its other targets go on.
     case invalid(TargetID, RPCStatus)
   }
@@ -44,6 +44,7 @@ private struct RequestedTarget {
   private var target: Result<Target, RPCStatus>
   /// The documents of a target of several but the first.
   private var others: [DocumentKey] = []
+  private var orderBy: [OrderBy] = []
 
   init(_ message: ListenMessage.Target) {
     self.message = message
@@ -62,6 +63,7 @@ private struct RequestedTarget {
   private mutating func read(_ query: RunQueryMessage) throws(RPCStatus) -> Target {
     let (database, path) = try ResourceName.parent(query.parent)
     self.database = database
+    orderBy = query.query?.explicitOrderings ?? []
     return try ServedQuery(request: query.query, below: path, in: database).watched()
   }
 
@@ -87,7 +89,7 @@ private struct RequestedTarget {
       if let own = self.database, own != database { return .invalid(message.id, .strays(from: database, to: own)) }
       let watched = WatchTarget(
         id: message.id, target: target, resume: message.resume, expectedCount: message.expectedCount)
-      return .watch(.add(watched), others: others)
+      return .watch(.add(watched), orderBy: orderBy, others: others)
     }
   }
 }

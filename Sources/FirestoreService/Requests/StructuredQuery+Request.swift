@@ -27,6 +27,15 @@ extension ServedQuery {
   }
 }
 
+extension QueryMessage {
+  /// The orderings that it spells out, as far as they are in order.
+  var explicitOrderings: [OrderBy] {
+    orderBy.compactMap { order in
+      (try? FieldPath(request: order.path)).map { OrderBy($0, order.direction == 2 ? .descending : .ascending) }
+    }
+  }
+}
+
 extension RequestedQuery {
   init(_ message: QueryMessage) throws(RPCStatus) {
     if let paths = message.projection {

@@ -19,9 +19,10 @@ struct ServeCommand: AsyncParsableCommand {
       Speaks google.firestore.v1 over gRPC, as Cloud Firestore does; point SDKs at it with \
       FIRESTORE_EMULATOR_HOST=HOST:PORT. Projects and databases come into being when they are first named. On the same \
       port, GET / says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database, or \
-      with the path of a collection or document behind it removes that with all below it. There are no security rules: \
-      with a --host that others reach, whoever does may read and write, and connections are held to the usual limits \
-      against floods. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
+      with the path of a collection or document behind it removes that with all below it. --rules FILE enforces security \
+      rules on all but administrators ('Authorization: Bearer owner', as server SDKs send to an emulator); tokens of \
+      users are believed unsigned, as Google's emulator does, unless there are --auth-keys. A --host that others reach \
+      asks for --rules or --open, and holds connections to the usual limits against floods. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
       next when it ends. A --tls-key of yours must be yours alone (chmod 600). SIGTERM and SIGINT end it when running \
       requests are done.
       """)
@@ -37,6 +38,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Flag(help: "Keep everything in memory and forget it at the end.")
   var inMemory = false
+
+  @OptionGroup(title: "Access") var access: AccessOptions
 
   @Option(help: BackendConfiguration.Durability.help)
   var sync = BackendConfiguration.Durability.normal
@@ -66,8 +69,15 @@ struct ServeCommand: AsyncParsableCommand {
     let tls = tlsCert.flatMap { certificate in
       tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
     }
-    let configuration = FirestoreServer.Configuration(
+    var configuration = FirestoreServer.Configuration(
       host: host, port: port, tls: tls, maximumConnections: maxConnections)
+    // A host that is not known is told of when it is listened on.
+    let isLoopback = (try? configuration.isLoopback) ?? true
+    if !isLoopback { try checkIsMeant() }
+    let served = try ServedRules(access, isLoopback: isLoopback)
+    configuration.rules = served.rules
+    let watch = await served.watch()
+    defer { if let watch { Task { @MainActor in watch.stop() } } }
     do {
       let source =
         inMemory
@@ -79,14 +89,10 @@ struct ServeCommand: AsyncParsableCommand {
           try SharedData.open(directory, durability: sync, as: ProgramName.ofProcess, pausesForPort: true) {
             StandardError.write("hearth: \($0)")
           })
-      // A host that is not known is told of when it is listened on.
-      if let isLoopback = try? configuration.isLoopback, !isLoopback {
-        StandardError.write(
-          "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything.")
-      }
       if case .shared(let data) = source {
         JobControl.letsGo(of: data)
         if case .attached(let owner) = data.company.standing {
+          if access.rules != nil { throw CommandFailure(.unavailable, ServedPort.rulesNeedData(of: "\(owner)")) }
           StandardError.write("hearth: \(owner) has the data open; this port leads there.")
         }
         if let warning = data.durabilityWarning(sync) { StandardError.write("hearth: \(warning)") }
@@ -97,6 +103,24 @@ struct ServeCommand: AsyncParsableCommand {
       throw CommandFailure(opening: error)
     } catch let error as RPCStatus {
       throw CommandFailure(ExitStatus.unavailable, error.message)
+    }
+  }
+
+  /// What others reach is open to them on purpose.
+  private func checkIsMeant() throws {
+    if access.rules == nil, !access.open {
+      throw CommandFailure(
+        .usage,
+        "others can reach \(host), and there are no security rules: add --rules FILE, or --open to let whoever reaches it "
+          + "read and write everything.")
+    }
+    if access.rules == nil {
+      StandardError.write(
+        "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything.")
+    } else if access.authKeys == nil {
+      StandardError.write(
+        "hearth: others can reach \(host), and tokens are believed unsigned: whoever does may say to be any user, or an "
+          + "administrator. With --auth-keys only signed ones are believed.")
     }
   }
 
@@ -119,7 +143,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
     defer { for source in sources { source.cancel() } }
     let (host, isSecure) = (host, tlsCert != nil)
-    try await ServedPort(configuration, source).run(until: stop) { port in
+    try await ServedPort(configuration, source, enforcesRules: access.rules != nil).run(until: stop) { port in
       let address = ServedAddress(host: host, port: port)
       let text = """
         Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.

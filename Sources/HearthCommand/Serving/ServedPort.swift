@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreModel
 import FirestoreServer
 import FirestoreSharing
 import Synchronization
@@ -15,10 +16,18 @@ enum PortSource: Sendable {
 struct ServedPort: Sendable {
   private var configuration: FirestoreServer.Configuration
   private let source: PortSource
+  private let enforcesRules: Bool
 
-  init(_ configuration: FirestoreServer.Configuration, _ source: PortSource) {
+  /// - Parameter enforcesRules: the port never leads to another process, which knows no rules.
+  init(_ configuration: FirestoreServer.Configuration, _ source: PortSource, enforcesRules: Bool = false) {
     self.configuration = configuration
     self.source = source
+    self.enforcesRules = enforcesRules
+  }
+
+  /// - Parameter owner: has the data open.
+  static func rulesNeedData(of owner: String) -> String {
+    "\(owner) has the data open, and only who has it open can enforce rules. End that, or serve other data (--data)."
   }
 
   /// Serves until there is a stop; then calls have a moment to end.
@@ -85,6 +94,8 @@ struct ServedPort: Sendable {
           let (access, end) = try await data.access()
           switch access {
           case .own(let backend): return (backend, end)
+          case .over where enforcesRules:
+            throw RPCStatus(.unavailable, Self.rulesNeedData(of: "Another process now"))
           case .over(let socket, _): try await PortRelay(configuration, to: socket).run(until: end, ready: ready)
           }
         }

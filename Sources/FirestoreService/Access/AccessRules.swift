@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRules
+import Synchronization
+
+/// The security rules of a server: for all projects, and for those that have their own. What was decided is counted, and
+/// told to who watches.
+package final class AccessRules: Sendable {
+  /// How many decisions are kept for those who begin to watch later.
+  private static let keptEvaluations = 200
+
+  /// Rules as they were given.
+  package enum Source: Sendable {
+    case ruleset(Ruleset)
+    /// They cannot be read, and were to be taken all the same: every request is refused.
+    case broken([RulesFile], [RulesIssue])
+
+    package var files: [RulesFile] {
+      switch self {
+      case .ruleset(let ruleset): ruleset.files
+      case .broken(let files, _): files
+      }
+    }
+  }
+
+  private struct Loaded {
+    var source: Source
+    var coverage = RulesCoverage()
+  }
+
+  private struct State {
+    var shared: Loaded?
+    var projects: [String: Loaded] = [:]
+    var decided = 0
+    var evaluations: [RulesEvaluation] = []
+    var watchers: [Int: @Sendable (RulesEvaluation) -> Void] = [:]
+    var lastWatcher = 0
+    var changes: [@Sendable () -> Void] = []
+
+    func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
+  }
+
+  private let state = Mutex(State())
+  private let active = Atomic(false)
+  private let changeCount = Atomic(0)
+  private let tokens: TokenReader
+  /// Whether a caller who is refused learns what rule did it.
+  package let tellsWhy: Bool
+
+  package init(_ tokens: TokenReader = TokenReader(), tellsWhy: Bool = true) {
+    self.tokens = tokens
+    self.tellsWhy = tellsWhy
+  }
+
+  /// Whether there are any rules.
+  package var isActive: Bool { active.load(ordering: .relaxed) }
+  /// Grows with each change of rules.
+  package var changeNumber: Int { changeCount.load(ordering: .acquiring) }
+
+  /// Replaces rules; what was counted for the old ones is forgotten.
+  /// - Parameters:
+  ///   - source: `nil` for none.
+  ///   - project: `nil` for all that have none of their own.
+  package func set(_ source: Source?, for project: String? = nil) {
+    let loaded = source.map { Loaded(source: $0) }
+    let told = state.withLock { state in
+      if let project { state.projects[project] = loaded } else { state.shared = loaded }
+      active.store(state.shared != nil || !state.projects.isEmpty, ordering: .relaxed)
+      return state.changes
+    }
+    changeCount.add(1, ordering: .releasing)
+    for change in told { change() }
+  }
+
+  /// Has something called after each change of rules.
+  package func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.changes.append(body) } }
+
+  package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
+
+  /// - Throws: `invalid-argument` for rules that cannot be read.
+  private func ruleset(for project: String) throws(RPCStatus) -> Ruleset? {
+    switch source(for: project) {
+    case .ruleset(let ruleset)?: return ruleset
+    case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
+    case nil: return nil
+    }
+  }
+
+  /// Who makes a call.
+  /// - Throws: `invalid-argument` or `unauthenticated` for a token that is none.
+  package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
+
+  /// - Throws: `unauthenticated` for a user of another project.
+  func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
+
+  /// What the caller is told. Production's words come first, which clients look for; then those of the emulator.
+  func denial(_ verdict: RulesVerdict) -> RPCStatus {
+    let reason = tellsWhy && !verdict.denial.isEmpty ? " " + verdict.denial.drop(while: \.isWhitespace) : ""
+    return RPCStatus(.permissionDenied, "Missing or insufficient permissions." + reason)
+  }
+
+  /// - Returns: `nil` without rules for the project.
+  func decide(_ request: RulesRequest, _ documents: RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
+    let project = request.database.project
+    guard let ruleset = try ruleset(for: project) else { return nil }
+    var coverage: RulesCoverage? = RulesCoverage()
+    let verdict = ruleset.decide(request, documents, &coverage)
+    let (evaluation, watchers) = state.withLock { state in
+      if let coverage {
+        if state.projects[project] != nil {
+          state.projects[project]?.coverage.merge(with: coverage)
+        } else {
+          state.shared?.coverage.merge(with: coverage)
+        }
+      }
+      state.decided += 1
+      let evaluation = RulesEvaluation(
+        number: state.decided, request: request, verdict: verdict, files: ruleset.files)
+      state.evaluations.append(evaluation)
+      if state.evaluations.count >= 2 * Self.keptEvaluations {
+        state.evaluations.removeFirst(state.evaluations.count - Self.keptEvaluations)
+      }
+      return (evaluation, state.watchers.values.map { $0 })
+    }
+    for watcher in watchers { watcher(evaluation) }
+    return verdict
+  }
+
+  /// Rules with what was counted for them; `nil` without rules for the project.
+  package func coverage(of project: String) -> (source: Source, counts: RulesCoverage)? {
+    state.withLock { state in state.loaded(for: project).map { ($0.source, $0.coverage) } }
+  }
+
+  /// Tells each decision from now on, on the thread that made it.
+  /// - Returns: the last decisions before, and the number with which to end it.
+  package func watch(_ body: @escaping @Sendable (RulesEvaluation) -> Void) -> (past: [RulesEvaluation], number: Int) {
+    state.withLock { state in
+      state.lastWatcher += 1
+      state.watchers[state.lastWatcher] = body
+      return (state.evaluations.suffix(Self.keptEvaluations), state.lastWatcher)
+    }
+  }
+
+  package func endWatch(_ number: Int) { state.withLock { $0.watchers[number] = nil } }
+}
+
+extension [RulesIssue] {
+  /// What is wrong with rules, in the words of Google's emulator.
+  package var compileError: String {
+    "Error compiling rules:" + filter(\.isError).map { "\nL\($0.line):\($0.column) \($0.message)" }.joined()
+  }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+
+/// Who may do what at a server.
+struct AccessOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Enforce these security rules, for all projects; read again when the file changes.", valueName: "file"))
+  var rules: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Believe tokens of users only when one of these keys has signed them: public keys of RSA as a JSON Web Key Set, as "
+        + "Google publishes them for Firebase Authentication, or in PEM.", valueName: "file"))
+  var authKeys: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'.",
+      valueName: "file"))
+  var adminSecret: String?
+
+  @Flag(help: "Serve a --host that others reach although there are no rules.")
+  var open = false
+
+  func validate() throws {
+    if authKeys != nil, rules == nil {
+      throw ValidationError("--auth-keys says who users are, and nothing says what they may do: add --rules FILE.")
+    }
+    if adminSecret != nil, authKeys == nil {
+      throw ValidationError("--admin-secret goes with --auth-keys: without it anybody may say to be an administrator.")
+    }
+    if open, rules != nil {
+      throw ValidationError("--open serves without rules; leave out --open or --rules.")
+    }
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreRules
+import FirestoreService
+import Foundation
+import Glibc
+import TransportSecurity
+
+/// The security rules of `hearth serve`, from its options: read at the beginning and whenever their file changes.
+struct ServedRules {
+  let rules: AccessRules
+  private let file: String?
+
+  /// - Parameter isLoopback: only this machine reaches the port; others do not learn which rule refused them.
+  /// - Throws: `CommandFailure` for files that cannot be read, and rules or keys that are none.
+  init(_ options: AccessOptions, isLoopback: Bool) throws {
+    file = options.rules
+    var keys: TokenReader.Keys?
+    if let path = options.authKeys {
+      let owner = try options.adminSecret.map(Self.secret)
+      keys = try AuthKeys(file: path).keys(owner: owner)
+    }
+    rules = AccessRules(TokenReader(keys), tellsWhy: isLoopback)
+    if let file {
+      let (ruleset, issues) = Ruleset.compile([try Self.read(file)])
+      guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
+      rules.set(.ruleset(ruleset))
+      for issue in issues { StandardError.write("hearth: \(Self.text(of: issue))") }
+    }
+  }
+
+  /// Reads the file again whenever it changes, until the watch is let go. Rules that cannot be read change nothing.
+  @MainActor
+  func watch() -> FileWatch? {
+    guard let file else { return nil }
+    let folder = URL(filePath: file).resolvingSymlinksInPath().deletingLastPathComponent().path
+    let (rules, last) = (rules, LastContent((try? Self.read(file))?.content))
+    return FileWatch(folders: [folder]) {
+      guard let read = try? Self.read(file), last.content != read.content else { return }
+      last.content = read.content
+      let (ruleset, issues) = Ruleset.compile([read])
+      if let ruleset {
+        rules.set(.ruleset(ruleset))
+        StandardError.write("hearth: \(file) has changed; its rules hold from now on.")
+      } else {
+        StandardError.write("hearth: \(Self.text(of: issues)) The rules from before hold on.")
+      }
+    }
+  }
+
+  /// What the file said when it was last read.
+  @MainActor
+  private final class LastContent {
+    var content: String?
+
+    init(_ content: String?) { self.content = content }
+  }
+
+  private static func read(_ file: String) throws -> RulesFile {
+    RulesFile(name: file, content: try text(of: file, "rules"))
+  }
+
+  /// - Parameter what: is in it, in the plural.
+  fileprivate static func text(of file: String, _ what: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: file) else {
+      var (isFolder, reason) = (ObjCBool(false), String(cString: strerror(access(file, R_OK) == 0 ? EIO : errno)))
+      if FileManager.default.fileExists(atPath: file, isDirectory: &isFolder), isFolder.boolValue {
+        reason = "Is a directory"
+      }
+      throw CommandFailure(.noInput, "The \(what) in \(file) cannot be read: \(reason).")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw CommandFailure(.badData, "The \(what) in \(file) cannot be read: this is not UTF-8.")
+    }
+    return text
+  }
+
+  private static func secret(_ file: String) throws -> String {
+    let secret = try text(of: file, "secret").trimmingCharacters(in: .whitespacesAndNewlines)
+    if secret.utf8.count < 16 {
+      throw CommandFailure(.badData, "The secret in \(file) is shorter than 16 characters; make one with 'openssl rand -hex 32'.")
+    }
+    return secret
+  }
+
+  private static func text(of issue: RulesIssue) -> String {
+    "\(issue.fileName):\(issue.line):\(issue.column): \(issue.message)"
+  }
+
+  private static func text(of issues: [RulesIssue]) -> String {
+    let errors = issues.filter(\.isError)
+    let more = errors.count > 1 ? " (and \(errors.count - 1) more; 'hearth rules check' lists them)" : ""
+    return (errors.first.map(text(of:)) ?? "These are no rules.") + more
+  }
+}
+
+/// The public keys of `--auth-keys`.
+private struct AuthKeys {
+  /// By id; that of a file in PEM is empty.
+  private var keys: [String: RSAPublicKey] = [:]
+
+  /// - Throws: `CommandFailure` for a file that cannot be read, or holds no key.
+  init(file: String) throws {
+    let text = try ServedRules.text(of: file, "keys")
+    if text.drop(while: \.isWhitespace).hasPrefix("{") {
+      let json: JSONSyntax
+      do throws(JSONError) { json = try JSONSyntax(parsing: text, numbers: .ofAnySize) } catch {
+        throw CommandFailure(.badData, "\(file):\(error.line):\(error.column): \(error.reason)")
+      }
+      add(json)
+    } else if let key = RSAPublicKey(pem: text) {
+      keys[""] = key
+    }
+    if keys.isEmpty {
+      throw CommandFailure(
+        .badData,
+        "\(file) holds no public key of RSA. It is a JSON Web Key Set, {\"KEY-ID\": \"certificate in PEM\"}, or a key in PEM.")
+    }
+  }
+
+  private mutating func add(_ json: JSONSyntax) {
+    if case .array(let elements)? = json["keys"]?.kind {
+      for element in elements {
+        guard case .string(let modulus)? = element["n"]?.kind, case .string(let exponent)? = element["e"]?.kind,
+          let n = Base64.decodeURL(modulus), let e = Base64.decodeURL(exponent),
+          let key = RSAPublicKey(modulus: n, exponent: e)
+        else { continue }
+        if case .string(let id)? = element["kid"]?.kind { keys[id] = key } else { keys[""] = key }
+      }
+    } else if case .object(let members) = json.kind {
+      for member in members {
+        if case .string(let pem) = member.value.kind { keys[member.name] = RSAPublicKey(pem: pem) }
+      }
+    }
+  }
+
+  func keys(owner: String?) -> TokenReader.Keys {
+    let keys = keys
+    return TokenReader.Keys(owner: owner, now: { Int64(Date().timeIntervalSince1970) }) { id, content, signature in
+      // A token that names no key may be by any.
+      let candidates = id.map { [keys[$0] ?? keys[""]].compactMap { $0 } } ?? Array(keys.values)
+      return candidates.contains { $0.isValid(signature, of: content) }
+    }
+  }
+}
