@@ -116,7 +116,8 @@ let package = Package(
     module(
       "FirestoreService",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol", "FirestoreBackend", "FirestoreRules",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "FirestoreBackend",
+        "FirestoreRules",
       ]),
     module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreService"]),
     .systemLibrary(name: "CAllocator"),
@@ -287,7 +288,12 @@ let package = Package(
         "FirestoreTesting", "SeededRandom", "WireOracle", "FirestoreModel", "FirestoreJSON", "FirestoreBackend",
         "FirestoreService", "FirestoreREST", protobuf,
       ]),
-    tests("FirestoreServiceTests", ["SeededRandom", "FirestoreModel", "FirestoreBackend", "FirestoreService"]),
+    tests(
+      "FirestoreServiceTests",
+      [
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend",
+        "FirestoreRules", "FirestoreService",
+      ]),
     tests(
       "HearthTests",
       [

@@ -8,6 +8,11 @@ package struct CompositeIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
     package var kind: FieldIndex.Kind
+
+    package init(path: FieldPath, kind: FieldIndex.Kind) {
+      self.path = path
+      self.kind = kind
+    }
   }
 
   package var collectionID: String
@@ -15,33 +20,14 @@ package struct CompositeIndex: Hashable, Sendable {
   package var isGroup: Bool
   package var fields: [Field]
 
-  /// - Returns: `nil` for a query that needs none.
-  package static func needed(for query: Query) -> CompositeIndex? {
-    let target = query.target
-    if query.isDocumentQuery { return nil }
-    guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return nil }
-    let isGroup = target.collectionGroup != nil
-    for conditions in Filter.and(target.filters).disjunctions {
-      let fields = fields(for: conditions, target.orderBy, isGroup: isGroup)
-      if !fields.isEmpty { return CompositeIndex(collectionID: id, isGroup: isGroup, fields: fields) }
-    }
-    return nil
+  package init(collectionID: String, isGroup: Bool, fields: [Field]) {
+    self.collectionID = collectionID
+    self.isGroup = isGroup
+    self.fields = fields
   }
 
-  /// The array first, then what is fixed, then the order; none where the fields' own indexes do.
-  private static func fields(for conditions: [FieldFilter], _ orderBy: [OrderBy], isGroup: Bool) -> [Field] {
-    var taken: Set<FieldPath> = []
-    func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
-    let arrays = conditions.filter { $0.op == .arrayContains || $0.op == .arrayContainsAny }.map(\.path).filter(new)
-    let fixed = conditions.filter { $0.op == .equal || $0.op == .in }.map(\.path).filter(new)
-    let order = orderBy.filter { new($0.path) }
-    var fields = arrays.map { Field(path: $0, kind: .contains) } + fixed.map { Field(path: $0, kind: .ascending) }
-    let isMerged = order.isEmpty || fields.isEmpty && order.count == 1
-    // The fields' own indexes are of single collections.
-    if isMerged, !isGroup { return [] }
-    fields += order.map { Field(path: $0.path, kind: $0.direction == .descending ? .descending : .ascending) }
-    return fields
-  }
+  /// - Returns: `nil` for a query that needs none.
+  package static func needed(for query: Query) -> CompositeIndex? { IndexNeed.all(of: query.target).first?.index }
 }
 
 extension CompositeIndex: CustomStringConvertible {

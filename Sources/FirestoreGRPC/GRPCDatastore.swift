@@ -14,17 +14,21 @@ package final class GRPCDatastore: Datastore {
   private let headers: RequestHeaders
   private let credentials: Credentials
   private let allowsInsecureCredentials: Bool
+  private let appCheck: AppCheckToken?
   private let connection: Connection
 
-  /// - Parameter allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
+  /// - Parameters:
+  ///   - allowsInsecureCredentials: whether credentials go where others can take them (see `Credentials`).
+  ///   - appCheck: proves that calls come from an app.
   package init(
     _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials, allowsInsecureCredentials: Bool = false,
-    keepalive: (time: Duration, timeout: Duration)? = nil
+    appCheck: AppCheckToken? = nil, keepalive: (time: Duration, timeout: Duration)? = nil
   ) {
     self.endpoint = endpoint
     self.database = database
     self.credentials = credentials
     self.allowsInsecureCredentials = allowsInsecureCredentials
+    self.appCheck = appCheck
     names = DocumentNames(database)
     headers = RequestHeaders(database: database)
     connection = Connection(
@@ -253,7 +257,8 @@ package final class GRPCDatastore: Datastore {
     _ method: CallMethod, _ request: [UInt8]?, timeout: Duration? = nil, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result {
     let authorization = try await credentials.authorization(for: endpoint, isTrusting: allowsInsecureCredentials)
-    let headers = headers.call(method, at: endpoint, authorization: authorization, timeout: timeout)
+    var headers = headers.call(method, at: endpoint, authorization: authorization, timeout: timeout)
+    if let appCheck { headers.add(name: "x-firebase-appcheck", value: try await appCheck(false)) }
     // What the backend has not looked at can be asked again; once, since it may say so each time.
     for _ in 0..<2 {
       if let result = try await attempt(headers, request, timeout, body) { return result }

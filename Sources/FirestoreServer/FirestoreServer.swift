@@ -30,6 +30,8 @@ package struct FirestoreServer: Sendable {
     package var maximumConnections: Int
     /// Security rules; without any everybody is an administrator.
     package var rules = AccessRules()
+    /// Composite indexes; all that a query needs are there unless it says otherwise.
+    package var indexes = ServedIndexes()
     /// Keeps the port for the next server or relay with this configuration.
     package var kept: KeptPort?
 
@@ -143,7 +145,8 @@ package struct FirestoreServer: Sendable {
     do {
       let loop = Self.loops.next()
       let pipeline = ConnectionPipeline(
-        FirestoreService(backend: backend, rules: configuration.rules), DeliveryTurn(loop), try configuration.tls?.context(),
+        FirestoreService(backend: backend, rules: configuration.rules, indexes: configuration.indexes),
+        DeliveryTurn(loop), try configuration.tls?.context(),
         isLoopback: try configuration.isLoopback, on: loop)
       let connections = connections
       let listener = try await configuration.listen(on: loop) { channel in

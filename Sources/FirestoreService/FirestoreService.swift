@@ -15,14 +15,17 @@ package struct FirestoreService: Sendable {
   let backend: LocalBackend
   /// Security rules; `nil` where everybody is an administrator.
   package let rules: AccessRules?
+  /// Composite indexes; `nil` where nobody asks for them.
+  package let indexes: ServedIndexes?
   /// On whose behalf transactions are begun.
   private(set) var client: ClientID?
   /// Restricts what is done; `nil` for an administrator.
   private(set) var access: CallAccess?
 
-  package init(backend: LocalBackend, rules: AccessRules? = nil) {
+  package init(backend: LocalBackend, rules: AccessRules? = nil, indexes: ServedIndexes? = nil) {
     self.backend = backend
     self.rules = rules
+    self.indexes = indexes
     rules?.onChange { [weak backend] in
       // Those who may no longer listen learn it now.
       Task { await backend?.wakeWatches() }

@@ -9,13 +9,14 @@ package final class Credentials: Sendable {
     case serviceAccount(ServiceAccountKey)
     case authorizedUser(AuthorizedUser)
     case metadataServer(HTTPURL)
+    case user(UserAuthorization)
 
     /// Whether it grants a token that says nothing of whom it is for.
     var isAccessToken: Bool {
       switch self {
       case .authorizedUser, .metadataServer: true
       // Who gives a token knows where it goes.
-      case .fixed, .serviceAccount: false
+      case .fixed, .serviceAccount, .user: false
       }
     }
   }
@@ -46,6 +47,11 @@ package final class Credentials: Sendable {
   /// What emulators take for an administrator, whom no security rule holds.
   package static let emulatorOwner = Credentials.fixed(Secret("owner"))
 
+  /// The user of an app.
+  package static func user(_ user: UserAuthorization) -> Credentials {
+    Credentials(now: { Timestamp(seconds: 0) }) { .user(user) }
+  }
+
   /// A token from elsewhere, which nothing renews.
   package static func fixed(_ token: Secret) -> Credentials {
     Credentials(isEmulatorOwner: token.revealed == "owner", now: { Timestamp(seconds: 0) }) { .fixed(token) }
@@ -59,8 +65,11 @@ package final class Credentials: Sendable {
   /// The next call gets a new token, unless this one was given and nothing renews it.
   func forgetToken() {
     state.withLock { state in
-      if case .fixed? = state.source { return }
-      state = State()
+      switch state.source {
+      case .fixed?: break
+      case .user(let user)?: user.forgetToken()
+      case .serviceAccount?, .authorizedUser?, .metadataServer?, nil: state = State()
+      }
     }
   }
 
@@ -91,14 +100,16 @@ package final class Credentials: Sendable {
   /// A service account's own token is for that endpoint alone. An access token of a user or a machine opens everything
   /// that they may use, so it only goes to Google.
   /// - Parameter isTrusting: sends it all the same, also without TLS.
+  /// - Returns: `nil` for an app's user who is not signed in.
   /// - Throws: `failed-precondition` for credentials that are not sent there.
-  package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String {
+  package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String? {
     if !isTrusting, let refusal = refusal(at: endpoint) { throw refusal }
     let audience = endpoint.isGoogle ? ServiceAccountKey.audience : "https://\(endpoint.host.lowercased())/"
     let time = now().seconds
     let last = state.withLock { $0.audience == audience ? $0.token : nil }
     if let last, last.isUsable(at: time) { return "Bearer " + last.secret.revealed }
     let source = try source()
+    if case .user(let user) = source { return try await user.authorization() }
     if source.isAccessToken, !isTrusting, !endpoint.isGoogle {
       throw RPCStatus(
         .failedPrecondition,
@@ -115,6 +126,7 @@ package final class Credentials: Sendable {
     from source: Source, for audience: String, at time: Int64
   ) async throws(RPCStatus) -> AccessToken {
     switch source {
+    case .user: preconditionFailure("A user's tokens are not kept here.")
     case .fixed(let secret): AccessToken(secret: secret, expiry: nil)
     case .serviceAccount(let key): try key.token(for: audience, at: time)
     case .authorizedUser(let user): try await user.fetchToken(at: time)
@@ -130,6 +142,7 @@ package final class Credentials: Sendable {
       "Check that the key of \(key.email) is active, and this machine's clock, which says \(now().rfc3339Text)."
     case .authorizedUser: "Run \"gcloud auth application-default login\" again, and check this machine's clock."
     case .metadataServer: "Check the service account of this machine."
+    case .user: "The token of the app's user is not accepted."
     case nil: "Check the credentials, and this machine's clock."
     }
   }
@@ -143,6 +156,7 @@ extension Credentials: CustomStringConvertible {
     case .serviceAccount(let key): "the service account \(key.email)"
     case .authorizedUser: "a user's own credentials"
     case .metadataServer: "the metadata server"
+    case .user: "the user of an app"
     case nil: "credentials that were not needed yet"
     }
   }

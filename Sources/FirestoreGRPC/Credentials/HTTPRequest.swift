@@ -52,6 +52,8 @@ struct HTTPRequest: Sendable {
   var url: HTTPURL
   var headers: [(String, String)] = []
   var body = ""
+  /// What the host cannot do without an answer.
+  var purpose = "be asked for a token"
 
   /// - Throws: `unavailable`, naming the host, if there is no answer within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
@@ -69,7 +71,7 @@ struct HTTPRequest: Sendable {
       }
     } catch {
       if Task.isCancelled { throw RPCStatus(.cancelled, "The call was cancelled.") }
-      throw RPCStatus(.unavailable, "\(url.host):\(url.port) cannot be asked for a token: \(CallFailure.reason(error))")
+      throw RPCStatus(.unavailable, "\(url.host):\(url.port) cannot \(purpose): \(CallFailure.reason(error))")
     }
   }
 

@@ -11,6 +11,8 @@ enum ControlRequest: Equatable {
   case setRules(project: String)
   /// What was counted for them.
   case coverage(project: String)
+  /// The composite indexes that the queries seen so far need.
+  case indexes(project: String)
 
   /// - Parameter target: as it came, with what follows `?`.
   /// - Returns: `nil` for what means nothing here.
@@ -38,6 +40,7 @@ enum ControlRequest: Equatable {
     case ("GET", ":securityRules"): .rules(project: project)
     case ("PUT", ":securityRules"): .setRules(project: project)
     case ("GET", ":ruleCoverage"): .coverage(project: project)
+    case ("GET", ":indexes"): .indexes(project: project)
     default: nil
     }
   }

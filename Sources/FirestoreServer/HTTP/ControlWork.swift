@@ -36,6 +36,9 @@ struct ControlWork: Sendable {
       case .rules(let project): return try rules(of: project).current()
       case .setRules(let project): return try rules(of: project).replace(body)
       case .coverage(let project): return try rules(of: project).coverage()
+      case .indexes(let project):
+        let seen = service.indexes?.seen(in: project) ?? []
+        return HTTPAnswer(200, json: Array(ServedIndexes.configuration(seen).utf8))
       }
     } catch { return HTTPAnswer(error, to: request) }
   }

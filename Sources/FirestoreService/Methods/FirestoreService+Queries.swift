@@ -10,6 +10,7 @@ extension FirestoreService {
     let (database, path) = try ResourceName.parent(request.parent)
     let query = try ServedQuery(request: request.query, below: path, in: database)
     try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
+    try indexes?.check(query, in: database)
     var metrics = ExplainMetrics(of: query)
     if request.explain == false {
       return try await send([WireWriter.message { $0.runQueryResponse(explaining: metrics) }])
@@ -63,6 +64,7 @@ extension FirestoreService {
     let query = try ServedQuery(request: request.query, below: path, in: database)
     let (aggregations, caps) = try request.checked()
     try await access?.list(query, request.query?.explicitOrderings ?? [], in: database, on: backend)
+    try indexes?.check(query, aggregations, in: database)
     var metrics = ExplainMetrics(of: query, aggregations)
     if request.explain == false {
       return try await send([WireWriter.message { $0.aggregationResponse(explaining: metrics) }])

@@ -12,10 +12,13 @@ package struct ListenStream: Sendable {
     let names: DocumentNames
     /// `nil` for an administrator.
     var access: ListenAccess?
+    let indexes: ServedIndexes?
+    let database: DatabaseID
   }
 
   private let backend: LocalBackend
   private let access: CallAccess?
+  private let indexes: ServedIndexes?
   private let wake: @Sendable () -> Void
   /// The first request names the database.
   private var watch: Watch?
@@ -25,6 +28,7 @@ package struct ListenStream: Sendable {
   package init(_ service: FirestoreService, wake: @escaping @Sendable () -> Void) {
     backend = service.backend
     access = service.access
+    indexes = service.indexes
     self.wake = wake
   }
 
@@ -43,7 +47,7 @@ package struct ListenStream: Sendable {
       self.watch
       ?? Watch(
         session: backend.step { $0.openWatch(in: database, signal) }, names: DocumentNames(database),
-        access: access.map { ListenAccess($0, in: database) })
+        access: access.map { ListenAccess($0, in: database) }, indexes: indexes, database: database)
     watch = opened
     watch = try backend.step { backend throws(RPCStatus) in
       var watch = opened
@@ -87,6 +91,7 @@ extension ListenStream.Watch {
     switch change {
     case .watch(.add(let target), let orderBy, let others):
       do throws(RPCStatus) {
+        try indexes?.check(ServedQuery(target.target), in: database)
         try access?.add(target.id, target.target, others: others, orderBy, on: session, backend)
       } catch { return try backend.refuse(target.id, error, on: session) }
       try backend.request(.add(target), on: session, isChecked: true, others: others)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreGRPC
 import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
@@ -30,9 +31,12 @@ extension ResolvedBackend {
   /// The way to one database of the backend, which is opened if it is not open yet.
   /// - Throws: what keeps every call from working, such as `failedPrecondition` for embedded data that another process
   ///   has open without sharing it.
-  func open(for database: DatabaseID) throws(FirestoreError) -> OpenBackend {
+  /// - Parameters: the user of the app and what proves that it is the app, for servers.
+  func open(
+    for database: DatabaseID, as user: UserAuthorization? = nil, appCheck: AppCheckToken? = nil
+  ) throws(FirestoreError) -> OpenBackend {
     switch self {
-    case .server(let server): return try Self.connect(to: server, database)
+    case .server(let server): return try Self.connect(to: server, database, as: user, appCheck)
     case .datastore(let custom): return OpenBackend(datastore: custom.datastore, identity: nil)
     case .inMemory(let name):
       let backend = try Self.opening { () throws(StoreError) in

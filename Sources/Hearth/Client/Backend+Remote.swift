@@ -20,7 +20,9 @@ extension Backend {
 
 extension ResolvedBackend {
   /// - Throws: for credentials that would travel in plain text.
-  static func connect(to server: Server, _ database: DatabaseID) throws(FirestoreError) -> OpenBackend {
+  static func connect(
+    to server: Server, _ database: DatabaseID, as user: UserAuthorization?, _ appCheck: AppCheckToken?
+  ) throws(FirestoreError) -> OpenBackend {
     let identity = CacheIdentity.server(server.name, database)
     let endpoint: Endpoint
     do throws(ModelError) {
@@ -28,13 +30,15 @@ extension ResolvedBackend {
     } catch {
       return OpenBackend(datastore: UnavailableDatastore(because: error.message), identity: identity)
     }
-    let credentials = server.credentials.credentials
-    if !server.allowsInsecureCredentials, let refusal = credentials.refusal(at: endpoint) {
+    let credentials = user.map { .user($0) } ?? server.credentials.credentials
+    // A server that was named as an emulator gets its users' tokens without TLS.
+    let isTrusting = server.allowsInsecureCredentials || (user != nil && server.credentials == .emulatorOwner)
+    if !isTrusting, let refusal = credentials.refusal(at: endpoint) {
       throw FirestoreError(refusal)
     }
     let datastore = GRPCDatastore(
       endpoint, database: database, credentials: credentials,
-      allowsInsecureCredentials: server.allowsInsecureCredentials)
+      allowsInsecureCredentials: isTrusting, appCheck: appCheck)
     return OpenBackend(datastore: datastore, identity: identity)
   }
 }

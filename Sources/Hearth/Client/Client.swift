@@ -15,18 +15,27 @@ package final class Client: Sendable {
   let log: ClientLog
   /// Who shows the client to those who watch it; `nil` where nobody may.
   package let inspection: Inspection?
-  /// Streams and timers; ends in `terminate()`.
+  /// Streams and timers, and changes of user; ends in `terminate()`.
   private let running: Task<Void, Never>
 
-  /// - Parameters:
-  ///   - isNetworkEnabled: whether the client connects, and sends what waits in the cache, from the beginning.
-  ///   - clock: measures every delay and timeout.
-  ///   - plan: how the client can be watched; where that cannot be so, the log says why.
-  package init(
+  package convenience init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true,
     clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
   ) {
-    var configuration = SyncConfiguration(store: cache)
+    self.init(
+      cache, datastore: datastore, isNetworkEnabled: isNetworkEnabled, users: nil, clock: clock, inspectedAs: plan)
+  }
+
+  /// - Parameters:
+  ///   - isNetworkEnabled: whether the client connects, and sends what waits in the cache, from the beginning.
+  ///   - users: the app's, which the client follows; `nil` for none.
+  ///   - clock: measures every delay and timeout.
+  ///   - plan: how the client can be watched; where that cannot be so, the log says why.
+  init(
+    _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true, users: UserChanges?,
+    clock: any Clock<Duration> = ContinuousClock(), inspectedAs plan: Inspection.Plan? = nil
+  ) {
+    var configuration = SyncConfiguration(store: cache, user: users?.first)
     configuration.isNetworkEnabled = isNetworkEnabled
     let engine = SyncEngine(
       configuration, datastore: datastore, clock: clock, now: FirestoreModel.Timestamp.now,
@@ -36,7 +45,14 @@ package final class Client: Sendable {
     database = cache.database
     log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
     inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
-    running = Task { await engine.run() }
+    running = Task {
+      await withTaskGroup { group in
+        group.addTask { await engine.run() }
+        if let users { group.addTask { await users.follow(engine) } }
+        await group.next()
+        group.cancelAll()
+      }
+    }
   }
 
   /// A client that asks no backend and sends nothing: what it knows is what the cache has.

@@ -16,18 +16,29 @@ public struct FirestoreApp: Hashable, Sendable {
   /// The directory of the durable cache; `nil` keeps the cache in memory, and the settings say so.
   public var cacheDirectory: String?
 
+  /// Who uses the app, at servers with security rules; `nil` for one that calls them as `backend` says.
+  public var credentials: (any CredentialsProvider)? { users.credentials }
+  /// Proves to servers that calls come from the app; `nil` for none.
+  public var appCheck: (any AppCheckProvider)? { users.appCheck }
+  let users: AppUsers
+
   /// - Parameters:
   ///   - cacheDirectory: without one, the cache lies beside an embedded backend's data; for a remote one under
   ///     `$XDG_DATA_HOME/hearth/apps`, by the names of app, server, project and database; and in memory for a backend in
   ///     memory. A cache belongs to the database that it was first opened for: named for another one, it is not used,
   ///     and `Firestore.persistenceFailure` says so.
+  ///   - credentials: who uses the app. Calls to a server are then made in their name, in place of the backend's own
+  ///     credentials; an embedded backend has no rules, there they only have queues of their own.
+  ///   - appCheck: proves to a server that calls come from the app.
   public init(
-    name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil
+    name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil,
+    credentials: (any CredentialsProvider)? = nil, appCheck: (any AppCheckProvider)? = nil
   ) {
     self.name = name
     self.projectID = projectID
     self.backend = backend
     self.cacheDirectory = cacheDirectory ?? backend.cacheDirectory(ofApp: name)
+    users = AppUsers(credentials: credentials, appCheck: appCheck)
   }
 
   /// The app of `Firestore.firestore()` unless another one is configured: `Backend.standard`.

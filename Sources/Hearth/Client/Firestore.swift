@@ -134,12 +134,14 @@ public final class Firestore: Sendable {
     }
     let plan = try settings.cachePlan()
     let resolved = app.backend.resolved(FirestoreSettings(settings))
-    let backend = try resolved.open(for: database)
+    let users = app.users.authorization()
+    let changes = app.credentials.map { UserChanges($0, users) }
+    let backend = try resolved.open(for: database, as: users, appCheck: app.users.appCheckToken)
     let inspection = inspectionPlan(settings, resolved)
     return Client(
       storeConfiguration(for: resolved, backend.identity, plan),
       datastore: inspection?.disturbing(backend.datastore, clock: app.backend.clock) ?? backend.datastore,
-      clock: app.backend.clock, inspectedAs: inspection)
+      users: changes, clock: app.backend.clock, inspectedAs: inspection)
   }
 
   /// What the engine answers; its errors as a program sees them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreClientState
+import FirestoreGRPC
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
@@ -14,7 +15,8 @@ import enum Hearth.IndexConfigurationReader
 /// `hearth indexes`: the cache's own indexes.
 struct IndexesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "indexes", abstract: "List, set or delete the indexes of the cache.",
+    commandName: "indexes",
+    abstract: "List, set or delete the indexes of the cache, or suggest those that Cloud Firestore would need.",
     discussion: """
       Indexes make queries on a large cache faster and change no result. They are kept with the cache that the \
       dashboard uses, so it must not be running.
@@ -22,6 +24,9 @@ struct IndexesCommand: AsyncParsableCommand {
       --set takes the JSON of firestore.indexes.json, the file of Google's tools: what it leaves out is dropped, what \
       is new is filled from the documents that are cached, which this command waits for. Indexes that were made \
       automatically stay.
+
+      --suggest asks a 'hearth serve' (--emulator HOST:PORT) for the composite indexes that the queries it has seen since \
+      its start would need at Cloud Firestore, and prints them as a firestore.indexes.json.
 
       With --json one object per line with definition, automatic, ready, indexed and total: how many cached documents \
       of its collections the index knows, and how many there are.
@@ -34,6 +39,9 @@ struct IndexesCommand: AsyncParsableCommand {
   @Flag(help: "Delete all indexes, those that were made automatically included.")
   var deleteAll = false
 
+  @Flag(help: "Print a firestore.indexes.json for the queries that a 'hearth serve' has seen.")
+  var suggest = false
+
   @Flag(help: "Print JSON.")
   var json = false
 
@@ -42,9 +50,13 @@ struct IndexesCommand: AsyncParsableCommand {
 
   func validate() throws {
     if set != nil, deleteAll { throw ValidationError("--set and --delete-all exclude each other.") }
+    if suggest, set != nil || deleteAll || json {
+      throw ValidationError("--suggest changes nothing and prints JSON: leave out --set, --delete-all and --json.")
+    }
   }
 
   mutating func run() async throws {
+    if suggest { return try await printSuggestion() }
     let locations = storage.locations
     let definitions = try set.map { try Self.definitions(in: $0) }
     let (deletesAll, headless) = (deleteAll, headless)
@@ -59,6 +71,18 @@ struct IndexesCommand: AsyncParsableCommand {
     let output = OutputFile.standard()
     for (state, progress) in states { try output.line(json ? Self.json(state, progress) : Self.text(state)) }
     try output.flush()
+  }
+
+  private func printSuggestion() async throws {
+    guard let remote = try storage.remoteBackend() else {
+      throw CommandFailure(
+        .usage, "--suggest asks the server that has seen the queries: name it with --emulator HOST:PORT.")
+    }
+    let project = storage.locations.database.project
+    do throws(RPCStatus) {
+      let text = try await EmulatorControl(remote.endpoint).get("/emulator/v1/projects/\(project):indexes")
+      try? OutputFile.print(String(decoding: text, as: UTF8.self))
+    } catch { throw CommandFailure(error) }
   }
 
   private static func definitions(in file: String) throws(CommandFailure) -> [FieldIndex] {

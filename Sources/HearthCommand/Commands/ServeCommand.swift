@@ -76,8 +76,10 @@ struct ServeCommand: AsyncParsableCommand {
     if !isLoopback { try checkIsMeant() }
     let served = try ServedRules(access, isLoopback: isLoopback)
     configuration.rules = served.rules
-    let watch = await served.watch()
-    defer { if let watch { Task { @MainActor in watch.stop() } } }
+    let required = try RequiredIndexes(access.requireIndexes)
+    configuration.indexes = required.indexes
+    let watches = [await served.watch(), await required.watch()]
+    defer { Task { @MainActor in for watch in watches { watch?.stop() } } }
     do {
       let source =
         inMemory

@@ -20,6 +20,12 @@ struct AccessOptions: ParsableArguments {
       valueName: "file"))
   var adminSecret: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Refuse queries that need a composite index which is not in this firestore.indexes.json, as Cloud Firestore does; "
+        + "read again when the file changes.", valueName: "file"))
+  var requireIndexes: String?
+
   @Flag(help: "Serve a --host that others reach although there are no rules.")
   var open = false
 

@@ -124,7 +124,7 @@ struct StorageOptions: ParsableArguments {
   }
 
   /// The environment names a backend only where the options name none.
-  private func remoteBackend() throws(ModelError) -> RemoteBackend? {
+  func remoteBackend() throws(ModelError) -> RemoteBackend? {
     try remote.choice(environment: readsEnvironment ? Self.environment : [:])
   }
 

@@ -29,16 +29,13 @@ struct ServedRules {
     }
   }
 
-  /// Reads the file again whenever it changes, until the watch is let go. Rules that cannot be read change nothing.
+  /// Reads the file again whenever it changes, until the watch is stopped. Rules that cannot be read change nothing.
   @MainActor
   func watch() -> FileWatch? {
     guard let file else { return nil }
-    let folder = URL(filePath: file).resolvingSymlinksInPath().deletingLastPathComponent().path
-    let (rules, last) = (rules, LastContent((try? Self.read(file))?.content))
-    return FileWatch(folders: [folder]) {
-      guard let read = try? Self.read(file), last.content != read.content else { return }
-      last.content = read.content
-      let (ruleset, issues) = Ruleset.compile([read])
+    let rules = rules
+    return ServedFile(file, of: "rules").watch { text in
+      let (ruleset, issues) = Ruleset.compile([RulesFile(name: file, content: text)])
       if let ruleset {
         rules.set(.ruleset(ruleset))
         StandardError.write("hearth: \(file) has changed; its rules hold from now on.")
@@ -48,35 +45,12 @@ struct ServedRules {
     }
   }
 
-  /// What the file said when it was last read.
-  @MainActor
-  private final class LastContent {
-    var content: String?
-
-    init(_ content: String?) { self.content = content }
-  }
-
   private static func read(_ file: String) throws -> RulesFile {
-    RulesFile(name: file, content: try text(of: file, "rules"))
-  }
-
-  /// - Parameter what: is in it, in the plural.
-  fileprivate static func text(of file: String, _ what: String) throws -> String {
-    guard let data = FileManager.default.contents(atPath: file) else {
-      var (isFolder, reason) = (ObjCBool(false), String(cString: strerror(access(file, R_OK) == 0 ? EIO : errno)))
-      if FileManager.default.fileExists(atPath: file, isDirectory: &isFolder), isFolder.boolValue {
-        reason = "Is a directory"
-      }
-      throw CommandFailure(.noInput, "The \(what) in \(file) cannot be read: \(reason).")
-    }
-    guard let text = String(validating: data, as: UTF8.self) else {
-      throw CommandFailure(.badData, "The \(what) in \(file) cannot be read: this is not UTF-8.")
-    }
-    return text
+    RulesFile(name: file, content: try ServedFile(file, of: "rules").text())
   }
 
   private static func secret(_ file: String) throws -> String {
-    let secret = try text(of: file, "secret").trimmingCharacters(in: .whitespacesAndNewlines)
+    let secret = try ServedFile(file, of: "secret").text().trimmingCharacters(in: .whitespacesAndNewlines)
     if secret.utf8.count < 16 {
       throw CommandFailure(.badData, "The secret in \(file) is shorter than 16 characters; make one with 'openssl rand -hex 32'.")
     }
@@ -101,7 +75,7 @@ private struct AuthKeys {
 
   /// - Throws: `CommandFailure` for a file that cannot be read, or holds no key.
   init(file: String) throws {
-    let text = try ServedRules.text(of: file, "keys")
+    let text = try ServedFile(file, of: "keys").text()
     if text.drop(while: \.isWhitespace).hasPrefix("{") {
       let json: JSONSyntax
       do throws(JSONError) { json = try JSONSyntax(parsing: text, numbers: .ofAnySize) } catch {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+package import FirestoreQuery
+
+/// What Cloud Firestore asks of the indexes of a collection before it answers one alternative of a query: entries with
+/// what the alternative fixes, in any order, and then in the order of the result.
+package struct IndexNeed: Hashable, Sendable {
+  package let collectionID: String
+  /// Whether all collections of that id are asked.
+  package let isGroup: Bool
+  /// The array that is searched, then what is equal to something.
+  package let fixed: [CompositeIndex.Field]
+  package let order: [CompositeIndex.Field]
+
+  /// The one index that is enough.
+  package var index: CompositeIndex {
+    CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
+  }
+
+  /// One for each alternative (of an OR) that the fields' own indexes do not answer.
+  package static func all(of target: Target) -> [IndexNeed] {
+    if target.isDocumentTarget { return [] }
+    guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
+    var needs: [IndexNeed] = []
+    for conditions in Filter.and(target.filters).disjunctions {
+      let need = IndexNeed(conditions, target.orderBy, of: id, isGroup: target.collectionGroup != nil)
+      if let need, !needs.contains(need) { needs.append(need) }
+    }
+    return needs
+  }
+
+  /// `nil` where the fields' own indexes are enough, which are of single collections.
+  private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
+    var taken: Set<FieldPath> = []
+    func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
+    let arrays = conditions.filter { $0.op == .arrayContains || $0.op == .arrayContainsAny }.map(\.path).filter(new)
+    let equal = conditions.filter { $0.op == .equal || $0.op == .in }.map(\.path).filter(new)
+    fixed =
+      arrays.map { CompositeIndex.Field(path: $0, kind: .contains) }
+      + equal.map { CompositeIndex.Field(path: $0, kind: .ascending) }
+    order = orderBy.filter { new($0.path) }.map {
+      CompositeIndex.Field(path: $0.path, kind: $0.direction == .descending ? .descending : .ascending)
+    }
+    (collectionID, self.isGroup) = (id, isGroup)
+    let isMerged = order.isEmpty || fixed.isEmpty && order.count == 1
+    if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
+  }
+
+  /// Whether these indexes answer it together: each has some of what is fixed, in any order, and then the whole order,
+  /// forwards or backwards; what is fixed occurs in one of them.
+  package func isMet(by indexes: [CompositeIndex]) -> Bool {
+    var open = Set(fixed.map(\.path))
+    var isOrdered = order.isEmpty
+    for index in indexes where index.collectionID == collectionID && index.isGroup == isGroup {
+      let (leading, rest) = (index.fields.dropLast(order.count), Array(index.fields.suffix(order.count)))
+      guard index.fields.count >= order.count, rest == order || rest.map(\.reversed) == order,
+        leading.allSatisfy({ field in fixed.contains { $0.path == field.path && $0.isArray == field.isArray } })
+      else { continue }
+      isOrdered = true
+      open.subtract(leading.map(\.path))
+    }
+    return isOrdered && open.isEmpty
+  }
+}
+
+extension CompositeIndex.Field {
+  fileprivate var isArray: Bool { kind == .contains }
+
+  fileprivate var reversed: CompositeIndex.Field {
+    switch kind {
+    case .ascending: CompositeIndex.Field(path: path, kind: .descending)
+    case .descending: CompositeIndex.Field(path: path, kind: .ascending)
+    case .contains: self
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreJSON
+import FirestoreModel
+
+extension CompositeIndex {
+  /// As an entry of `firestore.indexes.json`, on one line.
+  package var definition: String {
+    let entries = fields.map { field in
+      let (name, word) =
+        switch field.kind {
+        case .ascending: ("order", "ASCENDING")
+        case .descending: ("order", "DESCENDING")
+        case .contains: ("arrayConfig", "CONTAINS")
+        }
+      return JSONSyntax(
+        .object([
+          JSONSyntax.Member("fieldPath", JSONSyntax(.string(field.path.canonicalText))),
+          JSONSyntax.Member(name, JSONSyntax(.string(word))),
+        ]))
+    }
+    let members = [
+      JSONSyntax.Member("collectionGroup", JSONSyntax(.string(collectionID))),
+      JSONSyntax.Member("queryScope", JSONSyntax(.string(isGroup ? "COLLECTION_GROUP" : "COLLECTION"))),
+      JSONSyntax.Member("fields", JSONSyntax(.array(entries))),
+    ]
+    return JSONSyntax(.object(members)).lineText
+  }
+
+  /// What the real service says of a query that needs it, and the definition.
+  func request(in database: DatabaseID) -> String {
+    let page = "https://console.firebase.google.com/v1/r/project/\(database.project)/firestore/indexes"
+    return "The query requires an index. You can create it here: \(page)?create_composite=\(creation(in: database)) "
+      + "(for firestore.indexes.json: \(definition))"
+  }
+
+  /// A `google.firestore.admin.v1.Index` in base64, as the console takes it.
+  private func creation(in database: DatabaseID) -> String {
+    let name = "projects/\(database.project)/databases/\(database.database)/collectionGroups/\(collectionID)/indexes/_"
+    let bytes = WireWriter.message { writer in
+      writer.field(1, string: name)
+      writer.field(2, integer: isGroup ? 2 : 1)
+      for field in fields {
+        writer.field(3) { entry in
+          entry.field(1, string: field.path.canonicalText)
+          switch field.kind {
+          case .ascending: entry.field(2, integer: 1)
+          case .descending: entry.field(2, integer: 2)
+          case .contains: entry.field(3, integer: 1)
+          }
+        }
+      }
+      // The name ends every index, in the direction of the last field.
+      writer.field(3) { entry in
+        entry.field(1, string: "__name__")
+        entry.field(2, integer: fields.last?.kind == .descending ? 2 : 1)
+      }
+    }
+    return String(Base64.encode(bytes).prefix { $0 != "=" })
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreClientState
+import FirestoreModel
+import FirestoreQuery
+import Synchronization
+
+/// The composite indexes that a server claims to have, and those that the queries it has seen would need at Cloud
+/// Firestore. The backend itself needs none.
+package final class ServedIndexes: Sendable {
+  /// More are not remembered.
+  private static let mostSeen = 10_000
+
+  private struct State {
+    /// `nil` where no query is refused.
+    var available: [CompositeIndex]?
+    /// By project, in the order in which they were first needed.
+    var seen: [String: [CompositeIndex]] = [:]
+    private var known: [String: Set<CompositeIndex>] = [:]
+
+    init(available: [CompositeIndex]?) { self.available = available }
+
+    mutating func note(_ index: CompositeIndex, of project: String) {
+      guard known[project, default: []].count < ServedIndexes.mostSeen,
+        known[project, default: []].insert(index).inserted
+      else { return }
+      seen[project, default: []].append(index)
+    }
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter required: the indexes that there are, without which queries are refused; `nil` refuses none.
+  package init(required: [CompositeIndex]? = nil) { state = Mutex(State(available: required)) }
+
+  /// Replaces the indexes that there are.
+  package func require(_ indexes: [CompositeIndex]) { state.withLock { $0.available = indexes } }
+
+  /// Notes what a query needs.
+  /// - Parameter aggregations: over its matches, which need their fields in the index.
+  /// - Throws: `failed-precondition` with the definition of the index that is missing.
+  func check(
+    _ query: ServedQuery, _ aggregations: [Aggregation] = [], in database: DatabaseID
+  ) throws(RPCStatus) {
+    // Searches for neighbours have indexes of another kind.
+    guard query.scope == .target, query.nearest == nil else { return }
+    let needs = IndexNeed.all(of: query.target.implyingOrder(of: aggregations))
+    if needs.isEmpty { return }
+    let missing = state.withLock { state -> CompositeIndex? in
+      for need in needs { state.note(need.index, of: database.project) }
+      guard let available = state.available else { return nil }
+      return needs.first { !$0.isMet(by: available) }?.index
+    }
+    if let missing { throw RPCStatus(.failedPrecondition, missing.request(in: database)) }
+  }
+
+  /// What the queries seen so far need, for a project.
+  package func seen(in project: String) -> [CompositeIndex] { state.withLock { $0.seen[project] ?? [] } }
+}
+
+extension ServedIndexes {
+  /// The definitions as the file `firestore.indexes.json` of Google's tools has them.
+  package static func configuration(_ indexes: [CompositeIndex]) -> String {
+    let list = indexes.map { "    " + $0.definition }.joined(separator: ",\n")
+    return "{\n  \"indexes\": [\(list.isEmpty ? "" : "\n\(list)\n  ")],\n  \"fieldOverrides\": []\n}\n"
+  }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+
+/// Who is signed in, as the program says.
+///
+///     let session = UserSession()
+///     let app = FirestoreApp(name: "app", projectID: "shop", backend: .remote(), credentials: session)
+///     session.signIn(userID: "alice") { forcingRefresh in try await auth.idToken(forcingRefresh: forcingRefresh) }
+public final class UserSession: CredentialsProvider {
+  private typealias Token = @Sendable (Bool) async throws -> String?
+
+  private struct State {
+    var userID: String?
+    var token: Token = { _ in nil }
+    var watchers: [Int: AsyncStream<String?>.Continuation] = [:]
+    var lastWatcher = 0
+  }
+
+  private let state = Mutex(State())
+
+  /// Nobody is signed in.
+  public init() {}
+
+  public var userID: String? { state.withLock { $0.userID } }
+
+  /// Signs a user in, in place of who was.
+  /// - Parameter token: gives a token of Firebase Authentication (an ID token) for this user; what is told is whether
+  ///   the last one was refused. Called with each call to the server, so it should keep one while it is good.
+  public func signIn(userID: String, token: @escaping @Sendable (_ forcingRefresh: Bool) async throws -> String) {
+    change(to: userID, { forcingRefresh in try await token(forcingRefresh) })
+  }
+
+  /// Signs in, at an emulator or `hearth serve`, whoever it may be: the token is unsigned, which servers with real users
+  /// refuse.
+  /// - Parameters:
+  ///   - userID: `request.auth.uid` in rules.
+  ///   - claims: more of `request.auth.token`, such as `["admin": true]`; what JSON can say.
+  /// - Throws: `invalidArgument` for claims that JSON cannot say.
+  public func signIn(mockUser userID: String, claims: [String: any Sendable] = [:]) throws {
+    var all: [String: Any] = claims
+    for (name, value) in ["sub": userID, "user_id": userID] { all[name] = value }
+    let now = Int(Date().timeIntervalSince1970)
+    for (name, value) in ["iat": now, "auth_time": now, "exp": now + 3600] where all[name] == nil { all[name] = value }
+    if all["firebase"] == nil { all["firebase"] = ["sign_in_provider": "custom", "identities": [String: String]()] as [String: Any] }
+    guard JSONSerialization.isValidJSONObject(all),
+      let content = try? JSONSerialization.data(withJSONObject: all, options: [.sortedKeys])
+    else { throw FirestoreError.invalidArgument("The claims of \(userID) are not what JSON can say.") }
+    let token = Data(#"{"alg":"none","type":"JWT"}"#.utf8).base64URLText + "." + content.base64URLText + "."
+    change(to: userID, { _ in token })
+  }
+
+  /// Nobody is signed in from now on.
+  public func signOut() { change(to: nil) { _ in nil } }
+
+  private func change(to userID: String?, _ token: @escaping Token) {
+    let watchers = state.withLock { state in
+      (state.userID, state.token) = (userID, token)
+      return Array(state.watchers.values)
+    }
+    for watcher in watchers { watcher.yield(userID) }
+  }
+
+  public func userChanges() -> AsyncStream<String?> {
+    let (stream, continuation) = AsyncStream.makeStream(of: String?.self)
+    let number = state.withLock { state in
+      state.lastWatcher += 1
+      state.watchers[state.lastWatcher] = continuation
+      return state.lastWatcher
+    }
+    continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
+    return stream
+  }
+
+  public func token(forcingRefresh: Bool) async throws -> String? {
+    try await state.withLock { $0.token }(forcingRefresh)
+  }
+}
+
+extension Data {
+  /// RFC 4648 §5, without padding.
+  fileprivate var base64URLText: String {
+    base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+  }
+}
