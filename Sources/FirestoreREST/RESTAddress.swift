@@ -85,23 +85,33 @@ package enum PercentEncoding {
   ///   - spaces: a plus is a space, as in queries.
   ///   - slashes: encoded ones too; where a name of several segments is meant they stay as they are.
   package static func decoded(_ text: Substring, spaces: Bool = false, slashes: Bool = true) -> String {
+    String(decoding: bytes(of: Array(text.utf8)[...], spaces: spaces, slashes: slashes), as: UTF8.self)
+  }
+
+  package static func bytes(of text: ArraySlice<UInt8>, spaces: Bool = false, slashes: Bool = true) -> [UInt8] {
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    bytes.reserveCapacity(text.count)
+    var rest = text
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), rest.count >= 2, rest.prefix(2).allSatisfy(\.isHexDigit),
-        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
-        slashes || value != UInt8(ascii: "/")
+      if byte == UInt8(ascii: "%"), let high = rest.first?.hexDigit, let low = rest.dropFirst().first?.hexDigit,
+        slashes || high << 4 | low != UInt8(ascii: "/")
       {
-        bytes.append(value)
+        bytes.append(high << 4 | low)
         rest = rest.dropFirst(2)
       } else {
         bytes.append(spaces && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 }
 
 extension UInt8 {
-  fileprivate var isHexDigit: Bool { (0x30...0x39).contains(self) || (0x41...0x46).contains(self & 0xDF) }
+  fileprivate var hexDigit: UInt8? {
+    switch self {
+    case 0x30...0x39: self - 0x30
+    case 0x41...0x46, 0x61...0x66: (self & 0xDF) - 0x37
+    default: nil
+    }
+  }
 }

@@ -43,26 +43,15 @@ package struct RESTCall: Sendable {
     writer.raw(try MessageReader.bytes(of: address.fields, schema, isText: true))
     if let field = route.bodyField {
       var document = WireWriter()
-      document.raw(try MessageReader.bytes(of: try Self.json(body), Schema.document, root: "document"))
+      document.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), Schema.document, root: "document"))
       if let name = route.documentName { document.field(1, string: name) }
       writer.field(field, bytes: document.bytes)
     } else if verb == "POST" {
-      writer.raw(try MessageReader.bytes(of: try Self.json(body), schema))
+      writer.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), schema))
     }
     // Of a field that occurs twice the last counts: what the address says goes before what the body says.
     for (number, text) in route.fields { writer.field(number, string: text) }
     message = writer.bytes
-  }
-
-  /// No text is an object without members.
-  private static func json(_ body: [UInt8]) throws(RPCStatus) -> JSONSyntax {
-    if body.allSatisfy({ $0 <= 0x20 }) { return JSONSyntax(.object([])) }
-    guard let text = String(validating: body, as: UTF8.self) else {
-      throw .invalid("Invalid JSON payload received. The body is not UTF-8.")
-    }
-    do throws(JSONError) { return try JSONSyntax(parsing: text, numbers: .ofAnySize) } catch {
-      throw .invalid("Invalid JSON payload received. Line \(error.line), column \(error.column): \(error.reason)")
-    }
   }
 
   // MARK: The answer
@@ -113,9 +102,26 @@ package struct RESTCall: Sendable {
   }
 }
 
+extension JSONSyntax {
+  /// What a client sent. No text is an object without members.
+  /// - Throws: `invalid-argument`.
+  init(payload: [UInt8]) throws(RPCStatus) {
+    if payload.allSatisfy({ $0 <= 0x20 }) {
+      self.init(.object([]))
+      return
+    }
+    guard let text = String(validating: payload, as: UTF8.self) else {
+      throw .invalid("Invalid JSON payload received. The body is not UTF-8.")
+    }
+    do throws(JSONError) { try self.init(parsing: text, numbers: .ofAnySize) } catch {
+      throw .invalid("Invalid JSON payload received. Line \(error.line), column \(error.column): \(error.reason)")
+    }
+  }
+}
+
 extension RPCStatus {
   /// `{"error": {"code": 404, "message": "…", "status": "NOT_FOUND"}}`
-  fileprivate func json(_ httpStatus: Int, isPretty: Bool) -> [UInt8] {
+  func json(_ httpStatus: Int, isPretty: Bool) -> [UInt8] {
     var text = JSONText(isPretty: isPretty)
     text.open("{")
     text.name("error")
@@ -125,7 +131,7 @@ extension RPCStatus {
     text.name("message")
     text.string(message)
     text.name("status")
-    text.string(code.name.uppercased().split(separator: "-").joined(separator: "_"))
+    text.string(code.rpcName)
     text.close("}")
     text.close("}")
     return text.bytes
@@ -133,6 +139,9 @@ extension RPCStatus {
 }
 
 extension StatusCode {
+  /// `NOT_FOUND`
+  var rpcName: String { name.uppercased().split(separator: "-").joined(separator: "_") }
+
   /// The status of HTTP that stands for it (google/rpc/code.proto).
   package var httpStatus: Int {
     switch self {

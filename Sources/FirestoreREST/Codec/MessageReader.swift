@@ -136,6 +136,7 @@ struct MessageReader {
     case .string("NaN"): return .nan
     case .string("Infinity"): return .infinity
     case .string("-Infinity"): return -.infinity
+    case .string("-0"): return -0.0
     case .string(let text):
       // Only digits: Swift also reads "inf", "0x1p3" and so on.
       if let syntax = try? JSONSyntax(parsing: text, numbers: .ofAnySize) {

@@ -43,8 +43,7 @@ struct MessageWriter {
             syntax.name(field.jsonName)
             syntax.open("[")
           }
-          syntax.element()
-          try single(content, field.kind)
+          try element(content, field.kind)
         case .map:
           if isFirst {
             syntax.name(field.jsonName)
@@ -63,6 +62,20 @@ struct MessageWriter {
       }
     }
     syntax.close("}")
+  }
+
+  /// Numbers come one by one, or packed (Protocol Buffers, "Packed repeated fields").
+  private mutating func element(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
+    if case .int32 = kind, case .bytes(let bytes) = content {
+      var reader = WireReader(bytes)
+      while !reader.isAtEnd {
+        syntax.element()
+        try single(.number(try reader.varint()), kind)
+      }
+    } else {
+      syntax.element()
+      try single(content, kind)
+    }
   }
 
   private mutating func entry(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {

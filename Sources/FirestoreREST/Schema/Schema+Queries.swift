@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Schema {
-  private static let structuredQuery: MessageSchema = message(
+  static let structuredQuery: MessageSchema = message(
     "StructuredQuery",
     [
       FieldSchema(1, "select", .message { projection }),

@@ -35,7 +35,7 @@ extension Schema {
   private static let serverValue = enumeration(
     "DocumentTransform.FieldTransform.ServerValue", ["SERVER_VALUE_UNSPECIFIED": 0, "REQUEST_TIME": 1])
 
-  private static let writeResult: MessageSchema = message(
+  static let writeResult: MessageSchema = message(
     "WriteResult",
     [FieldSchema(1, "update_time", .timestamp), FieldSchema(2, "transform_results", .message { value }, .list)])
 

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The messages of Listen and Write, which only WebChannel has as JSON.
+extension Schema {
+  static let listenRequest: MessageSchema = message(
+    "ListenRequest",
+    [
+      FieldSchema(1, "database", .string), FieldSchema(2, "add_target", .message { target }, oneof: "target_change"),
+      FieldSchema(3, "remove_target", .int32, oneof: "target_change"), FieldSchema(4, "labels", .string, .map),
+      FieldSchema(5, "request_options", .message { requestOptions }),
+    ])
+
+  private static let target: MessageSchema = message(
+    "Target",
+    [
+      FieldSchema(2, "query", .message { queryTarget }, oneof: "target_type"),
+      FieldSchema(3, "documents", .message { documentsTarget }, oneof: "target_type"),
+      FieldSchema(4, "resume_token", .bytes, oneof: "resume_type"), FieldSchema(5, "target_id", .int32),
+      FieldSchema(6, "once", .boolean), FieldSchema(11, "read_time", .timestamp, oneof: "resume_type"),
+      FieldSchema(12, "expected_count", .wrapper(.int32)),
+    ])
+
+  private static let queryTarget: MessageSchema = message(
+    "Target.QueryTarget",
+    [
+      FieldSchema(1, "parent", .string),
+      FieldSchema(2, "structured_query", .message { structuredQuery }, oneof: "query_type"),
+    ])
+
+  private static let documentsTarget: MessageSchema = message(
+    "Target.DocumentsTarget", [FieldSchema(2, "documents", .string, .list)])
+
+  static let listenResponse: MessageSchema = message(
+    "ListenResponse",
+    [
+      FieldSchema(2, "target_change", .message { targetChange }, oneof: "response_type"),
+      FieldSchema(3, "document_change", .message { documentChange }, oneof: "response_type"),
+      FieldSchema(4, "document_delete", .message { documentDelete }, oneof: "response_type"),
+      FieldSchema(5, "filter", .message { existenceFilter }, oneof: "response_type"),
+      FieldSchema(6, "document_remove", .message { documentRemove }, oneof: "response_type"),
+    ])
+
+  private static let targetChange: MessageSchema = message(
+    "TargetChange",
+    [
+      FieldSchema(
+        1, "target_change_type",
+        .enumeration(
+          enumeration(
+            "TargetChange.TargetChangeType", ["NO_CHANGE": 0, "ADD": 1, "REMOVE": 2, "CURRENT": 3, "RESET": 4]))),
+      FieldSchema(2, "target_ids", .int32, .list), FieldSchema(3, "cause", .message { status }),
+      FieldSchema(4, "resume_token", .bytes), FieldSchema(6, "read_time", .timestamp),
+    ])
+
+  private static let documentChange: MessageSchema = message(
+    "DocumentChange",
+    [
+      FieldSchema(1, "document", .message { document }), FieldSchema(5, "target_ids", .int32, .list),
+      FieldSchema(6, "removed_target_ids", .int32, .list),
+    ])
+
+  private static let documentDelete: MessageSchema = message(
+    "DocumentDelete",
+    [
+      FieldSchema(1, "document", .string), FieldSchema(4, "read_time", .timestamp),
+      FieldSchema(6, "removed_target_ids", .int32, .list),
+    ])
+
+  private static let documentRemove: MessageSchema = message(
+    "DocumentRemove",
+    [
+      FieldSchema(1, "document", .string), FieldSchema(2, "removed_target_ids", .int32, .list),
+      FieldSchema(4, "read_time", .timestamp),
+    ])
+
+  private static let existenceFilter: MessageSchema = message(
+    "ExistenceFilter",
+    [
+      FieldSchema(1, "target_id", .int32), FieldSchema(2, "count", .int32),
+      FieldSchema(3, "unchanged_names", .message { bloomFilter }),
+    ])
+
+  private static let bloomFilter: MessageSchema = message(
+    "BloomFilter", [FieldSchema(1, "bits", .message { bitSequence }), FieldSchema(2, "hash_count", .int32)])
+
+  private static let bitSequence: MessageSchema = message(
+    "BitSequence", [FieldSchema(1, "bitmap", .bytes), FieldSchema(2, "padding", .int32)])
+
+  static let writeRequest: MessageSchema = message(
+    "WriteRequest",
+    [
+      FieldSchema(1, "database", .string), FieldSchema(2, "stream_id", .string),
+      FieldSchema(3, "writes", .message { write }, .list), FieldSchema(4, "stream_token", .bytes),
+      FieldSchema(5, "labels", .string, .map), FieldSchema(6, "request_options", .message { requestOptions }),
+    ])
+
+  static let writeResponse: MessageSchema = message(
+    "WriteResponse",
+    [
+      FieldSchema(1, "stream_id", .string), FieldSchema(2, "stream_token", .bytes),
+      FieldSchema(3, "write_results", .message { writeResult }, .list), FieldSchema(4, "commit_time", .timestamp),
+    ])
+}
