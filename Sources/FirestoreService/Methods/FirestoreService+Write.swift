@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
-import FirestoreModel
+package import FirestoreModel
 import FirestoreProtocol
 
 extension FirestoreService {
@@ -14,35 +14,67 @@ extension FirestoreService {
   package func write<Requests: AsyncSequence & Sendable>(
     _ requests: Requests, to send: Send
   ) async throws where Requests.Element == [UInt8] {
-    var stream: WriteStream?
+    var stream = WriteStream(self)
     for try await bytes in requests {
-      let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.writeRequest() }
-      guard var current = stream else {
-        let opened = try WriteStream(opening: request)
-        stream = opened
-        let response = WriteResponse(streamID: opened.id, streamToken: opened.token)
-        try await send([WireWriter.message { $0.writeResponse(response) }])
-        continue
-      }
-      if request.writes.isEmpty {
-        // The client is closing.
-        let response = WriteResponse(streamToken: current.token)
-        return try await send([WireWriter.message { $0.writeResponse(response) }])
-      }
-      let database = current.database
-      let mutations = try request.writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) }
-      current.position += 1
-      let outcome = try await backend.commit(
-        mutations, in: database, request: request.requestID ?? current.requestID, check: access?.commits)
-      let response = WriteResponse(streamToken: current.token, commit: outcome)
-      try await send([WireWriter.message { $0.writeResponse(response, to: mutations) }])
-      stream = current
+      let answer = try await stream.answer(bytes, on: backend)
+      try await send([answer.message])
+      if answer.isLast { return }
     }
   }
 }
 
-/// One Write stream: its name, and how many of its requests have been answered.
-private struct WriteStream {
+/// One Write stream, for a transport that runs where the backend runs: each request is one step of it.
+package struct WriteStream: Sendable {
+  private let backend: LocalBackend
+  private let access: CallAccess?
+  private var place: WriteStreamPlace?
+
+  package init(_ service: FirestoreService) {
+    backend = service.backend
+    access = service.access
+  }
+
+  /// Applies a request. Call it on the backend's executor.
+  /// - Returns: the message that answers it, and whether the client ends the stream with it.
+  /// - Throws: the status with which the stream ends.
+  package mutating func receive(_ bytes: [UInt8]) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
+    let stream = self
+    let (answer, place) = try backend.step { backend throws(RPCStatus) in
+      var stream = stream
+      return (try stream.answer(bytes, on: backend), stream.place)
+    }
+    self.place = place
+    return answer
+  }
+
+  fileprivate mutating func answer(
+    _ bytes: [UInt8], on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> (message: [UInt8], isLast: Bool) {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.writeRequest() }
+    guard var current = place else {
+      let opened = try WriteStreamPlace(opening: request)
+      place = opened
+      let response = WriteResponse(streamID: opened.id, streamToken: opened.token)
+      return (WireWriter.message { $0.writeResponse(response) }, false)
+    }
+    if request.writes.isEmpty {
+      // The client is closing.
+      let response = WriteResponse(streamToken: current.token)
+      return (WireWriter.message { $0.writeResponse(response) }, true)
+    }
+    let database = current.database
+    let mutations = try request.writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) }
+    current.position += 1
+    let outcome = try backend.commit(
+      mutations, in: database, request: request.requestID ?? current.requestID, check: access?.commits)
+    let response = WriteResponse(streamToken: current.token, commit: outcome)
+    place = current
+    return (WireWriter.message { $0.writeResponse(response, to: mutations) }, false)
+  }
+}
+
+/// Where a Write stream is: its name, and how many of its requests have been answered.
+private struct WriteStreamPlace {
   let id: String
   let database: DatabaseID
   var position: Int64
