@@ -7,7 +7,7 @@ import NIOCore
 import NIOPosix
 import TransportSecurity
 
-/// Serves the embedded backend on a port: google.firestore.v1 over gRPC and REST, and what controls an
+/// Serves the embedded backend on a port: google.firestore.v1 over gRPC, REST and WebChannel, and what controls an
 /// emulator.
 package struct FirestoreServer: Sendable {
   package struct Configuration: Sendable {
@@ -98,7 +98,7 @@ package struct FirestoreServer: Sendable {
   ///   - ready: called with the bound port once connections are accepted.
   /// - Throws: `RPCStatus` that says why the address cannot be listened on, or `CancellationError`.
   package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
-    let listener = try await bind()
+    let (listener, pipeline) = try await bind()
     let result = await Result {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await beat(clock) }
@@ -112,6 +112,7 @@ package struct FirestoreServer: Sendable {
     try? await listener.close()
     // What has not ended by now is cut off.
     await connections.close()
+    await pipeline.close()
     if Task.isCancelled { throw CancellationError() }
     try result.get()
   }
@@ -141,7 +142,7 @@ package struct FirestoreServer: Sendable {
     }
   }
 
-  private func bind() async throws -> any Channel {
+  private func bind() async throws -> (listener: any Channel, ConnectionPipeline) {
     do {
       let loop = Self.loops.next()
       let pipeline = ConnectionPipeline(
@@ -155,7 +156,7 @@ package struct FirestoreServer: Sendable {
         }
       }
       await connections.accept(from: listener)
-      return listener
+      return (listener, pipeline)
     } catch { throw configuration.explain(error) }
   }
 }

@@ -18,10 +18,11 @@ import Testing
   init() throws { backend = try makeBackend() }
 
   private func open() throws -> EmbeddedChannel {
-    let budget = ConnectionBudget(on: loop)
+    let (service, budget) = (FirestoreService(backend: backend), ConnectionBudget(on: loop))
     return try .connected(
       CallHandler(
-        FirestoreService(backend: backend), ControlOrigins(isLoopback: true), DeliveryTurn(loop), budget), loop: loop)
+        service, ControlOrigins(isLoopback: true), WebChannels(service, on: loop), DeliveryTurn(loop), budget),
+      loop: loop)
   }
 
   private static let addTarget = framed { writer in

@@ -17,11 +17,12 @@ import Testing
     let (service, origins) = (try makeService(), ControlOrigins(isLoopback: isLoopback))
     let channel = EmbeddedChannel()
     let budget = ConnectionBudget(on: channel.embeddedEventLoop)
+    let channels = WebChannels(service, on: channel.embeddedEventLoop)
     try channel.pipeline.syncOperations.addHandler(
       SpokenProtocolHandler(
         handshake: .seconds(10),
         http1: { channel in
-          try ConnectionPipeline.addHTTP1(to: channel, service, origins, budget, handshake: .seconds(10))
+          try ConnectionPipeline.addHTTP1(to: channel, service, origins, channels, budget, handshake: .seconds(10))
         },
         // What the server says first.
         http2: { channel in channel.writeAndFlush(ByteBuffer(string: "SETTINGS"), promise: nil) }))
@@ -136,8 +137,9 @@ import Testing
     try await channel.eventLoop.submit {
       let limits = ConnectionLimits.loopback
       let budget = ConnectionBudget(limits, ServerBudget(on: channel.eventLoop, limit: 1 << 30), on: channel.eventLoop)
+      let service = FirestoreService(backend: backend)
       try ConnectionPipeline.addHTTP1(
-        to: channel, FirestoreService(backend: backend), ControlOrigins(isLoopback: true), budget,
+        to: channel, service, ControlOrigins(isLoopback: true), WebChannels(service, on: channel.eventLoop), budget,
         handshake: .seconds(10))
     }.get()
     for (path, code) in [("c", "200 OK"), ("c//a", "404 Not Found")] {

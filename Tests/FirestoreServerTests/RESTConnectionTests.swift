@@ -17,8 +17,8 @@ import Testing
     let service = FirestoreService(backend: try backend ?? makeBackend())
     let channel = EmbeddedChannel()
     try ConnectionPipeline.addHTTP1(
-      to: channel, service, ControlOrigins(isLoopback: true), ConnectionBudget(on: channel.embeddedEventLoop),
-      handshake: .seconds(10))
+      to: channel, service, ControlOrigins(isLoopback: true), WebChannels(service, on: channel.embeddedEventLoop),
+      ConnectionBudget(on: channel.embeddedEventLoop), handshake: .seconds(10))
     channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 1), promise: nil)
     return channel
   }

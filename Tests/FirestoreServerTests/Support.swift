@@ -43,6 +43,12 @@ extension ConnectionBudget {
   }
 }
 
+extension WebChannels {
+  convenience init(_ service: FirestoreService, on loop: any EventLoop, _ limits: Limits = .loopback) {
+    self.init(service, DeliveryTurn(loop), ServerBudget(on: loop, limit: 1 << 30), limits, on: loop)
+  }
+}
+
 /// A message with gRPC's prefix.
 func framed(_ write: (inout WireWriter) -> Void) -> [UInt8] {
   let message = WireWriter.message(write)

@@ -11,7 +11,7 @@ import NIOHTTP2
 /// ```
 /// HEADERS ─┬─ Listen ───────────► ListenHandler
 ///          ├─ other methods ────► ServedCall: a task that reads messages and sends messages
-///          ├─ /v1/… ────────────► HTTPRequestHandler: REST
+///          ├─ /v1/…, …/channel ─► HTTPRequestHandler: REST, WebChannel
 ///          └─ no such method ───► grpc-status 12
 /// ```
 final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -27,6 +27,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
 
   private let service: FirestoreService
   private let origins: ControlOrigins
+  private let channels: WebChannels
   private let turn: DeliveryTurn
   private let budget: ConnectionBudget
   private var state = State.waiting
@@ -35,9 +36,13 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   ///   - service: its backend runs on the event loop of the channel.
   ///   - turn: of that event loop.
   ///   - budget: of the connection.
-  init(_ service: FirestoreService, _ origins: ControlOrigins, _ turn: DeliveryTurn, _ budget: ConnectionBudget) {
+  init(
+    _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ turn: DeliveryTurn,
+    _ budget: ConnectionBudget
+  ) {
     self.service = service
     self.origins = origins
+    self.channels = channels
     self.turn = turn
     self.budget = budget
   }
@@ -47,7 +52,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     case (.waiting, .headers(let frame)):
       let call = CallHeaders(frame.headers)
       let authorization = frame.headers.authorization
-      if call.path.hasPrefix(RESTCall.root) {
+      if call.path.hasPrefix(RESTCall.root) || WebChannelRequest.isOne(call.path) {
         rest(context, data)
       } else if let objection = call.objection {
         refuse(context, objection, isWhole: frame.endStream)
@@ -104,7 +109,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   private func rest(_ context: ChannelHandlerContext, _ headers: NIOAny) {
     let pipeline = context.pipeline.syncOperations
     let handlers: [any ChannelHandler] = [
-      HTTP2FramePayloadToHTTP1ServerCodec(), HTTPRequestHandler(service, origins, .stream),
+      HTTP2FramePayloadToHTTP1ServerCodec(), HTTPRequestHandler(service, origins, channels, .stream),
     ]
     do { try pipeline.addHandlers(handlers, position: .after(self)) } catch { return context.close(promise: nil) }
     context.fireChannelRead(headers)

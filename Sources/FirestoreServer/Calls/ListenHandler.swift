@@ -12,7 +12,7 @@ import NIOHTTP2
 /// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while writable ──► DATA
 /// END_STREAM ──► close, grpc-status 0      take throws ──► close, grpc-status
 /// ```
-final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
+final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Delivering {
   typealias InboundIn = HTTP2Frame.FramePayload
   typealias OutboundOut = HTTP2Frame.FramePayload
 
@@ -96,7 +96,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
     turn.schedule(self)
   }
 
-  fileprivate func deliver() {
+  func deliver() {
     isScheduled = false
     guard let context, context.channel.isWritable else { return }
     do throws(RPCStatus) {
@@ -125,25 +125,5 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler {
     deadline?.cancel()
     (stream, deadline) = (nil, nil)
     context = nil
-  }
-}
-
-/// The Listen calls that have something to deliver at the next turn of the connections' thread: one task for all that a
-/// commit wakes. Used on that thread only.
-final class DeliveryTurn: Sendable {
-  private let waiting: NIOLoopBoundBox<[ListenHandler]>
-
-  /// - Parameter loop: the connections' thread.
-  init(_ loop: any EventLoop) { waiting = .makeBoxSendingValue([], eventLoop: loop) }
-
-  func schedule(_ call: ListenHandler) {
-    waiting.value.append(call)
-    if waiting.value.count == 1 { waiting.eventLoop.assumeIsolated().execute { self.deliver() } }
-  }
-
-  private func deliver() {
-    let calls = waiting.value
-    waiting.value = []
-    for call in calls { call.deliver() }
   }
 }

@@ -120,8 +120,9 @@ final class Turn: Sendable {
   }
 }
 
-/// What all connections together make the server hold in memory. When it is too much, the connection that has most of
-/// it is ended: a flood then costs the client that sends it, not the others. Used on the connections' thread only.
+/// What all connections and sessions of WebChannel together make the server hold in memory. When it is too much, the one
+/// that has most of it is ended: a flood then costs the client that sends it, not the others. Used on the connections'
+/// thread only.
 final class ServerBudget: Sendable {
   private struct State {
     var held: [ObjectIdentifier: Int] = [:]
@@ -148,19 +149,19 @@ final class ServerBudget: Sendable {
   var total: Int { state.value.total }
 
   /// - Parameter overflow: ends the connection.
-  func join(_ connection: ConnectionBudget, overflow: @escaping () -> Void) {
+  func join(_ connection: AnyObject, overflow: @escaping () -> Void) {
     state.value.held[ObjectIdentifier(connection)] = 0
     state.value.overflow[ObjectIdentifier(connection)] = overflow
   }
 
-  func leave(_ connection: ConnectionBudget) {
+  func leave(_ connection: AnyObject) {
     let id = ObjectIdentifier(connection)
     state.value.overflow[id] = nil
     if let rest = state.value.held.removeValue(forKey: id) { add(-rest) }
   }
 
   /// - Parameter bytes: fewer than none when something was let go.
-  func change(_ connection: ConnectionBudget, by bytes: Int) {
+  func change(_ connection: AnyObject, by bytes: Int) {
     let id = ObjectIdentifier(connection)
     guard let held = state.value.held[id] else { return }
     state.value.held[id] = held + bytes

@@ -24,6 +24,7 @@ struct ConnectionPipeline: Sendable {
   private let limits: ConnectionLimits
   private let budget: ServerBudget
   private let origins: ControlOrigins
+  private let channels: WebChannels
 
   /// - Parameter isLoopback: only this machine reaches the port.
   init(
@@ -35,7 +36,11 @@ struct ConnectionPipeline: Sendable {
     limits = isLoopback ? .loopback : .network
     budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes)
     origins = ControlOrigins(isLoopback: isLoopback)
+    channels = WebChannels(service, turn, budget, isLoopback ? .loopback : .network, on: loop)
   }
+
+  /// Ends what outlives connections.
+  func close() async { await channels.closeAll() }
 
   /// For a connection that is one too many.
   func refuse(_ channel: any Channel) throws {
@@ -51,10 +56,10 @@ struct ConnectionPipeline: Sendable {
     if let tls { try pipeline.addHandler(tls.serverHandler()) }
     let spoken = SpokenProtocolHandler(
       handshake: limits.handshake,
-      http1: { [origins] channel in
-        try Self.addHTTP1(to: channel, service, origins, held, handshake: limits.handshake)
+      http1: { [origins, channels] channel in
+        try Self.addHTTP1(to: channel, service, origins, channels, held, handshake: limits.handshake)
       },
-      http2: { [origins] channel in
+      http2: { [origins, channels] channel in
         try channel.pipeline.syncOperations.addHandlers(
           NIOHTTP2Handler(
             mode: .server, connectionConfiguration: limits.connection, streamConfiguration: limits.stream),
@@ -63,7 +68,7 @@ struct ConnectionPipeline: Sendable {
           HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: limits.windowBytes) { call in
             call.eventLoop.makeCompletedFuture {
               try call.pipeline.syncOperations.addHandlers(
-                ResponseEndHandler(), CallHandler(service, origins, turn, held))
+                ResponseEndHandler(), CallHandler(service, origins, channels, turn, held))
             }
           })
       })
@@ -72,13 +77,13 @@ struct ConnectionPipeline: Sendable {
 
   /// - Parameter handshake: how long a client may send nothing while the server waits for it.
   static func addHTTP1(
-    to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ budget: ConnectionBudget,
-    handshake: TimeAmount
+    to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
+    _ budget: ConnectionBudget, handshake: TimeAmount
   ) throws {
     var heads = NIOHTTPDecoderLimitConfiguration()
     (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (ConnectionLimits.headBytes, ConnectionLimits.headBytes)
     try channel.pipeline.syncOperations.addHandlers(
       HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
-      HTTPRequestHandler(service, origins, .whole(budget, patience: handshake)))
+      HTTPRequestHandler(service, origins, channels, .whole(budget, patience: handshake)))
   }
 }

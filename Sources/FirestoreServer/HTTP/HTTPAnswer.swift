@@ -18,17 +18,17 @@ struct HTTPAnswer {
   /// JSON that is there as a whole.
   init(_ code: Int, json: [UInt8]) { self.init(code, type: Self.json, json) }
 
-  private init(_ code: Int, type: String, _ body: [UInt8]) {
+  init(_ code: Int, type: String, _ body: [UInt8]) {
     status = HTTPResponseStatus(statusCode: code)
     headers = ["Content-Type": type, "Content-Length": "\(body.count)"]
     self.body = ByteBuffer(bytes: body)
   }
 
-  /// The beginning of JSON that is written as it comes.
-  init(streaming json: [UInt8]) {
+  /// The beginning of JSON, or of another text, that is written as it comes.
+  init(streaming text: [UInt8], type: String = json) {
     status = .ok
-    headers = ["Content-Type": Self.json]
-    body = ByteBuffer(bytes: json)
+    headers = ["Content-Type": type]
+    body = ByteBuffer(bytes: text)
   }
 
   /// That a page of the same machine may use what is served (Fetch, "CORS protocol").
@@ -46,7 +46,13 @@ struct HTTPAnswer {
     self.init(code ?? status.code.httpStatus, json: RESTCall.text(of: status, to: request.target, code: code))
   }
 
-  private static let json = "application/json; charset=UTF-8"
+  static let json = "application/json; charset=UTF-8"
+
+  func adding(_ name: String, _ value: String) -> HTTPAnswer {
+    var answer = self
+    answer.headers.add(name: name, value: value)
+    return answer
+  }
 
   /// Allows the page that asked to read the answer.
   func allowing(_ origin: String?) -> HTTPAnswer {

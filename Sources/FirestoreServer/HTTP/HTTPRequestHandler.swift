@@ -11,6 +11,7 @@ import NIOHTTP1
 /// ```
 /// head, body … end ─┬─ REST, small and one step of the backend ──► answered at once
 ///                   ├─ REST ──► a task: JSON is read and written off the connections' thread, piece by piece
+///                   ├─ WebChannel ──► WebChannels, which answer at once or for as long as the client stays
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///
@@ -49,6 +50,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private let service: FirestoreService
   private let origins: ControlOrigins
+  private let channels: WebChannels
   private let connection: HTTPConnection
   private var state = State.waiting(isFirst: true)
   /// Of the request that is being received.
@@ -58,6 +60,8 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var deadline: Scheduled<Void>?
   private var context: ChannelHandlerContext?
   private var work: Task<Void, Never>?
+  /// The one that goes on for as long as the client stays.
+  private var streamed: StreamedAnswer?
   /// What came while a request was being answered.
   private var pending: CircularBuffer<HTTPServerRequestPart> = []
   private var isTakingPending = false
@@ -68,9 +72,12 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var isLast = false
 
   /// - Parameter service: its backend runs on the event loop of the channel.
-  init(_ service: FirestoreService, _ origins: ControlOrigins, _ connection: HTTPConnection) {
+  init(
+    _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ connection: HTTPConnection
+  ) {
     self.service = service
     self.origins = origins
+    self.channels = channels
     self.connection = connection
   }
 
@@ -85,14 +92,21 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func handlerRemoved(context: ChannelHandlerContext) {
     deadline?.cancel()
     work?.cancel()
+    abandon()
     connection.budget?.close()
     self.context = nil
   }
 
   func channelInactive(context: ChannelHandlerContext) {
     work?.cancel()
+    abandon()
     state = .closing
     context.fireChannelInactive()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    if context.channel.isWritable { streamed?.resume() }
+    context.fireChannelWritabilityChanged()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -117,6 +131,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if event is ChannelShouldQuiesceEvent {
       isLast = true
       if case .waiting = state, connection.isWhole { context.close(promise: nil) }
+      streamed?.shutDown()
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -213,15 +228,16 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             + "/v1/projects/PROJECT/databases/DATABASE/documents; besides there are GET / and DELETE "
             + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
             + "document.\n"))
-    case .control, .rest, .preflight: break
+    case .control, .rest, .channel, .preflight: break
     }
     let objection = origins.objection(host: plain.host, origin: plain.origin)
     switch (plain.wish, objection) {
-    case (.rest, let objection?):
+    case (.rest, let objection?), (.channel, let objection?):
       answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))
     case (_, let objection?): answer(HTTPAnswer(403, objection + "\n"))
     case (.preflight, nil): answer(HTTPAnswer(preflightOf: request.head).allowing(plain.origin))
     case (.control(let wish), nil): control(context, wish, plain)
+    case (.channel, nil): channel(context, request)
     default: call(context, request)
     }
   }
@@ -231,6 +247,33 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     let (control, body) = (ControlWork(service, isLoopback: origins.isLoopback), Array(body.readableBytesView))
     promise.completeWithTask { await control.answer(wish, body, to: plain) }
     promise.futureResult.assumeIsolated().whenSuccess { self.answer($0) }
+  }
+
+  // MARK: WebChannel
+
+  private func channel(_ context: ChannelHandlerContext, _ request: Request) {
+    let (answer, body) = (StreamedAnswer(self, on: context.eventLoop), Array(body.readableBytesView))
+    self.body = ByteBuffer()
+    streamed = answer
+    let caller = WebChannels.Caller(
+      origin: request.wish.origin, address: (context.channel.parent ?? context.channel).remoteAddress?.ipAddress,
+      authorization: request.head.headers.first(name: "authorization"))
+    channels.serve(request.wish.method, request.wish.target, body, from: caller, to: answer)
+  }
+
+  var isWritable: Bool { context?.channel.isWritable ?? false }
+
+  /// Writes a piece of the answer that goes on.
+  func stream(_ piece: HTTPAnswer) { _ = send(piece) }
+
+  func endStream(_ piece: HTTPAnswer) {
+    streamed = nil
+    end(piece)
+  }
+
+  private func abandon() {
+    streamed?.abandon()
+    streamed = nil
   }
 
   // MARK: REST

@@ -9,6 +9,8 @@ struct PlainRequest {
     case status
     case control(ControlRequest)
     case rest
+    /// WebChannel.
+    case channel
     /// Whether a page may ask for what is served to pages (CORS).
     case preflight
     case unknown
@@ -35,12 +37,13 @@ struct PlainRequest {
     let isOneOne = head.version == .http1_1
     isPersistent =
       head.isKeepAlive && !head.headers.contains(name: "upgrade") && head.method != .CONNECT
-      && (isOneOne || wish != .rest)
+      && (isOneOne || (wish != .rest && wish != .channel))
   }
 
   private static func wish(_ method: String, _ target: String) -> Wish {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     if target.hasPrefix(RESTCall.root) { return method == "OPTIONS" ? .preflight : .rest }
+    if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
     if path == "/", method == "GET" || method == "HEAD" { return .status }
     return ControlRequest(method, target).map { .control($0) } ?? .unknown
   }

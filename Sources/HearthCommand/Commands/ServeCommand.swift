@@ -16,7 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Serve the embedded backend to Firestore SDKs and other Hearths.",
     discussion: """
-      Speaks google.firestore.v1 over gRPC, as Cloud Firestore does; point SDKs at it with \
+      Speaks google.firestore.v1 over gRPC, as Cloud Firestore does, and to browsers over WebChannel; point SDKs at it with \
       FIRESTORE_EMULATOR_HOST=HOST:PORT. Projects and databases come into being when they are first named. On the same \
       port, GET / says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database, or \
       with the path of a collection or document behind it removes that with all below it. --rules FILE enforces security \
