@@ -92,6 +92,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
     module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
+    module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol"]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     module("TransportSecurity", ["COpenSSL", nio]),
     module(
@@ -111,12 +112,14 @@ let package = Package(
     module(
       "FirestoreBackend",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
+        "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestorePipelines",
+        "FirestoreSQLite",
       ]),
     module(
       "FirestoreService",
       [
-        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol", "FirestoreBackend",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol",
+        "FirestorePipelines", "FirestoreBackend",
         "FirestoreRules",
       ]),
     module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreService"]),
@@ -213,6 +216,12 @@ let package = Package(
       path: "Tests/ClientTesting", swiftSettings: swift),
     tests("FirestoreModelTests", ["FirestoreTesting", "FirestoreModel", "SeededRandom"]),
     tests("FirestoreQueryTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery"]),
+    tests(
+      "FirestorePipelinesTests",
+      [
+        "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
+        "FirestorePipelines",
+      ]),
     tests("FirestoreJSONTests", ["FirestoreTesting", "FirestoreModel", "FirestoreJSON", "SeededRandom"]),
     tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite"]),
     tests(

@@ -65,6 +65,21 @@ enum BSONValue {
 extension Value {
   var bson: BSONValue? { if case .map(let fields) = self { BSONValue(fields) } else { nil } }
 
+  /// What pipelines call the BSON type; `nil` for a value of another.
+  package var bsonType: String? {
+    switch bson {
+    case .minimumKey?: "min_key"
+    case .maximumKey?: "max_key"
+    case .number(.integer)?: "int32"
+    case .number?: "decimal128"
+    case .timestamp?: "request_timestamp"
+    case .binary?: "bytes"
+    case .objectID?: "object_id"
+    case .regularExpression?: "regex"
+    case nil: nil
+    }
+  }
+
   /// The number that this is in the total order, also one of a BSON type.
   package var orderedNumber: Value? {
     switch self {

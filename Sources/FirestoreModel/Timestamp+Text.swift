@@ -46,7 +46,8 @@ extension Timestamp {
     return (number < 0 ? "-" : "") + zeros + digits
   }
 
-  private static func days(inMonth month: Int64, of year: Int64) -> Int64 {
+  /// - Parameter month: 1 to 12.
+  package static func days(inMonth month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 4, 6, 9, 11: 30
     case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
@@ -56,7 +57,7 @@ extension Timestamp {
 
   /// Days since 1970-01-01 in the proleptic Gregorian calendar. A year is taken to begin in March, which puts the leap
   /// day at its end, and years are counted in cycles of 400, which have 146 097 days each.
-  private static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
+  package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (cycle, yearOfCycle) = (month <= 2 ? year - 1 : year).flooredQuotientAndRemainder(dividingBy: 400)
     let monthFromMarch = (month + 9) % 12
     let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
@@ -64,7 +65,8 @@ extension Timestamp {
     return cycle * 146_097 + dayOfCycle - daysFromMarchOfYear0ToEpoch
   }
 
-  private static func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+  /// The date in the proleptic Gregorian calendar; months and days begin with 1.
+  package static func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (cycle, dayOfCycle) = (days + daysFromMarchOfYear0ToEpoch).flooredQuotientAndRemainder(dividingBy: 146_097)
     let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
     let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
@@ -78,7 +80,8 @@ extension Timestamp {
 }
 
 extension Int64 {
-  fileprivate func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (Int64, Int64) {
+  /// The quotient rounded down, and what is left, which has the divisor's sign.
+  package func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }

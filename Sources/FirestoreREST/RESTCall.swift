@@ -59,7 +59,7 @@ package struct RESTCall: Sendable {
   /// Whether the answer is an array of messages, written as they come.
   package var isStream: Bool {
     switch method {
-    case .batchGetDocuments, .runQuery, .runAggregationQuery: true
+    case .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline: true
     case .getDocument, .listDocuments, .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit,
       .rollback, .batchWrite, .listCollectionIDs, .partitionQuery:
       false

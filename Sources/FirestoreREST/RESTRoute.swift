@@ -18,9 +18,9 @@ struct RESTRoute {
   /// `…/documents:commit`
   private static let ofDatabases: [String: FirestoreService.Method] = [
     "batchGet": .batchGetDocuments, "batchWrite": .batchWrite, "beginTransaction": .beginTransaction,
-    "commit": .commit, "rollback": .rollback,
+    "commit": .commit, "rollback": .rollback, "executePipeline": .executePipeline,
   ]
-  private static let unserved: Set<String> = ["executePipeline", "listen", "write"]
+  private static let unserved: Set<String> = ["listen", "write"]
   /// `…/documents:runQuery`, `…/documents/c/a:runQuery`
   private static let ofParents: [String: FirestoreService.Method] = [
     "runQuery": .runQuery, "runAggregationQuery": .runAggregationQuery, "partitionQuery": .partitionQuery,
@@ -87,6 +87,7 @@ extension FirestoreService.Method {
     case .runQuery: Schema.runQueryRequest
     case .runAggregationQuery: Schema.runAggregationQueryRequest
     case .partitionQuery: Schema.partitionQueryRequest
+    case .executePipeline: Schema.executePipelineRequest
     }
   }
 
@@ -103,6 +104,7 @@ extension FirestoreService.Method {
     case .runQuery: Schema.runQueryResponse
     case .runAggregationQuery: Schema.runAggregationQueryResponse
     case .partitionQuery: Schema.partitionQueryResponse
+    case .executePipeline: Schema.executePipelineResponse
     }
   }
 }

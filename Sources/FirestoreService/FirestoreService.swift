@@ -68,12 +68,13 @@ package struct FirestoreService: Sendable {
     case runQuery = "RunQuery"
     case runAggregationQuery = "RunAggregationQuery"
     case partitionQuery = "PartitionQuery"
+    case executePipeline = "ExecutePipeline"
 
     /// Whether one step of the backend answers most of its requests. The others read for as long as there is something
     /// to read.
     package var isPrompt: Bool {
       switch self {
-      case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery: false
+      case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery, .executePipeline: false
       case .getDocument, .batchGetDocuments, .createDocument, .updateDocument, .deleteDocument, .beginTransaction,
         .commit, .rollback, .batchWrite, .listCollectionIDs:
         true
@@ -101,6 +102,7 @@ package struct FirestoreService: Sendable {
     case .runQuery: try await runQuery(request, to: send)
     case .runAggregationQuery: try await runAggregationQuery(request, to: send)
     case .partitionQuery: try await send([try await partitionQuery(request)])
+    case .executePipeline: try await executePipeline(request, to: send)
     case .getDocument, .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit, .rollback,
       .batchWrite, .listCollectionIDs:
       preconditionFailure("\(method.rawValue) takes one step.")
@@ -121,7 +123,7 @@ package struct FirestoreService: Sendable {
     case .rollback: [try rollback(request, on: backend)]
     case .batchWrite: [try batchWrite(request, on: backend)]
     case .listCollectionIDs: [try listCollectionIDs(request, on: backend)]
-    case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery: nil
+    case .listDocuments, .runQuery, .runAggregationQuery, .partitionQuery, .executePipeline: nil
     }
   }
 

@@ -205,8 +205,7 @@ struct RESTCallTests {
         )),
       Exchange("GET", "/c/a?alt=proto", "", 400, invalid("Answers are JSON here: alt=proto is not served.")),
       Exchange(
-        "POST", ":executePipeline", "{}", 501,
-        Exchange.error(501, "UNIMPLEMENTED", "executePipeline is not served over REST.")),
+        "POST", ":listen", "{}", 501, Exchange.error(501, "UNIMPLEMENTED", "listen is not served over REST.")),
     ])
   }
 

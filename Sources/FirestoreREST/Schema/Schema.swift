@@ -24,6 +24,10 @@ enum Schema {
       FieldSchema(11, "null_value", .null, oneof: "value_type"),
       FieldSchema(17, "string_value", .string, oneof: "value_type"),
       FieldSchema(18, "bytes_value", .bytes, oneof: "value_type"),
+      FieldSchema(19, "field_reference_value", .string, oneof: "value_type"),
+      FieldSchema(20, "function_value", .message { function }, oneof: "value_type"),
+      FieldSchema(21, "pipeline_value", .message { pipeline }, oneof: "value_type"),
+      FieldSchema(22, "variable_reference_value", .string, oneof: "value_type"),
     ])
 
   private static let mapValue: MessageSchema = message("MapValue", [FieldSchema(1, "fields", .message { value }, .map)])

@@ -71,6 +71,16 @@ struct CallAccess: Sendable {
     }
   }
 
+  /// What is asked before a pipeline reads: its first conditions count as those of a query.
+  func pipelines(in database: DatabaseID) -> PipelineCheck {
+    { read, backend throws(RPCStatus) in
+      switch read {
+      case .query(let query): try list(query, in: database, on: backend)
+      case .documents(let documents): try get(documents, in: database, on: backend)
+      }
+    }
+  }
+
   /// - Parameter what: only administrators do, in the plural.
   /// - Throws: `permission-denied` where there are rules.
   func checkIsAdmin(_ what: String, in database: DatabaseID) throws(RPCStatus) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// A figure over documents.
+enum AggregateFunction: String, Sendable, CaseIterable {
+  case count, sum, average, minimum, maximum, first, last
+  case countIf = "count_if"
+  case countDistinct = "count_distinct"
+  case arrayAgg = "array_agg"
+  case arrayAggDistinct = "array_agg_distinct"
+
+  /// Whether it also counts documents, without an expression.
+  var arity: ClosedRange<Int> { self == .count ? 0...1 : 1...1 }
+}
+
+/// A figure on its way, and what it holds.
+struct Accumulator {
+  private let function: AggregateFunction
+  private let countsDocuments: Bool
+  private var count: Int64 = 0
+  private var sum = NumberSum()
+  private var best: Value?
+  private var values: [Value] = []
+  private var seen: Set<GroupKey> = []
+  private var hasFirst = false
+  /// Of the values it keeps, in bytes.
+  private(set) var heldBytes = 0
+
+  init(_ accumulation: Accumulation) {
+    function = accumulation.function
+    countsDocuments = accumulation.value == nil
+  }
+
+  /// Takes the value of the next document; an absent one counts as null.
+  mutating func add(_ value: Value?) throws(EvaluationError) {
+    if countsDocuments {
+      count += 1
+      return
+    }
+    let value = value ?? .null
+    let isNull = if case .null = value { true } else { false }
+    switch function {
+    case .count: if !isNull { count += 1 }
+    case .countIf:
+      switch value {
+      case .boolean(true): count += 1
+      case .boolean(false), .null: break
+      default: throw .type("count_if", "a boolean", value)
+      }
+    case .countDistinct: if !isNull { _ = isNew(value) }
+    case .sum, .average: sum.add(value)
+    case .minimum: if !isNull { best = Comparison.extreme([value] + (best.map { [$0] } ?? []), .ascending) }
+    case .maximum: if !isNull { best = Comparison.extreme([value] + (best.map { [$0] } ?? []), .descending) }
+    case .first:
+      if !hasFirst { best = value }
+      hasFirst = true
+    case .last: best = value
+    case .arrayAgg: keep(value)
+    case .arrayAggDistinct: if isNew(value) { keep(value) }
+    }
+  }
+
+  private mutating func keep(_ value: Value) {
+    values.append(value)
+    heldBytes += value.byteSize + 32
+  }
+
+  private mutating func isNew(_ value: Value) -> Bool {
+    guard seen.insert(GroupKey(value)).inserted else { return false }
+    heldBytes += value.byteSize + 64
+    return true
+  }
+
+  var figure: Value {
+    switch function {
+    case .count, .countIf: .integer(count)
+    case .countDistinct: .integer(Int64(seen.count))
+    case .sum: sum.sum
+    case .average: sum.average
+    case .minimum, .maximum, .first, .last: best ?? .null
+    case .arrayAgg, .arrayAggDistinct: .array(values)
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Function {
+  /// All functions but the lazy ones, by name.
+  static let table: [String: Function] = {
+    let groups = [
+      Arithmetic.functions, Comparison.functions, Strings.functions, RegularExpressions.functions, Arrays.functions,
+      Maps.functions, Timestamps.functions, Vectors.functions,
+      [Function("score", .score, 0), Function("document_matches", .matchesText, 1)],
+    ]
+    return Dictionary(uniqueKeysWithValues: groups.joined().map { ($0.name, $0) })
+  }()
+
+  /// What a pipeline can call, for whoever called something else.
+  static let names: [String] = {
+    let forms = LazyForm.allCases.map(\.rawValue)
+    return (table.keys + forms + ["array_filter", "array_transform", "current_document", "scalar"]).sorted()
+  }()
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Words that a document's texts must all have, in any case, or must not have (`-word`); words in quotes stand
+/// together.
+struct SearchQuery {
+  /// From which number of occurrences on more say little (the usual value of BM25).
+  private static let saturation = 1.2
+
+  private let wanted: [[String]]
+  private let unwanted: [[String]]
+
+  init(_ text: String) {
+    var (wanted, unwanted) = ([[String]](), [[String]]())
+    var rest = Array(text.unicodeScalars)[...]
+    while let first = rest.first {
+      if first.properties.isWhitespace {
+        rest.removeFirst()
+        continue
+      }
+      let isUnwanted = first == "-"
+      if isUnwanted { rest.removeFirst() }
+      let isQuoted = rest.first == "\""
+      if isQuoted { rest.removeFirst() }
+      let end = rest.firstIndex { isQuoted ? $0 == "\"" : $0.properties.isWhitespace } ?? rest.endIndex
+      let phrase = Self.words(rest[..<end])
+      if !phrase.isEmpty { if isUnwanted { unwanted.append(phrase) } else { wanted.append(phrase) } }
+      rest = rest[end...].dropFirst(isQuoted ? 1 : 0)
+    }
+    (self.wanted, self.unwanted) = (wanted, unwanted)
+  }
+
+  /// How well the texts in the fields, at any depth, have what is wanted: above 0, and below 1; `nil` if they do not.
+  func score(_ fields: Fields) -> Double? {
+    var texts: [[String]] = []
+    Self.collect(.map(fields), into: &texts)
+    if unwanted.contains(where: { count($0, in: texts) > 0 }) { return nil }
+    var score = 0.0
+    for phrase in wanted {
+      let found = count(phrase, in: texts)
+      if found == 0 { return nil }
+      score += Double(found) / (Double(found) + Self.saturation)
+    }
+    return wanted.isEmpty ? nil : score / Double(wanted.count)
+  }
+
+  private func count(_ phrase: [String], in texts: [[String]]) -> Int {
+    texts.reduce(0) { count, words in
+      guard words.count >= phrase.count else { return count }
+      return count
+        + (0...(words.count - phrase.count)).count { start in
+          words[start] == phrase[0] && words[start...].starts(with: phrase)
+        }
+    }
+  }
+
+  private static func collect(_ value: Value, into texts: inout [[String]]) {
+    switch value {
+    case .string(let text): texts.append(words(Array(text.unicodeScalars)[...]))
+    case .array(let elements): for element in elements { collect(element, into: &texts) }
+    case .map(let fields): for entry in fields.entries { collect(entry.value, into: &texts) }
+    default: break
+    }
+  }
+
+  /// Letters and digits that stand together, in lower case.
+  private static func words(_ scalars: ArraySlice<Unicode.Scalar>) -> [String] {
+    scalars.split { !$0.properties.isAlphabetic && $0.properties.numericType == nil }.map { word in
+      var text = String.UnicodeScalarView()
+      text.append(contentsOf: word)
+      return String(text).lowercased()
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Functions of strings, most of which take bytes as well.
+enum Strings {
+  static let functions: [Function] = [
+    Function("byte_length", 1) { values, _ throws(EvaluationError) in
+      .integer(Int64(try StringOrBytes(values[0], "byte_length").bytes.count))
+    },
+    Function("char_length", 1) { values, _ throws(EvaluationError) in
+      .integer(Int64(try values[0].text(of: "char_length").unicodeScalars.count))
+    },
+    Function("string_concat", 1...Function.many) { values, _ throws(EvaluationError) in
+      try concatenation("string_concat", values)
+    },
+    Function("starts_with", 2) { values, _ throws(EvaluationError) in
+      let (text, part) = try pair("starts_with", values)
+      return .boolean(text.bytes.starts(with: part.bytes))
+    },
+    Function("ends_with", 2) { values, _ throws(EvaluationError) in
+      let (text, part) = try pair("ends_with", values)
+      return .boolean(text.bytes.reversed().starts(with: part.bytes.reversed()))
+    },
+    Function("string_contains", 2) { values, _ throws(EvaluationError) in
+      let (text, part) = try pair("string_contains", values)
+      return .boolean(part.bytes.isEmpty || ByteSearch(part.bytes).first(in: text.bytes) != nil)
+    },
+    Function("string_index_of", 2) { values, _ throws(EvaluationError) in
+      let (text, part) = try pair("string_index_of", values)
+      guard !part.bytes.isEmpty else { return .integer(0) }
+      guard let index = ByteSearch(part.bytes).first(in: text.bytes) else { return .integer(-1) }
+      return .integer(Int64(text.with(text.bytes[..<index]).length))
+    },
+    Function("to_lower", 1) { values, _ throws(EvaluationError) in
+      try mapped("to_lower", values[0], text: { $0.lowercased() }) { (65...90).contains($0) ? $0 + 32 : $0 }
+    },
+    Function("to_upper", 1) { values, _ throws(EvaluationError) in
+      try mapped("to_upper", values[0], text: { $0.uppercased() }) { (97...122).contains($0) ? $0 - 32 : $0 }
+    },
+    Function("string_reverse", 1) { values, _ throws(EvaluationError) in
+      try StringOrBytes(values[0], "string_reverse").reversed
+    },
+    Function("substring", 2...3) { values, _ throws(EvaluationError) in try substring(values) },
+    Function("string_repeat", 2) { values, _ throws(EvaluationError) in try repetition(values) },
+    Function("string_replace_all", 3) { values, _ throws(EvaluationError) in
+      try replacement("string_replace_all", values, most: .max)
+    },
+    Function("string_replace_one", 3) { values, _ throws(EvaluationError) in
+      try replacement("string_replace_one", values, most: 1)
+    },
+    Function("trim", 1...2) { values, _ throws(EvaluationError) in try trimmed("trim", values, true, true) },
+    Function("ltrim", 1...2) { values, _ throws(EvaluationError) in try trimmed("ltrim", values, true, false) },
+    Function("rtrim", 1...2) { values, _ throws(EvaluationError) in try trimmed("rtrim", values, false, true) },
+    Function("split", 1...2) { values, _ throws(EvaluationError) in try split(values) },
+    Function("like", 2) { values, _ throws(EvaluationError) in
+      .boolean(try LikePattern(values[1].text(of: "like")).matches(values[0].text(of: "like")))
+    },
+  ]
+
+  /// Two texts, or two sequences of bytes.
+  private static func pair(
+    _ function: String, _ values: [Value]
+  ) throws(EvaluationError) -> (StringOrBytes, StringOrBytes) {
+    let (first, second) = (try StringOrBytes(values[0], function), try StringOrBytes(values[1], function))
+    guard first.isText == second.isText else {
+      throw EvaluationError("\(function)() takes strings or bytes, not one of each.")
+    }
+    return (first, second)
+  }
+
+  static func concatenation(_ function: String, _ values: [Value]) throws(EvaluationError) -> Value {
+    var result = try StringOrBytes(values[0], function)
+    for index in values.indices.dropFirst() {
+      let (_, next) = try pair(function, [values[0], values[index]])
+      result.bytes += next.bytes
+      if result.bytes.count > PipelineLimits.valueBytes { throw Evaluation.tooLarge }
+    }
+    return result.value
+  }
+
+  private static func mapped(
+    _ function: String, _ value: Value, text: (String) -> String, _ byte: (UInt8) -> UInt8
+  ) throws(EvaluationError) -> Value {
+    if case .string(let string) = value { return .string(text(string)) }
+    var bytes = try StringOrBytes(value, function)
+    bytes.bytes = bytes.bytes.map(byte)
+    return bytes.value
+  }
+
+  /// From a place on, counted from the end if it is negative; with a length or to the end.
+  private static func substring(_ values: [Value]) throws(EvaluationError) -> Value {
+    let text = try StringOrBytes(values[0], "substring")
+    let place = try values[1].integer(of: "substring")
+    let length = values.count > 2 ? try values[2].integer(of: "substring") : .max
+    guard length >= 0 else { throw EvaluationError("substring() takes no negative length.") }
+    let count = Int64(text.length)
+    let start = Int(place < 0 ? max(0, count + max(place, -count)) : min(place, count))
+    return text.slice(start, Int(clamping: length))
+  }
+
+  private static func repetition(_ values: [Value]) throws(EvaluationError) -> Value {
+    let text = try StringOrBytes(values[0], "string_repeat")
+    let times = try values[1].integer(of: "string_repeat")
+    guard times >= 0 else { throw EvaluationError("string_repeat() takes no negative number.") }
+    let (size, isTooLarge) = text.bytes.count.multipliedReportingOverflow(by: Int(clamping: times))
+    guard !isTooLarge, size <= PipelineLimits.valueBytes else { throw Evaluation.tooLarge }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(size)
+    if size > 0 { for _ in 0..<times { bytes += text.bytes } }
+    return text.with(bytes).value
+  }
+
+  private static func replacement(
+    _ function: String, _ values: [Value], most: Int
+  ) throws(EvaluationError) -> Value {
+    var (text, part) = try pair(function, values)
+    let (_, replacement) = try pair(function, [values[0], values[2]])
+    if part.bytes.isEmpty { return text.value }
+    let parts = ByteSearch(part.bytes).split(text.bytes, most: most)
+    let (added, isTooLarge) = replacement.bytes.count.multipliedReportingOverflow(by: parts.count)
+    guard !isTooLarge, added <= PipelineLimits.valueBytes else { throw Evaluation.tooLarge }
+    text.bytes = Array(parts.joined(separator: replacement.bytes))
+    return text.value
+  }
+
+  private static func split(_ values: [Value]) throws(EvaluationError) -> Value {
+    let text = try StringOrBytes(values[0], "split")
+    guard values.count > 1 else {
+      let parts = text.bytes.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+      return .array(parts.map { text.with($0).value })
+    }
+    let (_, separator) = try pair("split", values)
+    guard !separator.bytes.isEmpty else { return .array(text.units) }
+    return .array(ByteSearch(separator.bytes).split(text.bytes).map { text.with($0).value })
+  }
+
+  /// - Parameter values: the text, and the characters to take away; white space without them.
+  private static func trimmed(
+    _ function: String, _ values: [Value], _ atStart: Bool, _ atEnd: Bool
+  ) throws(EvaluationError) -> Value {
+    let text = try StringOrBytes(values[0], function)
+    let characters = values.count > 1 ? try pair(function, values).1 : nil
+    if case .string(let string) = text.value {
+      let set = characters.map { Set($0.text.unicodeScalars) }
+      let (first, last) = bounds(Array(string.unicodeScalars), atStart, atEnd) { scalar in
+        set?.contains(scalar) ?? scalar.properties.isWhitespace
+      }
+      let scalars = Array(string.unicodeScalars)[first..<last]
+      var result = String.UnicodeScalarView()
+      result.append(contentsOf: scalars)
+      return .string(String(result))
+    }
+    let set = characters.map { Set($0.bytes) }
+    let (first, last) = bounds(text.bytes, atStart, atEnd) { set?.contains($0) ?? (9...13).contains($0) || $0 == 32 }
+    return text.with(text.bytes[first..<last]).value
+  }
+
+  private static func bounds<Unit>(
+    _ units: [Unit], _ atStart: Bool, _ atEnd: Bool, _ isTaken: (Unit) -> Bool
+  ) -> (Int, Int) {
+    var (first, last) = (0, units.count)
+    while atStart, first < last, isTaken(units[first]) { first += 1 }
+    while atEnd, last > first, isTaken(units[last - 1]) { last -= 1 }
+    return (first, last)
+  }
+}

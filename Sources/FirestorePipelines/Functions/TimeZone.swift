@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// How far the clocks of a place are ahead of UTC at a time (RFC 8536: the files of the system's time zone database).
+struct TimeZone: Sendable {
+  static let utc = TimeZone(fixed: 0)
+
+  /// Seconds since the epoch from which on an offset holds; ascending.
+  private let times: [Int64]
+  private let offsets: [Int64]
+  /// Before the first time.
+  private let first: Int64
+  /// After the last time.
+  private let rule: DaylightRule?
+
+  /// - Parameter offset: in seconds.
+  init(fixed offset: Int64) { (times, offsets, first, rule) = ([], [], offset, nil) }
+
+  /// - Returns: `nil` for bytes that are no such file.
+  init?(file bytes: [UInt8]) {
+    var reader = ZoneFileReader(bytes)
+    guard let oldHeader = reader.header() else { return nil }
+    var (header, width) = (oldHeader, 4)
+    if oldHeader.version >= 2 {
+      guard reader.skip(oldHeader.size(width: 4)), let newHeader = reader.header() else { return nil }
+      (header, width) = (newHeader, 8)
+    }
+    guard let times = reader.integers(header.times, width: width),
+      let indexes = reader.integers(header.times, width: 1), header.types > 0,
+      times == times.sorted(), indexes.allSatisfy({ (0..<Int64(header.types)).contains($0) })
+    else { return nil }
+    var types: [Int64] = []
+    for _ in 0..<header.types {
+      guard let offset = reader.integer(width: 4), abs(offset) < 200_000, reader.skip(2) else { return nil }
+      types.append(offset)
+    }
+    guard reader.skip(header.characters + header.leaps * (width + 4) + header.indicators) else { return nil }
+    (self.times, offsets, first) = (times, indexes.map { types[Int($0)] }, types[0])
+    rule = width == 8 ? DaylightRule(reader.rest) : nil
+  }
+
+  /// In seconds.
+  func offset(at seconds: Int64) -> Int64 {
+    if let last = times.last, seconds < last || rule == nil {
+      var (low, high) = (0, times.count)
+      while low < high {
+        let middle = (low + high) / 2
+        if times[middle] <= seconds { low = middle + 1 } else { high = middle }
+      }
+      return low == 0 ? first : offsets[low - 1]
+    }
+    return rule?.offset(at: seconds) ?? offsets.last ?? first
+  }
+
+  /// The time at which the clocks show so many seconds since their 1970; the earlier of two, and for one that they pass
+  /// over the time of their change.
+  func seconds(ofLocal local: Int64) -> Int64 {
+    let before = local - offset(at: local - 86_400)
+    if before + offset(at: before) == local { return before }
+    let after = local - offset(at: local + 86_400)
+    return after + offset(at: after) == local ? after : max(before, after)
+  }
+}
+
+/// The zones by name; each file is read once.
+final class TimeZones: Sendable {
+  private static let folder = "/usr/share/zoneinfo/"
+  private static let longestFile = 64 << 10
+  /// A request that names more reads them again.
+  private static let mostKept = 64
+
+  private let known = Mutex<[String: TimeZone]>([:])
+
+  /// `UTC`, an offset such as `+05:30`, or a name of the system's database; `nil` for what is none of these.
+  func zone(_ name: String) -> TimeZone? {
+    if name == "UTC" || name == "GMT" || name == "Z" { return .utc }
+    if let zone = known.withLock({ $0[name] }) { return zone }
+    guard let zone = Self.offset(name).map(TimeZone.init(fixed:)) ?? Self.read(name) else { return nil }
+    known.withLock { if $0.count < Self.mostKept { $0[name] = zone } }
+    return zone
+  }
+
+  /// `+05:30`, `-8`
+  private static func offset(_ text: String) -> Int64? {
+    let sign: Int64 = text.hasPrefix("-") ? -1 : 1
+    guard text.hasPrefix("+") || text.hasPrefix("-") else { return nil }
+    let parts = text.dropFirst().split(separator: ":", omittingEmptySubsequences: false)
+    let numbers = parts.compactMap { $0.utf8.allSatisfy { (48...57).contains($0) } ? Int64($0) : nil }
+    guard numbers.count == parts.count, (1...2).contains(numbers.count), numbers[0] < 24,
+      numbers.count == 1 || numbers[1] < 60
+    else { return nil }
+    return sign * (numbers[0] * 3_600 + (numbers.count > 1 ? numbers[1] * 60 : 0))
+  }
+
+  /// Nothing but names of the database: no way leads out of its folder.
+  private static func read(_ name: String) -> TimeZone? {
+    let isName = name.utf8.allSatisfy { byte in
+      switch byte {
+      case 48...57, 65...90, 97...122, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "+"), UInt8(ascii: "/"): true
+      default: false
+      }
+    }
+    guard isName, !name.isEmpty, name.utf8.count < 64, !name.hasPrefix("/") else { return nil }
+    let file = open(folder + name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: longestFile)
+    let count = bytes.withUnsafeMutableBytes { Glibc.read(file, $0.baseAddress, $0.count) }
+    guard count > 0, count < longestFile else { return nil }
+    return TimeZone(file: Array(bytes[..<count]))
+  }
+}
+
+/// Reads a file of the time zone database, never past its end.
+private struct ZoneFileReader {
+  struct Header {
+    let version: Int
+    let indicators: Int
+    let leaps: Int
+    let times: Int
+    let types: Int
+    let characters: Int
+
+    /// Of what follows it, in bytes.
+    func size(width: Int) -> Int { times * (width + 1) + types * 6 + characters + leaps * (width + 4) + indicators }
+  }
+
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  mutating func skip(_ count: Int) -> Bool {
+    guard count >= 0, rest.count >= count else { return false }
+    rest = rest.dropFirst(count)
+    return true
+  }
+
+  /// Big-endian, with a sign unless it is one byte.
+  mutating func integer(width: Int) -> Int64? {
+    guard rest.count >= width else { return nil }
+    let bits = rest.prefix(width).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    rest = rest.dropFirst(width)
+    return width == 4 ? Int64(Int32(truncatingIfNeeded: bits)) : Int64(bitPattern: bits)
+  }
+
+  mutating func integers(_ count: Int, width: Int) -> [Int64]? {
+    guard rest.count >= count * width else { return nil }
+    return (0..<count).compactMap { _ in integer(width: width) }
+  }
+
+  mutating func header() -> Header? {
+    guard rest.starts(with: "TZif".utf8), rest.count >= 44 else { return nil }
+    let version = Int(rest[rest.startIndex + 4]) - 48
+    rest = rest.dropFirst(20)
+    guard let counts = integers(6, width: 4), counts.allSatisfy({ (0...100_000).contains($0) }) else { return nil }
+    return Header(
+      version: max(version, 0), indicators: Int(counts[0] + counts[1]), leaps: Int(counts[2]), times: Int(counts[3]),
+      types: Int(counts[4]), characters: Int(counts[5]))
+  }
+}

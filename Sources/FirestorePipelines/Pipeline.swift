@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+
+/// A pipeline that can be executed: where its documents come from, and what becomes of them stage by stage.
+package struct Pipeline: Sendable {
+  package indirect enum Input: Sendable {
+    case collection(ResourcePath)
+    case collectionGroup(String)
+    /// All documents of the database.
+    case database
+    case documents([DocumentKey])
+    /// A collection below the document for which a subquery is executed.
+    case subcollection(String)
+    case literals([Expression])
+  }
+
+  let input: Input
+  let stages: [Stage]
+  /// What is done to the documents that come out; `nil` for a pipeline that only reads.
+  package let write: Write?
+
+  /// What the last stage does to documents.
+  package enum Write: Sendable {
+    case delete
+    /// Replaces the documents by what came out, with these fields set.
+    case update([Assignment])
+  }
+
+  /// Whether it reads documents of the database, those of subqueries aside.
+  package var readsDocuments: Bool { if case .literals = input { false } else { true } }
+}
+
+/// One step of a pipeline.
+enum Stage: Sendable {
+  case filter(Expression)
+  case select([Assignment])
+  case addFields([Assignment])
+  case removeFields([FieldPath])
+  case sort([SortOrder])
+  case limit(Int)
+  case offset(Int)
+  case aggregate([Accumulation], groups: [Assignment])
+  case distinct([Assignment])
+  case nearest(NearestSearch)
+  case replace(Expression, ReplaceMode)
+  case sample(Sample)
+  case union(Pipeline)
+  case unnest(Unnesting)
+  case define([Definition])
+  case search(TextSearch)
+}
+
+/// A field and what it is set to.
+package struct Assignment: Sendable {
+  let path: FieldPath
+  let value: Expression
+}
+
+/// A variable for the stages that follow, and for subqueries.
+struct Definition: Sendable {
+  let name: String
+  let value: Expression
+}
+
+struct SortOrder: Sendable {
+  let value: Expression
+  let isDescending: Bool
+}
+
+struct Accumulation: Sendable {
+  let path: FieldPath
+  let function: AggregateFunction
+  /// `nil` for a count of documents.
+  let value: Expression?
+}
+
+struct NearestSearch: Sendable {
+  let field: Expression
+  let vector: [Double]
+  let measure: VectorDistance
+  let limit: Int?
+  let distanceField: FieldPath?
+  /// Results farther away than this (for a dot product: smaller) are left out.
+  let threshold: Double?
+}
+
+enum ReplaceMode: String, Sendable, CaseIterable {
+  case full = "full_replace"
+  /// The fields of the map, and those of the document that it has not.
+  case mergePreferNew = "merge_overwrite_existing"
+  case mergePreferOld = "merge_keep_existing"
+}
+
+enum Sample: Sendable {
+  case documents(Int)
+  /// The share of documents, 0 to 1.
+  case share(Double)
+}
+
+struct Unnesting: Sendable {
+  let value: Expression
+  let path: FieldPath
+  /// Gets the place in the array.
+  let indexPath: FieldPath?
+}
+
+struct TextSearch: Sendable {
+  let query: Expression
+  let order: [SortOrder]
+  let added: [Assignment]
+  let offset: Int
+  let limit: Int?
+}

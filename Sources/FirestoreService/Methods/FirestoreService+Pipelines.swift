@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestorePipelines
+import FirestoreProtocol
+
+extension FirestoreService {
+  /// Results of one message, in bytes: the next ones are worked out when the client has room for them.
+  private static let messageBytes = 64 << 10
+
+  func executePipeline(_ bytes: [UInt8], to send: Send) async throws {
+    let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.executePipelineRequest() }
+    let database = try ResourceName.database(request.database)
+    guard let message = request.pipeline else { throw RPCStatus.invalid("A structured_pipeline is required.") }
+    let pipeline = try Pipeline(message, in: database)
+    let mode = try request.explainMode
+    let names = DocumentNames(database)
+    if mode == .explain {
+      let response = PipelineResponse(explanation: message.plan)
+      return try await send([WireWriter.message { $0.executePipelineResponse(response, names) }])
+    }
+    let start = ContinuousClock.now
+    let (read, new) = try await begin(request.consistency, in: database, on: backend)
+    if let new {
+      try await send([WireWriter.message { $0.executePipelineResponse(PipelineResponse(transaction: new), names) }])
+    }
+    var executed = try await backend.execute(
+      pipeline, read, in: database, check: access?.pipelines(in: database), commitCheck: access?.commits)
+    var (count, hasSent) = (0, false)
+    while let slice = try await executed.results.next() {
+      count += slice.count
+      for results in slice.pieces(of: Self.messageBytes) {
+        let response = PipelineResponse(results: Array(results), executionTime: executed.time)
+        try await send([WireWriter.message { $0.executePipelineResponse(response, names) }])
+        hasSent = true
+      }
+    }
+    if case .transaction(let id) = read, request.commitsTransaction {
+      _ = try await backend.commit([], in: database, transaction: id)
+    }
+    if mode == .analyze || !hasSent {
+      let duration = start.duration(to: .now)
+      let explanation = mode == .analyze ? message.plan + Self.execution(results: count, duration) : nil
+      let response = PipelineResponse(executionTime: executed.time, explanation: explanation)
+      try await send([WireWriter.message { $0.executePipelineResponse(response, names) }])
+    }
+  }
+
+  private static func execution(results: Int, _ duration: Duration) -> String {
+    let (seconds, attoseconds) = duration.components
+    let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    return "Execution:\n  results returned: \(results)\n  duration: \(microseconds) us\n"
+  }
+}
+
+extension [PipelineResult] {
+  /// Parts that hold about so much, and at least one result each.
+  fileprivate func pieces(of bytes: Int) -> [ArraySlice<PipelineResult>] {
+    var (pieces, start, size) = ([ArraySlice<PipelineResult>](), startIndex, 0)
+    for index in indices {
+      size += self[index].data.encoded.bytes.count + 64
+      if size >= bytes || index == endIndex - 1 {
+        pieces.append(self[start...index])
+        (start, size) = (index + 1, 0)
+      }
+    }
+    return pieces
+  }
+}
+
+private enum ExplainMode: String {
+  case explain, analyze
+}
+
+extension ExecutePipelineMessage {
+  /// What the option `explain_options` asks for; `nil` without it.
+  fileprivate var explainMode: ExplainMode? {
+    get throws(RPCStatus) {
+      guard let option = options["explain_options"] else { return nil }
+      guard case .constant(.map(let fields)) = option else {
+        throw .invalid("The option 'explain_options' is a map with a 'mode'.")
+      }
+      guard let mode = fields["mode"] else { return .explain }
+      guard case .string(let name) = mode, let known = ExplainMode(rawValue: name) else {
+        throw .invalid("The mode of 'explain_options' is \"explain\" or \"analyze\".")
+      }
+      return known
+    }
+  }
+}
+
+extension PipelineMessage {
+  /// The stages, one a line.
+  fileprivate var plan: String { "Plan:\n" + stages.map { "  \($0.name)\n" }.joined() }
+}

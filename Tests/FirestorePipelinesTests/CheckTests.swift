@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestorePipelines
+import FirestoreProtocol
+import FirestoreTesting
+import Testing
+
+@Suite("Pipelines that cannot be executed")
+struct CheckTests {
+  private static let all = stage("collection", .path("/books"))
+
+  @Test(
+    "Each is refused by name",
+    arguments: [
+      ([], "A pipeline needs a first stage"),
+      ([stage("where", true)], "The stage 'where' cannot be the first. A pipeline begins with one of: collection,"),
+      ([stage("collektion", .path("/a"))], "The stage 'collektion' does not exist."),
+      ([all, stage("wher", true)], "The stage 'wher' does not exist. Stages behind the first are: add_fields,"),
+      ([all, all], "The stage 'collection' can only be the first."),
+      ([all, stage("where")], "The stage 'where' takes 1 arguments, not 0."),
+      ([all, stage("where", call("foo"))], "The function 'foo' does not exist. Functions are: abs, add, and,"),
+      ([all, stage("where", call("average", 1))], "The function 'average' is for the stage 'aggregate' only."),
+      ([all, stage("where", call("not", true, true))], "The function 'not' takes 1 arguments, not 2."),
+      ([all, stage("limit", -1)], "The stage 'limit' takes a constant integer that is not negative."),
+      ([all, stage("limit", "1")], "The stage 'limit' takes a constant integer"),
+      ([all, stage("sort")], "The stage 'sort' takes 1...10000 arguments, not 0."),
+      ([all, stage("sort", order("a", "up"))], "The stage 'sort' takes orders with an expression and a direction"),
+      ([all, stage("select", 1)], "The stage 'select' takes a map of names and expressions."),
+      ([all, stage("select", named([("a..b", 1)]))], "The stage or function 'select' names no field"),
+      ([all, stage("aggregate", .constant([:]))], "The stage 'aggregate' requires at least one accumulator."),
+      (
+        [all, stage("aggregate", named([("n", field("x"))]))],
+        "The stage 'aggregate' takes for 'n' one of the functions"
+      ),
+      ([all, stage("find_nearest", field("v"), 1, "euclidean")], "The stage 'find_nearest' takes a constant vector"),
+      (
+        [all, stage("find_nearest", field("v"), .constant(.vector([1])), "near")],
+        "The stage 'find_nearest' knows the measures: euclidean, cosine, dot_product."
+      ),
+      (
+        [all, stage("union", .pipeline(PipelineMessage([stage("subcollection", "x")])))],
+        "The stage 'subcollection' can only be at the start of a nested pipeline"
+      ),
+      ([all, stage("delete"), stage("limit", 1)], "The stages 'update' and 'delete' must be the last"),
+      (
+        [all, stage("union", .pipeline(PipelineMessage([all, stage("delete")])))],
+        "The stage 'delete' cannot be in a nested"
+      ),
+      (
+        [stage("collection", .path("/books/b1"))],
+        "The stage 'collection' takes a collection; '/books/b1' is a document."
+      ),
+      ([stage("documents", .path("/books"))], "The stage 'documents' takes documents; '/books' is a collection."),
+      ([stage("documents", .path("/a/b"), .path("/a/b"))], "The stage 'documents' names the document '/a/b' twice."),
+      (
+        [stage("collection", .constant(.reference(DatabaseID(project: "q"), key("a/b"))))],
+        "The stage 'collection' names the database"
+      ),
+      ([all, stage("search")], "The stage 'search' needs the option 'query'."),
+      ([all, stage("sample", 2.0, "percent")], "The stage 'sample' takes a share from 0 to 1."),
+      (
+        [all, stage("where", .pipeline(PipelineMessage([all])))],
+        "A pipeline is an expression as the argument of array() or"
+      ),
+      (
+        [all, stage("where", call("array_filter", list(), "e", call("scalar", .pipeline(PipelineMessage([all])))))],
+        "A pipeline cannot be an expression inside of array_filter()"
+      ),
+    ] as [([PipelineMessage.Stage], String)])
+  func refusals(_ stages: [PipelineMessage.Stage], _ text: String) throws {
+    let status = #expect(throws: RPCStatus.self) { try Pipeline(PipelineMessage(stages), in: database) }
+    #expect(status?.code == .invalidArgument)
+    #expect(status?.message.hasPrefix(text) == true, "\(status?.message ?? "")")
+  }
+
+  @Test("Options are those of the stage")
+  func options() throws {
+    var limit = stage("limit", 1)
+    limit.options = ["index_mode": "x"]
+    _ = try Pipeline(PipelineMessage([Self.all, limit]), in: database)
+    limit.options = ["fast": true]
+    let status = #expect(throws: RPCStatus.self) { try Pipeline(PipelineMessage([Self.all, limit]), in: database) }
+    #expect(status?.message == "The stage 'limit' has no option 'fast'. It has none.")
+  }
+}
