@@ -78,7 +78,8 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
-    module("FirestoreRules", ["FirestoreModel", "FirestoreQuery"]),
+    module("LinearPatterns"),
+    module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "LinearPatterns"]),
     module("LocalSockets"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
@@ -167,7 +168,7 @@ let package = Package(
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
     module(
       "Dashboard",
-      ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState"]),
+      ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "LinearPatterns"]),
 
     .executableTarget(
       name: "HearthCommand",
@@ -222,6 +223,11 @@ let package = Package(
         "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         "FirestorePipelines",
       ]),
+    tests("LinearPatternsTests", ["LinearPatterns", "SeededRandom"]),
+    tests(
+      "FirestoreRulesTests",
+      ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRules"],
+      exclude: ["Verdicts"]),
     tests("FirestoreJSONTests", ["FirestoreTesting", "FirestoreModel", "FirestoreJSON", "SeededRandom"]),
     tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite"]),
     tests(
@@ -334,7 +340,7 @@ let package = Package(
       [
         "FirestoreTesting", "TerminalTesting",
         "SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreJSON",
+        "FirestoreJSON", "LinearPatterns",
       ],
       exclude: ["Goldens"]),
     tests(

@@ -86,6 +86,8 @@ package enum RulesLimits {
   /// Expressions evaluated for one document or query.
   static let expressions = 1000
   static let callDepth = 20
+  /// Steps of one evaluation, each some nanoseconds: about a tenth of a second.
+  static let work = 10_000_000
   static let arguments = 7
   static let variables = 10
   /// UTF-8 bytes of all files.

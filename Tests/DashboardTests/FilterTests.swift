@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
+import LinearPatterns
 import TerminalCanvas
 import TerminalTesting
 import Testing

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import LinearPatterns
 
 /// Reads the line behind `/`.
 struct FilterParser {
@@ -89,7 +90,7 @@ struct FilterParser {
     position += 1
     if let after = next, !after.isWhitespace { throw error("a blank parts the pattern from what follows") }
     if source.isEmpty { throw error("the pattern is empty", at: start) }
-    do throws(TextError) { return try Pattern(source) } catch {
+    do throws(PatternError) { return try Pattern(source) } catch {
       throw TextError(column: start + 1 + error.column, reason: error.reason)
     }
   }

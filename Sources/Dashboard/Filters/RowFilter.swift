@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import LinearPatterns
 
 /// What `/` means everywhere: terms that must all hold of a row.
 ///

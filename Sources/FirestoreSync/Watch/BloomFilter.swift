@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 package import FirestoreProtocol
 
 /// A set of document names that may answer "contained" wrongly but never "not contained" (PROTOCOL §2.5).

@@ -57,3 +57,10 @@ package struct MD5 {
     0x6fa8_7e4f, 0xfe2c_e6e0, 0xa301_4314, 0x4e08_11a1, 0xf753_7e82, 0xbd3a_f235, 0x2ad7_d2bb, 0xeb86_d391,
   ]
 }
+
+extension MD5 {
+  /// The 16 bytes in their usual order.
+  package var digest: [UInt8] {
+    [low, high].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * UInt64($0))) } }
+  }
+}

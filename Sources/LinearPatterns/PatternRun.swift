@@ -8,14 +8,16 @@ struct PatternRun {
   private static let mostRanges = 64
 
   private let program: [Pattern.Step]
+  private let dialect: PatternDialect
   private let text: [Unicode.Scalar]
   /// By step, where the run began that has reached it; `nil` for none.
   private var begins: [Int?]
   private var reached: [Int] = []
   private var pending: [Int] = []
 
-  init(_ program: [Pattern.Step], _ text: [Unicode.Scalar]) {
-    self.program = program
+  init(_ pattern: Pattern, _ text: [Unicode.Scalar]) {
+    program = pattern.program
+    dialect = pattern.dialect
     self.text = text
     begins = Array(repeating: nil, count: program.count)
   }
@@ -27,6 +29,16 @@ struct PatternRun {
       advance(over: place)
     }
     return false
+  }
+
+  /// Whether all of the text is one match.
+  mutating func matchesWhole() -> Bool {
+    reach(0, from: 0, at: 0)
+    for place in text.indices {
+      advance(over: place)
+      if reached.isEmpty { return false }
+    }
+    return begins[program.count - 1] != nil
   }
 
   mutating func ranges() -> [Range<Int>] {
@@ -82,6 +94,7 @@ struct PatternRun {
       switch program[step] {
       case .scalar, .end: break
       case .jump(let target): pending.append(target)
+      case .save: pending.append(step + 1)
       case .fork(let one, let other): pending += [other, one]
       case .assertion(let assertion): if holds(assertion, at: place) { pending.append(step + 1) }
       }
@@ -89,12 +102,18 @@ struct PatternRun {
   }
 
   private func holds(_ assertion: Pattern.Assertion, at place: Int) -> Bool {
-    func isWord(_ index: Int) -> Bool {
-      text.indices.contains(index) && ScalarSet(ScalarSet.words).contains(text[index])
-    }
-    return switch assertion {
+    assertion.holds(at: place, in: text, dialect)
+  }
+}
+
+extension Pattern.Assertion {
+  func holds(at place: Int, in text: [Unicode.Scalar], _ dialect: PatternDialect) -> Bool {
+    func isWord(_ index: Int) -> Bool { text.indices.contains(index) && dialect.isWord(text[index]) }
+    return switch self {
     case .start: place == 0
     case .end: place == text.count
+    case .lineStart: place == 0 || text[place - 1] == "\n"
+    case .lineEnd: place == text.count || text[place] == "\n"
     case .wordBoundary: isWord(place - 1) != isWord(place)
     case .noWordBoundary: isWord(place - 1) == isWord(place)
     }

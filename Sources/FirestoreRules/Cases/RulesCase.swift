@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreJSON
+package import FirestoreModel
+import FirestoreQuery
+
+/// A request with what the rules should say of it, as one object of a file of cases:
+///
+///     {"method": "get", "path": "rooms/a", "user": "ada", "stored": {"rooms/a": {"owner": "ada"}}, "expect": "allow"}
+///
+/// Documents and values are `DocumentJSON`.
+package struct RulesCase: Sendable {
+  package static let database = DatabaseID(project: "demo-rules")
+  /// `request.time` where a case names none.
+  package static let time = Timestamp(seconds: 1_767_225_600)
+
+  package var name: String?
+  /// What is stored, by path.
+  package var stored: [DocumentKey: Document] = [:]
+  /// What other writes of the request make of documents; `nil` for a deleted one.
+  package var after: [DocumentKey: Document?] = [:]
+  package var request: RulesRequest
+  package var expectsAllow: Bool
+
+  /// Of the documents of the case; `getAfter` sees the request's own as well.
+  package var documents: RulesDocuments {
+    var after = after
+    if let key = DocumentKey(request.path), request.method != .list, request.method != .get {
+      after[key] = .some(request.newResource)
+    }
+    return RulesDocuments(
+      stored: { [stored] in stored[$0] },
+      after: { [stored, after] in after[$0] ?? stored[$0] })
+  }
+}
+
+/// Reads cases. Members of an object without `expect` hold for all that follow, unless they say otherwise.
+package struct RulesCaseReader {
+  private var defaults: [String: JSONSyntax] = [:]
+  private static let names: Set<String> = [
+    "after", "data", "expect", "method", "name", "path", "query", "stored", "time", "user",
+  ]
+
+  package init() {}
+
+  /// - Returns: `nil` for an object that says what holds for others.
+  package mutating func read(_ syntax: JSONSyntax) throws(JSONError) -> RulesCase? {
+    var members = defaults
+    for member in try syntax.objectMembers("a case") {
+      guard Self.names.contains(member.name) else {
+        throw member.value.error(
+          "\"\(member.name)\" is not known. A case has \(Self.names.sorted().joined(separator: ", ")).")
+      }
+      members[member.name] = member.value
+    }
+    guard let expected = members["expect"] else {
+      defaults = members
+      return nil
+    }
+    guard case .string(let verdict) = expected.kind, ["allow", "deny"].contains(verdict) else {
+      throw expected.error("\"expect\" is \"allow\" or \"deny\".")
+    }
+    var request = try request(members, at: syntax)
+    let stored = try documents(members["stored"])
+    if let key = DocumentKey(request.path), request.method != .list { request.resource = stored[key] ?? nil }
+    return RulesCase(
+      name: try members["name"]?.text("\"name\""), stored: stored.compactMapValues { $0 },
+      after: try documents(members["after"]), request: request, expectsAllow: verdict == "allow")
+  }
+
+  private func request(_ members: [String: JSONSyntax], at syntax: JSONSyntax) throws(JSONError) -> RulesRequest {
+    guard let methodSyntax = members["method"], let pathSyntax = members["path"] else {
+      throw syntax.error("A case needs \"method\" and \"path\".")
+    }
+    guard let method = RulesRequest.Method(rawValue: try methodSyntax.text("\"method\"")) else {
+      let known = RulesRequest.Method.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
+      throw methodSyntax.error("\"method\" is one of \(known).")
+    }
+    let path = try Self.path(try pathSyntax.text("\"path\""), at: pathSyntax)
+    if method != .list, !path.isDocument { throw pathSyntax.error("\"\(path.text)\" names no document.") }
+    var request = RulesRequest(
+      method: method, database: RulesCase.database, path: path, user: try user(members["user"]),
+      time: try time(members["time"]))
+    if method == .create || method == .update {
+      guard let data = members["data"], let key = DocumentKey(path) else {
+        throw syntax.error("A case of \"\(method.rawValue)\" needs \"data\": the document as it will be.")
+      }
+      request.newResource = try Self.document(key, data)
+    }
+    if method == .list {
+      request.query = try RulesQuery(case: members["query"], path: path)
+      guard request.query?.target.collectionGroup != nil || path.isCollection else {
+        throw pathSyntax.error("\"\(path.text)\" names no collection; for all of one name write \"group\" in \"query\".")
+      }
+    }
+    return request
+  }
+
+  static func path(_ text: String, at syntax: JSONSyntax) throws(JSONError) -> ResourcePath {
+    if text.isEmpty { return .root }
+    do throws(ModelError) { return try ResourcePath(validating: text) } catch { throw syntax.error(error.message) }
+  }
+
+  private static func document(_ key: DocumentKey, _ syntax: JSONSyntax) throws(JSONError) -> Document {
+    let (fields, transforms) = try DocumentJSON.fields(of: syntax, database: RulesCase.database)
+    guard transforms.isEmpty else { throw syntax.error("Transforms are not resolved here: write what they come to.") }
+    return Document(
+      key: key, version: SnapshotVersion(RulesCase.time), state: .found(DocumentData(fields)))
+  }
+
+  private func documents(_ syntax: JSONSyntax?) throws(JSONError) -> [DocumentKey: Document?] {
+    var documents: [DocumentKey: Document?] = [:]
+    for member in try syntax?.objectMembers("documents by path") ?? [] {
+      guard let key = DocumentKey(try Self.path(member.name, at: member.value)) else {
+        throw member.value.error("\"\(member.name)\" names no document.")
+      }
+      if case .null = member.value.kind {
+        documents[key] = .some(nil)
+      } else {
+        documents[key] = try Self.document(key, member.value)
+      }
+    }
+    return documents
+  }
+
+  /// A uid, or an object with `uid` and `claims`.
+  private func user(_ syntax: JSONSyntax?) throws(JSONError) -> RulesUser? {
+    guard let syntax else { return nil }
+    switch syntax.kind {
+    case .null: return nil
+    case .string(let uid): return RulesUser(uid: uid, claims: ["sub": .string(uid), "user_id": .string(uid)])
+    default:
+      var claims = Fields()
+      var uid: String?
+      for member in try syntax.objectMembers("a user") {
+        switch member.name {
+        case "uid": uid = try member.value.text("\"uid\"")
+        case "claims": claims = try DocumentJSON.fields(of: member.value, database: RulesCase.database).fields
+        default: throw member.value.error("A user has \"uid\" and \"claims\".")
+        }
+      }
+      guard let uid else { throw syntax.error("A user needs \"uid\".") }
+      for name in ["sub", "user_id"] where claims[name] == nil { claims[name] = .string(uid) }
+      return RulesUser(uid: uid, claims: claims)
+    }
+  }
+
+  private func time(_ syntax: JSONSyntax?) throws(JSONError) -> Timestamp {
+    guard let syntax else { return RulesCase.time }
+    guard let time = Timestamp(rfc3339: try syntax.text("\"time\"")) else {
+      throw syntax.error("\"time\" is like 2026-03-02T12:00:00Z.")
+    }
+    return time
+  }
+}
+
+extension JSONSyntax {
+  func objectMembers(_ what: String) throws(JSONError) -> [Member] {
+    guard case .object(let members) = kind else { throw error("Expected \(what), found \(kindName).") }
+    return members
+  }
+
+  func elements(_ what: String) throws(JSONError) -> [JSONSyntax] {
+    guard case .array(let elements) = kind else { throw error("\(what) is an array, found \(kindName).") }
+    return elements
+  }
+
+  func text(_ what: String) throws(JSONError) -> String {
+    guard case .string(let text) = kind else { throw error("\(what) is a string, found \(kindName).") }
+    return text
+  }
+
+  func count(_ what: String) throws(JSONError) -> Int {
+    guard case .integer(let count) = kind, let count = Int(exactly: count), (0...Int(Int32.max)).contains(count) else {
+      throw error("\(what) is a number from 0, found \(kindName).")
+    }
+    return count
+  }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+
+/// One decision of a program on one request.
+struct Decision {
+  private typealias Statement = (statement: Program.Allow, captures: [RuleValue?])
+
+  private let program: Program
+  private let request: RulesRequest
+  private var evaluator: Evaluator
+  private var outcomes: [RulesOutcome] = []
+  private var reasons: [String] = []
+  private var decidingLine: Int?
+
+  init(_ program: Program, _ request: RulesRequest, _ documents: RulesDocuments, _ coverage: RulesCoverage?) {
+    self.program = program
+    self.request = request
+    evaluator = Evaluator(program, request, DocumentAccess(request, documents))
+    evaluator.coverage = coverage
+  }
+
+  var coverage: RulesCoverage? { evaluator.coverage }
+
+  mutating func verdict() -> RulesVerdict {
+    let isAllowed = request.method == .list ? decideOnQuery() : decideOnDocument(evaluator.path)
+    if !isAllowed, reasons.isEmpty { reasons.append("No matching allow statements") }
+    // The emulator begins with a line break where it names statements.
+    let denial = isAllowed ? "" : (decidingLine == nil ? "" : "\n") + reasons.joined(separator: ", ")
+    return RulesVerdict(
+      isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial,
+      read: evaluator.documents.read, accesses: evaluator.documents.count)
+  }
+
+  private func statements(_ path: [PathMatch.Segment]) -> [Statement] {
+    PathMatch(program: program, path: path).statements().filter { $0.statement.methods.contains(request.method) }
+  }
+
+  private mutating func decideOnDocument(_ path: RulePath) -> Bool {
+    let statements = statements(path.segments.map { .text($0) })
+    if let allowing = statements.firstIndex(where: { tries($0) }) {
+      decidingLine = statements[allowing].statement.line
+      return true
+    }
+    if request.method != .list { explain(statements) }
+    return false
+  }
+
+  /// Whether a query finds nothing but documents that may be listed: it must follow from what the query asks for.
+  /// Each alternative of its conditions is looked at for itself.
+  private mutating func decideOnQuery() -> Bool {
+    guard let facts = QueryFacts(request.query), !facts.alternatives.isEmpty else {
+      reasons.append("The query has too many alternatives.")
+      return false
+    }
+    let collection = evaluator.path
+    let pattern = self.pattern(collection)
+    for alternative in facts.alternatives {
+      let isAllowed: Bool
+      if let key = alternative.key {
+        // All that can be found is one document, which is looked at.
+        evaluator.path = RulePath(request.database, key.path)
+        evaluator.resource = .document(evaluator.documents.only(key))
+        isAllowed = decideOnDocument(evaluator.path)
+        evaluator.path = collection
+      } else {
+        evaluator.resource = .known(alternative.data)
+        let statements = statements(pattern)
+        let allowing = statements.firstIndex { tries($0) }
+        if let allowing { decidingLine = statements[allowing].statement.line }
+        isAllowed = allowing != nil
+      }
+      if !isAllowed { return false }
+    }
+    return true
+  }
+
+  /// The paths of all documents that the query may find.
+  private func pattern(_ collection: RulePath) -> [PathMatch.Segment] {
+    var pattern = collection.segments.map { PathMatch.Segment.text($0) }
+    if let group = request.query?.target.collectionGroup {
+      pattern += [.anyNumber, .text(group), .any]
+    } else if request.path.isCollection {
+      pattern.append(.any)
+    } else if request.query?.target.isDocumentTarget != true {
+      pattern.append(.anyNumber)
+    }
+    return pattern
+  }
+
+  /// Evaluates a statement and notes what came of it.
+  private mutating func tries(_ candidate: Statement) -> Bool {
+    let statement = candidate.statement
+    decidingLine = statement.line
+    var result = RulesOutcome.Result.isTrue
+    if let condition = statement.condition {
+      evaluator.captures = candidate.captures
+      do throws(RuleFailure) {
+        if try !evaluator.holds(condition) {
+          result = .isFalse
+          reasons.append("false for '\(request.method.rawValue)' @ L\(statement.line)")
+        }
+      } catch {
+        let place = place(of: condition, statement)
+        result = .failed(message: error.message, line: place.line, column: place.column)
+        let text = error == .notKnown ? "evaluation error at L\(place.line):\(place.column)" : error.message
+        reasons.append("\(text) for '\(request.method.rawValue)' @ L\(statement.line)")
+      }
+    }
+    outcomes.append(RulesOutcome(line: statement.line, column: statement.column, result: result))
+    return result == .isTrue
+  }
+
+  private func place(of condition: Expression.ID, _ statement: Program.Allow) -> (line: Int, column: Int) {
+    program.sources[statement.file].lineAndColumn(of: program.expressions[condition].range.lowerBound)
+  }
+
+  /// Says of a denial what the emulator does, which first evaluates all conditions without looking at documents, and
+  /// again those that are not false then.
+  private mutating func explain(_ statements: [Statement]) {
+    var blind = evaluator
+    blind.resource = .hidden
+    blind.coverage = nil
+    var first: [String] = []
+    var second: [String] = []
+    for (candidate, reason) in zip(statements, reasons) {
+      guard let condition = candidate.statement.condition else { continue }
+      blind.captures = candidate.captures
+      blind.remainingExpressions = RulesLimits.expressions
+      do throws(RuleFailure) {
+        if try !blind.holds(condition) {
+          first.append("false for '\(request.method.rawValue)' @ L\(candidate.statement.line)")
+          continue
+        }
+      } catch {
+        let place = place(of: condition, candidate.statement)
+        let text = error == .notKnown ? "evaluation error at L\(place.line):\(place.column)" : error.message
+        first.append("\(text) for '\(request.method.rawValue)' @ L\(candidate.statement.line)")
+      }
+      second.append(reason)
+    }
+    reasons = first + second
+  }
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import LinearPatterns
+
+/// Evaluates the expressions of a program for one request. Everything is evaluated when it is needed and not before:
+/// also parameters and the `let`s of functions.
+struct Evaluator {
+  /// A variable of a function that is being called.
+  private enum Local {
+    /// Not evaluated yet; `frame` is where its own variables begin.
+    case pending(Expression.ID, frame: Int)
+    case value(RuleValue)
+    case failed(RuleFailure)
+  }
+
+  /// What `resource` is.
+  enum Resource {
+    /// The stored document, or null.
+    case document(RuleDocument?)
+    /// What a query says of the data of the documents that it finds.
+    case known(RuleEntries)
+    /// To be ignored: what fails without it and what does not is asked for.
+    case hidden
+  }
+
+  let program: Program
+  let request: RulesRequest
+  var documents: DocumentAccess
+  var resource: Resource
+  /// `request.path`.
+  var path: RulePath
+  /// Values of the variables of paths; `nil` for one that the query does not fix.
+  var captures: [RuleValue?] = []
+  var coverage: RulesCoverage?
+  /// Expressions that may still be evaluated, and steps that may still be gone, so that no rule and no value takes long.
+  var remainingExpressions = RulesLimits.expressions
+  var remainingWork = RulesLimits.work
+  private var locals: [Local] = []
+  private var frame = 0
+  private var newDocument: RuleDocument?
+
+  init(_ program: Program, _ request: RulesRequest, _ documents: DocumentAccess) {
+    self.program = program
+    self.request = request
+    self.documents = documents
+    resource = .document(request.resource.flatMap { RuleDocument($0, in: request.database) })
+    path = RulePath(request.database, request.path)
+    newDocument = request.newResource.flatMap { RuleDocument($0, in: request.database) }
+  }
+
+  var isProof: Bool { if case .known = resource { true } else { false } }
+
+  /// Whether a condition holds.
+  mutating func holds(_ condition: Expression.ID) throws(RuleFailure) -> Bool {
+    locals.removeAll(keepingCapacity: true)
+    frame = 0
+    guard case .bool(let isTrue) = try value(condition) else { return false }
+    return isTrue
+  }
+
+  mutating func value(_ id: Expression.ID) throws(RuleFailure) -> RuleValue {
+    remainingExpressions -= 1
+    if remainingExpressions < 0 { throw .tooManyExpressions }
+    if coverage == nil { return try evaluate(program.expressions[id].kind, at: id) }
+    do throws(RuleFailure) {
+      let value = try evaluate(program.expressions[id].kind, at: id)
+      coverage?.count(id, value)
+      return value
+    } catch {
+      coverage?.countFailure(id)
+      throw error
+    }
+  }
+
+  /// Counts work in proportion to the size of values.
+  mutating func work(_ steps: Int) throws(RuleFailure) {
+    remainingWork -= steps
+    if remainingWork < 0 { throw .tooMuchWork }
+  }
+
+  private mutating func evaluate(_ kind: Expression.Kind, at id: Expression.ID) throws(RuleFailure) -> RuleValue {
+    switch kind {
+    case .constant(let constant): return RuleValue(constant)
+    case .capture(let place):
+      guard let value = captures[place] else { throw .nullValue }
+      return value
+    case .local(let place): return try local(place)
+    case .request: return requestMap
+    case .resource: return try resourceValue()
+    case .requestProperty(let property):
+      remainingExpressions -= 1
+      return try requestValue(property)
+    case .name(let name), .undefined(let name):
+      // A name without a meaning is as null.
+      _ = name
+      throw .nullValue
+    case .property(let whole, let name): return try property(name, of: value(whole))
+    case .index(let whole, let index): return try element(of: value(whole), at: value(index))
+    case .slice(let whole, let lower, let upper): return try slice(whole, lower, upper)
+    case .not(let part): return try negation(of: value(part))
+    case .negated(let part): return try negative(value(part))
+    case .and(let parts): return try .bool(conjunction(parts))
+    case .or(let parts): return try .bool(disjunction(parts))
+    case .operation(let sign, let left, let right): return try operation(sign, value(left), value(right))
+    case .isType(let part, let type): return try isType(value(part), type)
+    case .conditional(let condition, let first, let second):
+      return try truth(of: condition) ? value(first) : value(second)
+    case .list(let parts): return try .list(values(parts))
+    case .map(let keys, let values): return try map(keys, values)
+    case .path(let parts): return try path(parts)
+    case .function(let function, let arguments): return try call(program.functions[function], arguments)
+    case .builtin(let builtin, let arguments): return try call(builtin, arguments)
+    case .method(let receiver, let method, let arguments): return try call(method, on: receiver, arguments)
+    case .call(let name, _), .unknownCall(let name): throw .unknownFunction(name)
+    }
+  }
+
+  mutating func values(_ parts: [Expression.ID]) throws(RuleFailure) -> [RuleValue] {
+    var values: [RuleValue] = []
+    values.reserveCapacity(parts.count)
+    for part in parts { values.append(try value(part)) }
+    return values
+  }
+
+  private mutating func truth(of id: Expression.ID) throws(RuleFailure) -> Bool {
+    let value = try value(id)
+    guard case .bool(let isTrue) = value else { throw .type(received: value.typeName, expected: "bool") }
+    return isTrue
+  }
+
+  /// False if any part is, even where others fail.
+  private mutating func conjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
+    var failure: RuleFailure?
+    for part in parts {
+      do throws(RuleFailure) { if try !truth(of: part) { return false } } catch {
+        if error.isFinal { throw error }
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return true
+  }
+
+  /// True if any part is, even where others fail.
+  private mutating func disjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
+    var failure: RuleFailure?
+    for part in parts {
+      do throws(RuleFailure) { if try truth(of: part) { return true } } catch {
+        if error.isFinal { throw error }
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
+    return false
+  }
+
+  private mutating func map(_ keys: [Expression.ID], _ values: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+    var entries = RuleEntries()
+    for (key, value) in zip(keys, values) {
+      let name = try self.value(key)
+      guard case .string(let text) = name else { throw .type(received: name.typeName, expected: "string") }
+      entries[text] = try self.value(value)
+    }
+    return .map(.entries(entries))
+  }
+
+  private mutating func path(_ parts: [Expression.PathPart]) throws(RuleFailure) -> RuleValue {
+    var segments: [String] = []
+    segments.reserveCapacity(parts.count)
+    for part in parts {
+      switch part {
+      case .segment(let text): segments.append(text)
+      case .expression(let id):
+        switch try value(id) {
+        case .string(let text): segments.append(text)
+        case .int(let number): segments.append(String(number))
+        case .path(let path): segments += path.segments
+        case .null: throw .nullValue
+        case let value: throw .type(received: value.typeName, expected: "string,path")
+        }
+      }
+    }
+    return .path(RulePath(segments: segments))
+  }
+}
+
+extension Evaluator {
+  private mutating func local(_ place: Int) throws(RuleFailure) -> RuleValue {
+    let index = frame + place
+    switch locals[index] {
+    case .value(let value): return value
+    case .failed(let failure): throw failure
+    case .pending(let id, let frame):
+      let own = self.frame
+      self.frame = frame
+      defer { self.frame = own }
+      do throws(RuleFailure) {
+        let value = try value(id)
+        locals[index] = .value(value)
+        return value
+      } catch {
+        locals[index] = .failed(error)
+        throw error
+      }
+    }
+  }
+
+  private mutating func call(_ function: Program.Function, _ arguments: [Expression.ID]) throws(RuleFailure)
+    -> RuleValue
+  {
+    guard arguments.count == function.parameters.count else {
+      throw .argumentCount(
+        arguments.count, expected: ["\(function.name)(\(function.parameters.joined(separator: ", ")))"])
+    }
+    let base = locals.count
+    let own = frame
+    for argument in arguments { locals.append(.pending(argument, frame: own)) }
+    for binding in function.bindings { locals.append(.pending(binding, frame: base)) }
+    frame = base
+    defer {
+      locals.removeLast(locals.count - base)
+      frame = own
+    }
+    return try value(function.result)
+  }
+
+  private func resourceValue() throws(RuleFailure) -> RuleValue {
+    switch resource {
+    case .document(let document): return document.map { .map(.document($0)) } ?? .null
+    case .known(let data):
+      var entries = RuleEntries()
+      entries["data"] = .map(.known(data))
+      return .map(.known(entries))
+    case .hidden: throw .notKnown
+    }
+  }
+
+  private func requestValue(_ property: RequestProperty) throws(RuleFailure) -> RuleValue {
+    switch property {
+    case .auth: return authentication
+    case .method: return .string(request.method.rawValue)
+    case .path: return .path(path)
+    case .time: return .timestamp(time)
+    case .headers: return .map(.entries(RuleEntries()))
+    case .query: if request.method == .list { return query }
+    case .resource:
+      switch request.method {
+      case .create, .update: return newDocument.map { .map(.document($0)) } ?? .null
+      case .delete: return .null
+      case .get, .list: break
+      }
+    }
+    throw .undefinedProperty(property.rawValue)
+  }
+
+  /// Rules see milliseconds.
+  private var time: Timestamp {
+    Timestamp(seconds: request.time.seconds, nanoseconds: request.time.nanoseconds / 1_000_000 * 1_000_000)
+  }
+
+  private var requestMap: RuleValue {
+    var entries = RuleEntries()
+    for property in RequestProperty.allCases {
+      // What the request does not have is not in the map.
+      entries[property.rawValue] = try? requestValue(property)
+    }
+    return .map(.entries(entries))
+  }
+
+  private var authentication: RuleValue {
+    guard let user = request.user else { return .null }
+    var entries = RuleEntries()
+    entries["uid"] = .string(user.uid)
+    entries["token"] = .map(.fields(user.claims))
+    return .map(.entries(entries))
+  }
+
+  private var query: RuleValue {
+    var entries = RuleEntries()
+    var orderBy = RuleEntries()
+    for order in request.query?.explicitOrderBy ?? [] {
+      orderBy[order.path.segments.joined(separator: ".")] = .string(order.direction == .ascending ? "ASC" : "DESC")
+    }
+    entries["limit"] = request.query?.target.limit.map { .int(Int64($0)) } ?? .null
+    entries["offset"] = .int(Int64(request.query?.offset ?? 0))
+    entries["orderBy"] = .map(.entries(orderBy))
+    return .map(.entries(entries))
+  }
+}
+
+extension RuleFailure {
+  /// Whether it ends the evaluation of the whole condition, whatever other parts say.
+  var isFinal: Bool {
+    switch self {
+    case .tooManyExpressions, .tooMuchWork: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an expression has no value. The statement that it stands in does not allow, and others are still tried.
+enum RuleFailure: Error, Hashable {
+  /// It depends on what is not known here: on documents that a query has yet to find.
+  case notKnown
+  case nullValue
+  case undefinedProperty(String)
+  case type(received: String, expected: String)
+  case operation(received: String, expected: [String])
+  case argumentCount(Int, expected: [String])
+  case unknownFunction(String)
+  case index(Int64, size: Int)
+  case range(Int64, Int64)
+  case divisionByZero
+  case integerRange
+  case conversion(String, from: String, to: String)
+  /// A document that is read and does not exist, or a path that names none.
+  case access(String, path: String, reason: String)
+  case tooManyAccesses(Int)
+  case tooManyExpressions
+  case callsTooDeep
+  case tooMuchWork
+  case invalid(String)
+
+  /// In the emulator's words, where it has any.
+  var message: String {
+    switch self {
+    case .notKnown: "evaluation error"
+    case .nullValue: "Null value error."
+    case .undefinedProperty(let name): "Property \(name) is undefined on object."
+    case .type(let received, let expected): "Type error. Received: [\(received)] Expected: [\(expected)]."
+    case .operation(let received, let expected):
+      "Unsupported operation error. Received: \(received). Expected: \(expected.joined(separator: ", "))."
+    case .argumentCount(let count, let expected):
+      "Incorrect number of arguments. Received: \(count). Expected: \(expected.joined(separator: ", "))."
+    case .unknownFunction(let name): "Function not found error: Name: [\(name)]."
+    case .index(let index, let size): "Index out of bound error. Index: [\(index)] , size: [\(size)]."
+    case .range(let from, let to): "Illegal range error. From index: [\(from)] , To index: [\(to)]."
+    case .divisionByZero: "Divide by zero error."
+    case .integerRange:
+      "Integer value is out of the [-9223372036854775808, 9223372036854775807] range."
+    case .conversion(let text, let from, let to):
+      "Type conversion error. Argument: [\(text)], From type: [\(from)], To type: [\(to)]."
+    case .access(let function, let path, let reason):
+      "Service call error. Function: [\(function)], Argument: [\(path)]: \(reason)."
+    case .tooManyAccesses(let most):
+      "Service call error. At most \(most) documents can be looked at with get and exists for this request."
+    case .tooManyExpressions:
+      "Maximum of \(RulesLimits.expressions) expressions to evaluate has been reached."
+    case .callsTooDeep: "Maximum call depth of \(RulesLimits.callDepth) has been reached."
+    case .tooMuchWork: "The evaluation took too much work: the values that it handles are too large."
+    case .invalid(let text): text
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Gives every name of a program its meaning, and says what has none.
+struct NameResolution {
+  private var program: Program
+  private(set) var issues: [RulesIssue] = []
+
+  init(_ program: Program) { self.program = program }
+
+  /// - Returns: the program without unresolved names.
+  mutating func resolve() -> Program {
+    for id in program.expressions.indices {
+      let expression = program.expressions[id]
+      switch expression.kind {
+      case .name(let name): program.expressions[id].kind = variable(name, at: id)
+      case .call(let name, let arguments): program.expressions[id].kind = call(name, arguments, at: id)
+      case .property(let whole, let path):
+        if case .request = program.expressions[whole].kind, let property = RequestProperty(rawValue: path.first) {
+          program.expressions[id].kind = .requestProperty(property)
+        }
+      default: break
+      }
+    }
+    return program
+  }
+
+  private mutating func report(_ id: Expression.ID, _ message: String, isError: Bool) {
+    issues.append(program.sources[program.files[id]].issue(program.expressions[id].range, message, isError: isError))
+  }
+
+  private mutating func variable(_ name: String, at id: Expression.ID) -> Expression.Kind {
+    let scope = program.scopes[program.expressions[id].scope]
+    if let place = scope.locals.lastIndex(of: name) { return .local(place) }
+    if let place = scope.captures.lastIndex(of: name) { return .capture(place) }
+    switch name {
+    case "request": return .request
+    case "resource": return .resource
+    default:
+      report(id, "Invalid variable name: \(name).", isError: false)
+      return .undefined(name)
+    }
+  }
+
+  private mutating func call(_ name: String, _ arguments: [Expression.ID], at id: Expression.ID) -> Expression.Kind {
+    var scope: Int? = program.expressions[id].scope
+    while let place = scope {
+      if let function = program.scopes[place].functions.first(where: { program.functions[$0].name == name }) {
+        let expected = program.functions[function].parameters.count
+        if expected != arguments.count {
+          report(id, "Incorrect number of arguments supplied to function: \(name).", isError: false)
+        }
+        return .function(function, arguments)
+      }
+      scope = program.scopes[place].parent
+    }
+    if let builtin = Builtin(rawValue: name) { return .builtin(builtin, arguments) }
+    report(id, "Invalid function name: \(name).", isError: false)
+    return .unknownCall(name)
+  }
+}
+
+extension NameResolution {
+  /// Functions that call each other in a circle, and what is declared and not used.
+  static func review(_ program: Program) -> [RulesIssue] {
+    var issues: [RulesIssue] = []
+    var calls: [[Int]] = Array(repeating: [], count: program.functions.count)
+    var usedLocals: [Set<Int>] = Array(repeating: [], count: program.functions.count)
+    for (place, function) in program.functions.enumerated() {
+      var pending = function.bindings + [function.result]
+      while let id = pending.popLast() {
+        let kind = program.expressions[id].kind
+        if case .function(let called, _) = kind { calls[place].append(called) }
+        if case .local(let local) = kind { usedLocals[place].insert(local) }
+        pending += kind.parts
+      }
+    }
+    var lengths: [Int?] = Array(repeating: nil, count: calls.count)
+    for (place, function) in program.functions.enumerated() {
+      let source = program.sources[function.file]
+      for (index, name) in function.parameters.enumerated() where !usedLocals[place].contains(index) {
+        issues.append(source.issue(function.parameterRanges[index], "Unused variable: \(name).", isError: false))
+      }
+      for (index, name) in function.bindingNames.enumerated()
+      where !usedLocals[place].contains(function.parameters.count + index) {
+        issues.append(source.issue(function.bindingRanges[index], "Unused variable: \(name).", isError: false))
+      }
+      if calls[place].contains(place) {
+        issues.append(source.issue(function.nameRange, "Recursive call is not allowed."))
+      } else if let circle = circle(from: place, calls), circle.min() == place {
+        let names = circle.map { program.functions[$0].name }.joined(separator: ",")
+        issues.append(source.issue(function.nameRange, "Detected a call cycle between [\(names)] functions."))
+      }
+    }
+    if issues.contains(where: \.isError) { return issues }
+    for (place, function) in program.functions.enumerated()
+    where length(from: place, calls, &lengths) > RulesLimits.callDepth + 1 {
+      issues.append(
+        program.sources[function.file].issue(
+          function.nameRange, "Maximum allowed call depth of \(RulesLimits.callDepth) is reached."))
+    }
+    return issues
+  }
+
+  /// How many functions the longest chain of calls has that begins with one; there are no circles.
+  private static func length(from start: Int, _ calls: [[Int]], _ known: inout [Int?]) -> Int {
+    var pending = [start]
+    while let place = pending.last {
+      if let next = calls[place].first(where: { known[$0] == nil }) {
+        pending.append(next)
+      } else {
+        known[place] = 1 + (calls[place].compactMap { known[$0] }.max() ?? 0)
+        pending.removeLast()
+      }
+    }
+    return known[start] ?? 1
+  }
+
+  /// The shortest way from a function back to itself.
+  private static func circle(from start: Int, _ calls: [[Int]]) -> [Int]? {
+    var before: [Int: Int] = [:]
+    var pending = [start]
+    var next = 0
+    while next < pending.count {
+      let place = pending[next]
+      next += 1
+      for called in calls[place] {
+        if called == start {
+          var way = [place]
+          while let last = way.last, last != start, let earlier = before[last] { way.append(earlier) }
+          return way.reversed()
+        }
+        if before[called] == nil {
+          before[called] = place
+          pending.append(called)
+        }
+      }
+    }
+    return nil
+  }
+}
+
+extension Expression.Kind {
+  /// The expressions that it is made of.
+  var parts: [Expression.ID] {
+    switch self {
+    case .constant, .name, .capture, .local, .request, .resource, .requestProperty, .undefined, .unknownCall: []
+    case .property(let part, _), .not(let part), .negated(let part), .isType(let part, _): [part]
+    case .index(let whole, let index): [whole, index]
+    case .slice(let whole, let lower, let upper): [whole] + [lower, upper].compactMap { $0 }
+    case .and(let parts), .or(let parts), .list(let parts): parts
+    case .call(_, let parts), .function(_, let parts), .builtin(_, let parts): parts
+    case .operation(_, let left, let right): [left, right]
+    case .conditional(let condition, let first, let second): [condition, first, second]
+    case .map(let keys, let values): zip(keys, values).flatMap { [$0, $1] }
+    case .path(let parts):
+      parts.compactMap { part in
+        switch part {
+        case .segment: nil
+        case .expression(let id): id
+        }
+      }
+    case .method(let receiver, _, let arguments): [receiver] + arguments
+    }
+  }
+}

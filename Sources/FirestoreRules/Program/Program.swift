@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import LinearPatterns
+
+/// What was read from files of rules: everything by its place in a table.
+struct Program: Sendable {
+  /// Where names are looked up: a service, a `match` block or a function.
+  struct Scope: Sendable {
+    var parent: Int?
+    /// Variables of paths that are known here, those of enclosing blocks first.
+    var captures: [String]
+    /// Functions declared here, by place.
+    var functions: [Int] = []
+    /// Of a function: its parameters and the `let`s read so far.
+    var locals: [String] = []
+    var isFunction = false
+  }
+
+  struct Function: Sendable {
+    var name: String
+    var nameRange: Range<Int>
+    var file: Int
+    var parameters: [String]
+    var parameterRanges: [Range<Int>]
+    /// The values of `let`s, in their order; locals are the parameters and then these.
+    var bindings: [Expression.ID] = []
+    var bindingNames: [String] = []
+    var bindingRanges: [Range<Int>] = []
+    var result: Expression.ID = 0
+    var scope: Int
+  }
+
+  enum Segment: Sendable, Hashable {
+    case literal(String)
+    case variable(String)
+    /// `{name=**}`
+    case rest(String)
+  }
+
+  struct Allow: Sendable {
+    var methods: Set<RulesRequest.Method>
+    var condition: Expression.ID?
+    var file: Int
+    var line: Int
+    var column: Int
+  }
+
+  struct Match: Sendable {
+    var segments: [Segment]
+    var allows: [Allow] = []
+    /// Places of the blocks inside it.
+    var children: [Int] = []
+  }
+
+  var version = 1
+  var sources: [SourceText]
+  var expressions: [Expression] = []
+  /// By expression, the file that it stands in.
+  var files: [Int] = []
+  var scopes: [Scope] = []
+  var functions: [Function] = []
+  var matches: [Match] = []
+  /// By expression, the regular expressions that are literals.
+  var patterns: [Expression.ID: Pattern] = [:]
+  /// The outermost blocks of `service cloud.firestore`.
+  var roots: [Int] = []
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A word of the language.
+struct RulesToken: Equatable {
+  enum Kind: Equatable {
+    case identifier
+    case integer(Int64)
+    case float(Double)
+    case string(String)
+    case bytes([UInt8])
+    case symbol
+    case end
+  }
+
+  var kind: Kind
+  /// As it is written; of a string without its quotes.
+  var text: String
+  var range: Range<Int>
+
+  func isSymbol(_ symbol: String) -> Bool { kind == .symbol && text == symbol }
+  func isWord(_ word: String) -> Bool { kind == .identifier && text == word }
+
+  /// For messages.
+  var quoted: String { kind == .end ? "the end of the file" : "'\(text)'" }
+}
+
+/// Why a file of rules cannot be read further here.
+struct SyntaxFailure: Error {
+  var range: Range<Int>
+  var message: String
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One file of rules, and where its lines begin.
+struct SourceText: Sendable {
+  let file: Int
+  let name: String
+  let bytes: [UInt8]
+  /// By line, the offset of its first byte.
+  private let lineStarts: [Int]
+
+  init(_ source: RulesFile, file: Int) {
+    self.file = file
+    name = source.name
+    let bytes = Array(source.content.utf8)
+    lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
+    self.bytes = bytes
+  }
+
+  /// Counted from 1; the column in UTF-16 code units, as editors count.
+  func lineAndColumn(of offset: Int) -> (line: Int, column: Int) {
+    var low = 0
+    var high = lineStarts.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if lineStarts[middle] <= offset { low = middle } else { high = middle }
+    }
+    return (low + 1, codeUnits(lineStarts[low]..<max(offset, lineStarts[low])) + 1)
+  }
+
+  func position(_ range: Range<Int>) -> RulesPosition {
+    let (line, column) = lineAndColumn(of: range.lowerBound)
+    let start = codeUnits(0..<range.lowerBound)
+    let end = start + codeUnits(range)
+    return RulesPosition(file: file, line: line, column: column, currentOffset: start, endOffset: end)
+  }
+
+  /// How many UTF-16 code units the bytes of a range are.
+  private func codeUnits(_ range: Range<Int>) -> Int {
+    bytes[range.clamped(to: 0..<bytes.count)].reduce(into: 0) { count, byte in
+      // Every scalar counts once at its first byte, one of four bytes twice.
+      if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
+    }
+  }
+}
+
+extension SourceText {
+  func issue(_ range: Range<Int>, _ message: String, isError: Bool = true) -> RulesIssue {
+    let place = position(range)
+    return RulesIssue(
+      fileName: name, line: place.line, column: place.column, currentOffset: place.currentOffset,
+      endOffset: place.endOffset, message: message, isError: isError)
+  }
+}

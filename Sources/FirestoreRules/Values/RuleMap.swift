@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// A map while rules are evaluated, held as it came.
+enum RuleMap {
+  case fields(Fields)
+  case entries(RuleEntries)
+  /// A document: `data`, `id` and `__name__`.
+  case document(RuleDocument)
+  /// The data of a document.
+  case data(RuleDocument)
+  /// What a query says of the documents that it finds: other entries may be there.
+  case known(RuleEntries)
+
+  /// Whether what is not found is missing, rather than not known.
+  var isComplete: Bool { if case .known = self { false } else { true } }
+
+  /// The value of one entry.
+  func value(_ name: FieldPath) -> RuleValue? {
+    switch self {
+    case .fields(let fields): fields[name.first].map { RuleValue($0) }
+    case .entries(let entries), .known(let entries): entries[name.first]
+    case .document(let document): document[name.first]
+    case .data(let document): document.field(name)
+    }
+  }
+
+  func value(named name: String) -> RuleValue? { value(FieldPath(name)) }
+
+  var count: Int {
+    switch self {
+    case .fields(let fields): fields.count
+    case .entries(let entries), .known(let entries): entries.sorted.count
+    case .document: 3
+    case .data(let document): document.fields.count
+    }
+  }
+
+  /// All entries, by name.
+  var entries: RuleEntries {
+    switch self {
+    case .fields(let fields): RuleEntries(fields)
+    case .entries(let entries), .known(let entries): entries
+    case .document(let document): document.entries
+    case .data(let document): RuleEntries(document.fields)
+    }
+  }
+}
+
+/// Entries of a map, sorted by the UTF-8 bytes of their names.
+struct RuleEntries {
+  private(set) var sorted: [(name: String, value: RuleValue)] = []
+
+  init() {}
+
+  init(_ fields: Fields) { sorted = fields.entries.map { ($0.name, RuleValue($0.value)) } }
+
+  /// The value of one entry.
+  subscript(name: String) -> RuleValue? {
+    get {
+      let (place, isFound) = position(of: name)
+      return isFound ? sorted[place].value : nil
+    }
+    set {
+      let (place, isFound) = position(of: name)
+      switch (isFound, newValue) {
+      case (true, let value?): sorted[place].value = value
+      case (true, nil): sorted.remove(at: place)
+      case (false, let value?): sorted.insert((name, value), at: place)
+      case (false, nil): break
+      }
+    }
+  }
+
+  private func position(of name: String) -> (Int, Bool) {
+    var low = 0
+    var high = sorted.count
+    while low < high {
+      let middle = (low + high) / 2
+      switch sorted[middle].name.compareUTF8(name) {
+      case .ascending: low = middle + 1
+      case .equal: return (middle, true)
+      case .descending: high = middle
+      }
+    }
+    return (low, false)
+  }
+}
+
+/// A document that rules look at. What was decoded of it is kept for the rest of the evaluation.
+final class RuleDocument {
+  private let key: DocumentKey
+  private let database: DatabaseID
+  private let content: DocumentData
+  private var decoded: [(name: String, value: RuleValue?)] = []
+  private var all: Fields?
+
+  /// - Returns: `nil` for a document that does not exist.
+  init?(_ document: Document, in database: DatabaseID) {
+    guard let content = document.data else { return nil }
+    self.content = content
+    self.database = database
+    key = document.key
+  }
+
+  subscript(name: String) -> RuleValue? {
+    switch name {
+    case "data": .map(.data(self))
+    case "id": .string(key.documentID)
+    case "__name__": .path(RulePath(database, key.path))
+    default: nil
+    }
+  }
+
+  var entries: RuleEntries {
+    var entries = RuleEntries()
+    for name in ["data", "id", "__name__"] { entries[name] = self[name] }
+    return entries
+  }
+
+  func field(_ name: FieldPath) -> RuleValue? {
+    if let found = decoded.first(where: { $0.name.equalsUTF8(name.first) }) { return found.value }
+    let value = (all.map { $0[name.first] } ?? content[name]).map { RuleValue($0) }
+    decoded.append((name.first, value))
+    return value
+  }
+
+  var fields: Fields {
+    if let all { return all }
+    let fields = content.fields
+    all = fields
+    return fields
+  }
+}

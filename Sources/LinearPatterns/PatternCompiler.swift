@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Turns what was read into steps.
+struct PatternCompiler {
+  private let longest: Int
+  private(set) var program: [Pattern.Step] = []
+  /// Groups of nothing can be repeated without a step.
+  private var additions = 0
+
+  init(_ dialect: PatternDialect) { longest = dialect.mostSteps }
+
+  mutating func add(_ node: PatternParser.Node) throws(PatternError) {
+    additions += 1
+    if additions > longest * 16 { throw Self.tooLong }
+    switch node {
+    case .scalar(let set): try append(.scalar(set))
+    case .assertion(let assertion): try append(.assertion(assertion))
+    case .sequence(let nodes): for node in nodes { try add(node) }
+    case .choice(let nodes): try add(choice: nodes[...])
+    case .group(let node, let number):
+      try append(.save(2 * number))
+      try add(node)
+      try append(.save(2 * number + 1))
+    case .repeated(let node, let least, let most, let isLazy):
+      for _ in 0..<least { try add(node) }
+      if let most {
+        for _ in least..<most { try addOptional(node, isLazy) }
+      } else {
+        let start = program.count
+        try addOptional(node, isLazy, again: start)
+      }
+    }
+  }
+
+  private mutating func add(choice nodes: ArraySlice<PatternParser.Node>) throws(PatternError) {
+    var jumps: [Int] = []
+    for (offset, node) in nodes.enumerated() {
+      if offset == nodes.count - 1 {
+        try add(node)
+        break
+      }
+      let fork = program.count
+      try append(.fork(fork + 1, 0))
+      try add(node)
+      jumps.append(program.count)
+      try append(.jump(0))
+      program[fork] = .fork(fork + 1, program.count)
+    }
+    for jump in jumps { program[jump] = .jump(program.count) }
+  }
+
+  /// - Parameter start: where to go on afterwards to have it once more.
+  private mutating func addOptional(
+    _ node: PatternParser.Node, _ isLazy: Bool, again start: Int? = nil
+  ) throws(PatternError) {
+    let fork = program.count
+    try append(.fork(fork + 1, 0))
+    try add(node)
+    if let start { try append(.jump(start)) }
+    program[fork] = isLazy ? .fork(program.count, fork + 1) : .fork(fork + 1, program.count)
+  }
+
+  private mutating func append(_ step: Pattern.Step) throws(PatternError) {
+    if program.count >= longest { throw Self.tooLong }
+    program.append(step)
+  }
+
+  private static let tooLong = PatternError(column: 1, reason: "the pattern is too long")
+}

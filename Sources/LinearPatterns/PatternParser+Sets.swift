@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension PatternParser {
+  mutating func escape(from start: Int) throws(PatternError) -> Node {
+    guard let scalar = next else { throw error("nothing follows the backslash", at: start) }
+    position += 1
+    switch scalar {
+    case "b": return .assertion(.wordBoundary)
+    case "B": return .assertion(.noWordBoundary)
+    case "A" where dialect == .re2: return .assertion(.start)
+    case "z" where dialect == .re2: return .assertion(.end)
+    case "C" where dialect == .re2: return .scalar(.any)
+    case "Q" where dialect == .re2: return quoted()
+    case "p" where dialect == .re2, "P" where dialect == .re2:
+      var set = ScalarSet([])
+      set.categories = [try category(isNegated: scalar == "P", from: start)]
+      return .scalar(set)
+    default:
+      if let ranges = classRanges(scalar) {
+        return .scalar(ScalarSet(ranges, isNegated: scalar.properties.isUppercase))
+      }
+      return .scalar(ScalarSet(try plain(scalar, column: start + 1), isExact: flags.isExact))
+    }
+  }
+
+  /// Everything up to `\E` stands for itself.
+  private mutating func quoted() -> Node {
+    var nodes: [Node] = []
+    while let scalar = next {
+      position += 1
+      if scalar == "\\", take("E") { break }
+      nodes.append(.scalar(ScalarSet(scalar, isExact: flags.isExact)))
+    }
+    return .sequence(nodes)
+  }
+
+  /// `L` or `{Lu}`, behind `\p`.
+  private mutating func category(isNegated: Bool, from start: Int) throws(PatternError) -> ScalarCategory {
+    var name = ""
+    var isNegated = isNegated
+    if take("{") {
+      if take("^") { isNegated.toggle() }
+      while let scalar = next, scalar != "}" {
+        name.unicodeScalars.append(scalar)
+        position += 1
+      }
+      _ = take("}")
+    } else if let scalar = next {
+      name.unicodeScalars.append(scalar)
+      position += 1
+    }
+    guard let category = ScalarCategory(name, isNegated: isNegated) else {
+      throw error("\(name) is no general category of Unicode", at: start)
+    }
+    return category
+  }
+
+  private func classRanges(_ scalar: Unicode.Scalar) -> [ClosedRange<UInt32>]? {
+    switch scalar {
+    case "d", "D": ScalarSet.digits
+    case "w", "W": dialect.words
+    case "s", "S": dialect.spaces
+    default: nil
+    }
+  }
+
+  /// What a letter behind a backslash stands for.
+  private mutating func plain(_ scalar: Unicode.Scalar, column: Int) throws(PatternError) -> Unicode.Scalar {
+    switch scalar {
+    case "t": return "\t"
+    case "n": return "\n"
+    case "r": return "\r"
+    case "f" where dialect == .re2: return "\u{0C}"
+    case "v" where dialect == .re2: return "\u{0B}"
+    case "a" where dialect == .re2: return "\u{07}"
+    case "x" where dialect == .re2: return try hexadecimal(column: column)
+    default:
+      let isName = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      if isName { throw PatternError(column: column, reason: "\\\(scalar) is not known") }
+      return scalar
+    }
+  }
+
+  /// `7F` or `{10FFFF}`, behind `\x`.
+  private mutating func hexadecimal(column: Int) throws(PatternError) -> Unicode.Scalar {
+    var digits = ""
+    let isBraced = take("{")
+    while let scalar = next, digits.count < (isBraced ? 8 : 2), scalar.properties.isASCIIHexDigit {
+      digits.unicodeScalars.append(scalar)
+      position += 1
+    }
+    guard isBraced ? take("}") : digits.count == 2, let value = UInt32(digits, radix: 16),
+      let scalar = Unicode.Scalar(value)
+    else { throw PatternError(column: column, reason: "\\x wants two digits, or a number in braces") }
+    return scalar
+  }
+
+  mutating func set(from start: Int) throws(PatternError) -> ScalarSet {
+    let isNegated = take("^")
+    var set = ScalarSet([], isNegated: isNegated, isExact: flags.isExact)
+    var isFirst = true
+    while let scalar = next, scalar != "]" || isFirst {
+      isFirst = false
+      let place = position
+      position += 1
+      var low = scalar
+      if scalar == "[", dialect == .re2, next == ":", let ranges = namedClass() {
+        set.ranges += ranges
+        continue
+      }
+      if scalar == "\\" {
+        guard let escaped = next else { break }
+        position += 1
+        if dialect == .re2, escaped == "p" || escaped == "P" {
+          set.categories.append(try category(isNegated: escaped == "P", from: place))
+          continue
+        }
+        if let known = classRanges(escaped), escaped.properties.isLowercase || dialect == .re2 {
+          set.ranges += escaped.properties.isLowercase ? known : ScalarSet.complement(known)
+          continue
+        }
+        low = try plain(escaped, column: place + 1)
+      }
+      guard next == "-", position + 1 < characters.count, characters[position + 1] != "]" else {
+        set.ranges.append(low.value...low.value)
+        continue
+      }
+      position += 1
+      var high = characters[position]
+      position += 1
+      if high == "\\", let escaped = next {
+        position += 1
+        high = try plain(escaped, column: position)
+      }
+      guard low.value <= high.value else { throw error("\(high) comes before \(low)", at: place) }
+      set.ranges.append(low.value...high.value)
+    }
+    if !take("]") { throw error("this set has no ]", at: start) }
+    return set
+  }
+
+  /// `[:alpha:]`, behind the bracket; `nil`, and nothing taken, for what is no name.
+  private mutating func namedClass() -> [ClosedRange<UInt32>]? {
+    let rest = String(String.UnicodeScalarView(characters[position...].prefix(12)))
+    let isNegated = rest.hasPrefix(":^")
+    let body = rest.dropFirst(isNegated ? 2 : 1)
+    guard let name = Self.namedClasses.keys.first(where: { body.hasPrefix($0 + ":]") }),
+      let ranges = Self.namedClasses[name]
+    else { return nil }
+    position += (isNegated ? 2 : 1) + name.count + 2
+    return isNegated ? ScalarSet.complement(ranges) : ranges
+  }
+
+  private static let namedClasses: [String: [ClosedRange<UInt32>]] = [
+    "alnum": [0x30...0x39, 0x41...0x5A, 0x61...0x7A], "alpha": [0x41...0x5A, 0x61...0x7A], "ascii": [0...0x7F],
+    "blank": [0x09...0x09, 0x20...0x20], "cntrl": [0...0x1F, 0x7F...0x7F], "digit": [0x30...0x39],
+    "graph": [0x21...0x7E], "lower": [0x61...0x7A], "print": [0x20...0x7E],
+    "punct": [0x21...0x2F, 0x3A...0x40, 0x5B...0x60, 0x7B...0x7E], "space": [0x09...0x0D, 0x20...0x20],
+    "upper": [0x41...0x5A], "word": [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A],
+    "xdigit": [0x30...0x39, 0x41...0x46, 0x61...0x66],
+  ]
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a regular expression.
+struct PatternParser {
+  indirect enum Node {
+    case scalar(ScalarSet)
+    case assertion(Pattern.Assertion)
+    case sequence([Node])
+    case choice([Node])
+    /// At most `nil` times for any number; as few times as possible if lazy.
+    case repeated(Node, least: Int, most: Int?, isLazy: Bool)
+    case group(Node, number: Int)
+  }
+
+  /// What `(?i)` and its like switch on.
+  struct Flags {
+    /// Letters of the other case are others.
+    var isExact = true
+    /// `.` matches line breaks too.
+    var dotTakesAll = false
+    /// `^` and `$` match at line breaks too.
+    var hasLines = false
+    /// `*` takes as few as possible, and `*?` as many.
+    var isLazy = false
+  }
+
+  let dialect: PatternDialect
+  let characters: [Unicode.Scalar]
+  var position = 0
+  var flags = Flags()
+  var groups: [String?] = []
+  private var depth = 0
+
+  init(_ text: String, _ dialect: PatternDialect) {
+    self.dialect = dialect
+    characters = Array(text.unicodeScalars)
+    if dialect == .search {
+      flags.isExact = Self.hasCapital(characters)
+      flags.dotTakesAll = true
+    }
+  }
+
+  mutating func parse() throws(PatternError) -> Node {
+    let node = try choice()
+    if position < characters.count { throw error("there is no ( for this )") }
+    return node
+  }
+
+  /// Whether a letter that stands for itself is a capital: those behind a backslash are not meant.
+  private static func hasCapital(_ characters: [Unicode.Scalar]) -> Bool {
+    var isEscaped = false
+    for character in characters {
+      if !isEscaped, character.properties.isUppercase { return true }
+      isEscaped = !isEscaped && character == "\\"
+    }
+    return false
+  }
+
+  func error(_ reason: String, at place: Int? = nil) -> PatternError {
+    PatternError(column: (place ?? position) + 1, reason: reason)
+  }
+
+  var next: Unicode.Scalar? { position < characters.count ? characters[position] : nil }
+
+  mutating func take(_ scalar: Unicode.Scalar) -> Bool {
+    guard next == scalar else { return false }
+    position += 1
+    return true
+  }
+
+  mutating func choice() throws(PatternError) -> Node {
+    var branches = [try sequence()]
+    while take("|") { branches.append(try sequence()) }
+    return branches.count == 1 ? branches[0] : .choice(branches)
+  }
+
+  private mutating func sequence() throws(PatternError) -> Node {
+    var nodes: [Node] = []
+    while let scalar = next, scalar != "|", scalar != ")" {
+      var node = try atom()
+      let start = position
+      while let (least, most, isLazy) = try quantifier() {
+        if dialect == .re2, case .repeated = node { throw error("this repeats a repeat", at: start) }
+        node = .repeated(node, least: least, most: most, isLazy: isLazy)
+      }
+      nodes.append(node)
+    }
+    return .sequence(nodes)
+  }
+
+  private mutating func quantifier() throws(PatternError) -> (Int, Int?, Bool)? {
+    var range: (Int, Int?)
+    if take("*") {
+      range = (0, nil)
+    } else if take("+") {
+      range = (1, nil)
+    } else if take("?") {
+      range = (0, 1)
+    } else if next == "{", let counted = try counts() {
+      range = counted
+    } else {
+      return nil
+    }
+    var isLazy = flags.isLazy
+    if take("?") {
+      isLazy.toggle()
+    } else if dialect == .search {
+      // No way back: what matches is the same.
+      _ = take("+")
+    }
+    return (range.0, range.1, isLazy)
+  }
+
+  /// `{2}`, `{2,}`, `{2,3}`; `nil` for a brace that stands for itself.
+  private mutating func counts() throws(PatternError) -> (Int, Int?)? {
+    let start = position
+    position += 1
+    let least = number()
+    var most = least
+    if take(",") { most = number() }
+    guard let least, take("}") else {
+      position = start
+      return nil
+    }
+    if max(least, most ?? 0) > dialect.mostRepeats { throw error("at most \(dialect.mostRepeats) repeats", at: start) }
+    if let most, most < least { throw error("\(most) is less than \(least)", at: start) }
+    return (least, most)
+  }
+
+  private mutating func number() -> Int? {
+    let start = position
+    while let scalar = next, (0x30...0x39).contains(scalar.value), position - start < 6 { position += 1 }
+    return Int(characters[start..<position].map(String.init).joined())
+  }
+
+  private mutating func atom() throws(PatternError) -> Node {
+    let start = position
+    guard let scalar = next else { throw error("the pattern is not finished") }
+    position += 1
+    switch scalar {
+    case ".": return .scalar(flags.dotTakesAll ? .any : .anyInLine)
+    case "^": return .assertion(flags.hasLines ? .lineStart : .start)
+    case "$": return .assertion(flags.hasLines ? .lineEnd : .end)
+    case "[": return .scalar(try set(from: start))
+    case "(": return try group(from: start)
+    case "\\": return try escape(from: start)
+    case "*", "+", "?": throw error("nothing stands before \(scalar) that could be repeated", at: start)
+    default: return .scalar(ScalarSet(scalar, isExact: flags.isExact))
+    }
+  }
+
+  private mutating func group(from start: Int) throws(PatternError) -> Node {
+    var number: Int?
+    let outer = flags
+    if take("?") {
+      if dialect == .search, !take(":") { throw error("groups that only look, and flags, are not known", at: start) }
+      if dialect == .re2 {
+        if let name = try groupName(from: start) {
+          groups.append(name)
+          number = groups.count
+        } else if try flagsEndGroup(from: start) {
+          return .sequence([])
+        }
+      }
+    } else if dialect == .re2 {
+      groups.append(nil)
+      number = groups.count
+    }
+    depth += 1
+    if depth > dialect.deepest { throw error("groups are nested too deeply", at: start) }
+    let node = try choice()
+    depth -= 1
+    if !take(")") { throw error("this group has no )", at: start) }
+    flags = outer
+    return number.map { .group(node, number: $0) } ?? node
+  }
+
+  /// `P<name>` or `<name>`, behind the question mark.
+  private mutating func groupName(from start: Int) throws(PatternError) -> String? {
+    let before = position
+    _ = take("P")
+    guard take("<") else {
+      position = before
+      return nil
+    }
+    var name = ""
+    while let scalar = next, dialect.isWord(scalar) {
+      name.unicodeScalars.append(scalar)
+      position += 1
+    }
+    guard !name.isEmpty, take(">"), !groups.contains(name) else { throw error("this is no name of a group", at: start) }
+    return name
+  }
+
+  /// Reads `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
+  /// - Returns: whether the parenthesis came, so that they hold for what follows.
+  private mutating func flagsEndGroup(from start: Int) throws(PatternError) -> Bool {
+    var isOn = true
+    while let scalar = next {
+      position += 1
+      switch scalar {
+      case "i": flags.isExact = !isOn
+      case "m": flags.hasLines = isOn
+      case "s": flags.dotTakesAll = isOn
+      case "U": flags.isLazy = isOn
+      case "-" where isOn: isOn = false
+      case ":": return false
+      case ")": return true
+      default: throw error("groups that only look are not known", at: start)
+      }
+    }
+    throw error("this group has no )", at: start)
+  }
+}

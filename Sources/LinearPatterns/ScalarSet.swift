@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Scalars that one step takes.
+struct ScalarSet: Hashable, Sendable {
+  var ranges: [ClosedRange<UInt32>]
+  /// General categories of Unicode whose scalars are in it as well.
+  var categories: [ScalarCategory] = []
+  var isNegated = false
+  var isExact = true
+
+  init(_ ranges: [ClosedRange<UInt32>], isNegated: Bool = false, isExact: Bool = true) {
+    self.ranges = ranges
+    self.isNegated = isNegated
+    self.isExact = isExact
+  }
+
+  init(_ scalar: Unicode.Scalar, isExact: Bool) { self.init([scalar.value...scalar.value], isExact: isExact) }
+
+  static let any = ScalarSet([0...0x10FFFF])
+  static let anyInLine = ScalarSet([0x0A...0x0A], isNegated: true)
+  static let digits: [ClosedRange<UInt32>] = [0x30...0x39]
+  static let spaces: [ClosedRange<UInt32>] = [0x09...0x0D, 0x20...0x20, 0xA0...0xA0, 0x2000...0x200A, 0x3000...0x3000]
+  /// Letters and digits of ASCII with the underscore, and everything beyond ASCII that is neither space nor sign.
+  static let words: [ClosedRange<UInt32>] = [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A, 0xC0...0x1FFF]
+
+  /// All other scalars.
+  static func complement(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
+    var result: [ClosedRange<UInt32>] = []
+    var next: UInt32 = 0
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      if range.lowerBound > next { result.append(next...range.lowerBound - 1) }
+      next = max(next, range.upperBound + 1)
+    }
+    if next <= 0x10FFFF { result.append(next...0x10FFFF) }
+    return result
+  }
+
+  func contains(_ scalar: Unicode.Scalar) -> Bool {
+    if has(scalar.value) || categories.contains(where: { $0.contains(scalar) }) { return !isNegated }
+    guard !isExact else { return isNegated }
+    let found: Bool
+    if scalar.isASCII {
+      found = (0x41...0x5A).contains(scalar.value & 0xDF) && has(scalar.value ^ 0x20)
+    } else {
+      let others = [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping]
+      found = others.contains { other in
+        other.unicodeScalars.count == 1 && other.unicodeScalars.first.map { has($0.value) } == true
+      }
+    }
+    return found != isNegated
+  }
+
+  private func has(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } }
+}
+
+/// Scalars of a general category of Unicode, or all others.
+struct ScalarCategory: Hashable, Sendable {
+  /// `L`, `Lu` and so on.
+  let name: String
+  let isNegated: Bool
+
+  /// - Returns: `nil` for a name that is none.
+  init?(_ name: String, isNegated: Bool) {
+    guard name == "Any" || Self.names.contains(where: { $0.hasPrefix(name) && !name.isEmpty }) else { return nil }
+    self.name = name
+    self.isNegated = isNegated
+  }
+
+  func contains(_ scalar: Unicode.Scalar) -> Bool {
+    (name == "Any" || Self.name(of: scalar.properties.generalCategory).hasPrefix(name)) != isNegated
+  }
+
+  private static let names = [
+    "Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Me", "Nd", "Nl", "No", "Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm",
+    "Sc", "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Cs", "Co", "Cn",
+  ]
+
+  private static func name(of category: Unicode.GeneralCategory) -> String {
+    switch category {
+    case .uppercaseLetter: "Lu"
+    case .lowercaseLetter: "Ll"
+    case .titlecaseLetter: "Lt"
+    case .modifierLetter: "Lm"
+    case .otherLetter: "Lo"
+    case .nonspacingMark: "Mn"
+    case .spacingMark: "Mc"
+    case .enclosingMark: "Me"
+    case .decimalNumber: "Nd"
+    case .letterNumber: "Nl"
+    case .otherNumber: "No"
+    case .connectorPunctuation: "Pc"
+    case .dashPunctuation: "Pd"
+    case .openPunctuation: "Ps"
+    case .closePunctuation: "Pe"
+    case .initialPunctuation: "Pi"
+    case .finalPunctuation: "Pf"
+    case .otherPunctuation: "Po"
+    case .mathSymbol: "Sm"
+    case .currencySymbol: "Sc"
+    case .modifierSymbol: "Sk"
+    case .otherSymbol: "So"
+    case .spaceSeparator: "Zs"
+    case .lineSeparator: "Zl"
+    case .paragraphSeparator: "Zp"
+    case .control: "Cc"
+    case .format: "Cf"
+    case .surrogate: "Cs"
+    case .privateUse: "Co"
+    case .unassigned: "Cn"
+    @unknown default: "Cn"
+    }
+  }
+}
