@@ -128,10 +128,11 @@ let package = Package(
     module(
       "FirestoreServer",
       [
-        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreRules", "FirestoreService", "FirestoreREST",
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend", "FirestoreRules",
+        "FirestoreService", "FirestoreREST",
         "CAllocator",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
-        "TransportSecurity",
+        .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
       ]),
     module(
@@ -277,7 +278,7 @@ let package = Package(
       [
         "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
         "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreServer",
+        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreService", "FirestoreServer",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

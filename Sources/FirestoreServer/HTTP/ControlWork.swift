@@ -13,6 +13,12 @@ struct ControlWork: Sendable {
     self.isLoopback = isLoopback
   }
 
+  /// Why a caller may not control the server; `nil` who may.
+  func refusal(of authorization: String?) -> RPCStatus? {
+    do throws(RPCStatus) { try check(authorization) } catch { return error }
+    return nil
+  }
+
   /// Where rules say who may do what, others than this machine do no more than they allow.
   private func check(_ authorization: String?) throws(RPCStatus) {
     guard !isLoopback, service.isRestricted, let rules = service.rules else { return }

@@ -22,7 +22,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPServerResponsePart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private struct Request {
+  struct Request {
     let head: HTTPRequestHead
     let wish: PlainRequest
     /// Some of the answer has been written.
@@ -44,24 +44,24 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Larger requests and answers are no small ones: reading and writing their JSON would keep other connections waiting.
-  private static let smallBytes = 32 << 10
+  static let smallBytes = 32 << 10
   /// For the client to read why it was refused while it sends.
   private static let lastPatience = TimeAmount.seconds(2)
 
-  private let service: FirestoreService
-  private let origins: ControlOrigins
-  private let channels: WebChannels
-  private let connection: HTTPConnection
+  let service: FirestoreService
+  let origins: ControlOrigins
+  let channels: WebChannels
+  let connection: HTTPConnection
   private var state = State.waiting(isFirst: true)
   /// Of the request that is being received.
-  private var body = ByteBuffer()
+  var body = ByteBuffer()
   /// Bytes of requests that count at the connection's budget.
   private var held = 0
   private var deadline: Scheduled<Void>?
-  private var context: ChannelHandlerContext?
-  private var work: Task<Void, Never>?
+  var context: ChannelHandlerContext?
+  var work: Task<Void, Never>?
   /// The one that goes on for as long as the client stays.
-  private var streamed: StreamedAnswer?
+  var streamed: StreamedAnswer?
   /// What came while a request was being answered.
   private var pending: CircularBuffer<HTTPServerRequestPart> = []
   private var isTakingPending = false
@@ -216,123 +216,14 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     return isAllowed ? answer.allowing(request.origin) : answer
   }
 
-  private func serve(_ context: ChannelHandlerContext, _ request: Request) {
-    let plain = request.wish
-    switch plain.wish {
-    case .status: return answer(HTTPAnswer(200, "Ok\n"))
-    case .unknown:
-      return answer(
-        HTTPAnswer(
-          404,
-          "There is no \(plain.method) \(plain.target) here. This is google.firestore.v1 over gRPC, and over REST below "
-            + "/v1/projects/PROJECT/databases/DATABASE/documents; besides there are GET / and DELETE "
-            + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
-            + "document.\n"))
-    case .control, .rest, .channel, .preflight: break
-    }
-    let objection = origins.objection(host: plain.host, origin: plain.origin)
-    switch (plain.wish, objection) {
-    case (.rest, let objection?), (.channel, let objection?):
-      answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))
-    case (_, let objection?): answer(HTTPAnswer(403, objection + "\n"))
-    case (.preflight, nil): answer(HTTPAnswer(preflightOf: request.head).allowing(plain.origin))
-    case (.control(let wish), nil): control(context, wish, plain)
-    case (.channel, nil): channel(context, request)
-    default: call(context, request)
-    }
-  }
-
-  private func control(_ context: ChannelHandlerContext, _ wish: ControlRequest, _ plain: PlainRequest) {
-    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
-    let (control, body) = (ControlWork(service, isLoopback: origins.isLoopback), Array(body.readableBytesView))
-    promise.completeWithTask { await control.answer(wish, body, to: plain) }
-    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0) }
-  }
-
-  // MARK: WebChannel
-
-  private func channel(_ context: ChannelHandlerContext, _ request: Request) {
-    let (answer, body) = (StreamedAnswer(self, on: context.eventLoop), Array(body.readableBytesView))
-    self.body = ByteBuffer()
-    streamed = answer
-    let caller = WebChannels.Caller(
-      origin: request.wish.origin, address: (context.channel.parent ?? context.channel).remoteAddress?.ipAddress,
-      authorization: request.head.headers.first(name: "authorization"))
-    channels.serve(request.wish.method, request.wish.target, body, from: caller, to: answer)
-  }
-
-  var isWritable: Bool { context?.channel.isWritable ?? false }
-
-  /// Writes a piece of the answer that goes on.
-  func stream(_ piece: HTTPAnswer) { _ = send(piece) }
-
-  func endStream(_ piece: HTTPAnswer) {
-    streamed = nil
-    end(piece)
-  }
-
-  private func abandon() {
-    streamed?.abandon()
-    streamed = nil
-  }
-
-  // MARK: REST
-
-  private func call(_ context: ChannelHandlerContext, _ request: Request) {
-    let (plain, body) = (request.wish, Array(body.readableBytesView))
-    self.body = ByteBuffer()
-    do throws(RPCStatus) {
-      if body.count > Self.smallBytes { return work(context, plain, .request(body)) }
-      let call = try RESTCall(plain.method, plain.target, body: body)
-      let service = service.isRestricted ? try service.serving(as: plain.authorization) : service
-      guard call.method.isPrompt, let messages = try service.answerAtOnce(call.method, call.message) else {
-        return work(context, plain, .call(call))
-      }
-      if messages.reduce(0, { $0 + $1.count }) > Self.smallBytes {
-        return work(context, plain, .messages(call, messages))
-      }
-      answer(try RESTWork.answer(call, messages, to: plain))
-    } catch { answer(HTTPAnswer(error, to: plain).allowing(plain.origin)) }
-  }
-
-  private func work(_ context: ChannelHandlerContext, _ plain: PlainRequest, _ start: RESTWork.Start) {
-    let loop = context.eventLoop
-    let handler = NIOLoopBound(self, eventLoop: loop)
-    let rest = RESTWork(service, plain)
-    work = Task {
-      do {
-        try await rest.run(start) { piece in
-          // Waits while the client does not read.
-          try await loop.flatSubmit {
-            handler.value.take(piece) ?? loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
-          }.get()
-        }
-      } catch {
-        let status = error as? RPCStatus ?? RPCStatus(.internal, "The request could not be answered: \(error).")
-        loop.execute { handler.value.fail(status) }
-      }
-    }
-  }
-
-  /// - Returns: when it is written; `nil` if nobody is left to read it.
-  private func take(_ piece: RESTWork.Piece) -> EventLoopFuture<Void>? {
-    switch piece {
-    case .part(let answer): return send(answer)
-    case .last(let answer):
-      guard let context else { return nil }
-      end(answer)
-      return context.eventLoop.makeSucceededVoidFuture()
-    }
-  }
-
   // MARK: Answers
 
   /// Ends a request with an answer that is there as a whole.
-  private func answer(_ answer: HTTPAnswer) { end(answer) }
+  func answer(_ answer: HTTPAnswer) { end(answer) }
 
   /// Writes a piece of an answer, and before the first its head.
   /// - Returns: when it is written; `nil` if nobody is left to read it.
-  private func send(_ answer: HTTPAnswer) -> EventLoopFuture<Void>? {
+  func send(_ answer: HTTPAnswer) -> EventLoopFuture<Void>? {
     guard let context, case .answering(var request) = state else { return nil }
     let isFirst = !request.hasBegun
     request.hasBegun = true
@@ -353,7 +244,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Writes the last piece of an answer. The next request is served when the client has read most of it.
-  private func end(_ answer: HTTPAnswer) {
+  func end(_ answer: HTTPAnswer) {
     guard let context, case .answering(let request) = state else { return }
     guard let written = send(answer) else { return }
     if context.channel.isWritable { return finish(request) }
@@ -375,7 +266,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  private func letGo() {
+  func letGo() {
     connection.budget?.removeRequest(held)
     (held, body) = (0, ByteBuffer())
   }
@@ -385,7 +276,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Ends an answer with a status: it says so if nothing has been written, and in its last element otherwise.
-  private func fail(_ status: RPCStatus) {
+  func fail(_ status: RPCStatus) {
     guard case .answering(let request) = state else { return }
     let plain = request.wish
     if !request.hasBegun { return end(HTTPAnswer(status, to: plain).allowing(plain.origin)) }

@@ -11,6 +11,8 @@ struct PlainRequest {
     case rest
     /// WebChannel.
     case channel
+    /// A WebSocket that tells what rules decide.
+    case monitor
     /// Whether a page may ask for what is served to pages (CORS).
     case preflight
     case unknown
@@ -44,6 +46,7 @@ struct PlainRequest {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     if target.hasPrefix(RESTCall.root) { return method == "OPTIONS" ? .preflight : .rest }
     if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
+    if path == RequestMonitor.path, method == "GET" { return .monitor }
     if path == "/", method == "GET" || method == "HEAD" { return .status }
     return ControlRequest(method, target).map { .control($0) } ?? .unknown
   }

@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreServer
+import FirestoreService
 import Foundation
 
 /// The server that tests of the remote backend run against: `hearth serve` in this process, on a port of the loopback
@@ -32,10 +33,11 @@ enum Server {
   ///   - clock: paces the server's heartbeats, and what it waits for when it shuts down.
   static func run(
     _ backend: LocalBackend, port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil, connections: Int = 10_000,
-    clock: any Clock<Duration> = ContinuousClock(),
+    rules: AccessRules = AccessRules(), clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
-    let configuration = FirestoreServer.Configuration(port: port, tls: tls, maximumConnections: connections)
+    var configuration = FirestoreServer.Configuration(port: port, tls: tls, maximumConnections: connections)
+    configuration.rules = rules
     let server = FirestoreServer(configuration, backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
