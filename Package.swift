@@ -287,8 +287,8 @@ let package = Package(
     tests(
       "FirestoreServerTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST", "FirestoreBackend", "FirestoreService",
-        "FirestoreServer",
+        "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST", "FirestoreRules",
+        "FirestoreBackend", "FirestoreService", "FirestoreServer",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),

@@ -4,49 +4,13 @@ import FirestoreGRPC
 import FirestoreModel
 import FirestoreTesting
 import Foundation
-import NIOCore
-import NIOPosix
 import Testing
 
 /// REST over a socket, byte by byte.
 @Suite struct RESTTests {
-  /// What the server says to some bytes until it closes the connection.
-  private func exchange(_ text: String, _ endpoint: FirestoreGRPC.Endpoint) async throws -> String {
-    let (pieces, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
-    let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.addHandler(Collector(continuation))
-        }
-      }
-      .connect(host: endpoint.host, port: endpoint.port).get()
-    try await channel.writeAndFlush(ByteBuffer(string: text))
-    var said = ""
-    for await piece in pieces { said += String(buffer: piece) }
-    return said
-  }
-
   private func request(_ verb: String, _ path: String, _ body: String = "", isLast: Bool = false) -> String {
     "\(verb) /v1/\(database.documentsName)\(path) HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n"
       + (isLast ? "Connection: close\r\n\r\n" : "\r\n") + body
-  }
-
-  /// The bodies of answers, chunks put together.
-  private func bodies(_ answers: String) -> [String] {
-    answers.components(separatedBy: "HTTP/1.1 200 OK\r\n").dropFirst().map { answer in
-      let parts = answer.components(separatedBy: "\r\n\r\n")
-      let body = parts.dropFirst().joined(separator: "\r\n\r\n")
-      guard parts[0].lowercased().contains("transfer-encoding: chunked") else { return body }
-      var (text, rest) = ("", Array(body.utf8)[...])
-      while let end = rest.firstIndex(of: 0x0D),
-        let count = Int(String(decoding: rest[..<end], as: UTF8.self), radix: 16), count > 0
-      {
-        let start = end + 2
-        text += String(decoding: rest[start..<(start + count)], as: UTF8.self)
-        rest = rest[(start + count + 2)...]
-      }
-      return text
-    }
   }
 
   @Test("A large commit, and the query that reads it in pieces, on one connection with small requests between them")
@@ -58,10 +22,10 @@ import Testing
     let commit = #"{"writes": [\#(writes.joined(separator: ","))]}"#
     let query = #"{"structuredQuery": {"from": [{"collectionId": "c"}]}}"#
     try await Server.run(try LocalBackend.inMemory()) { server in
-      let answers = try await exchange(
+      let answers = try await RawHTTP.exchange(
         request("POST", ":commit", commit) + request("GET", "/c/d100") + request("POST", ":runQuery", query)
           + request("GET", "/c?pageSize=2", isLast: true), server)
-      let objects = try bodies(answers).map { try JSONSerialization.jsonObject(with: Data($0.utf8)) }
+      let objects = try RawHTTP.bodies(answers).map { try JSONSerialization.jsonObject(with: Data($0.utf8)) }
       #expect(objects.count == 4)
       let committed = objects.first as? [String: Any]
       #expect((committed?["writeResults"] as? [Any])?.count == 300)
@@ -107,22 +71,8 @@ import Testing
         try await RawRequest.send(
           Array(request("POST", ":runQuery", #"{"structuredQuery": {}}"#).utf8.prefix(cut)), to: server)
       }
-      let answer = try await exchange(request("GET", "/c/none", isLast: true), server)
+      let answer = try await RawHTTP.exchange(request("GET", "/c/none", isLast: true), server)
       #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
     }
   }
-}
-
-private final class Collector: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  private let continuation: AsyncStream<ByteBuffer>.Continuation
-
-  init(_ continuation: AsyncStream<ByteBuffer>.Continuation) { self.continuation = continuation }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { continuation.yield(unwrapInboundIn(data)) }
-
-  func channelInactive(context: ChannelHandlerContext) { continuation.finish() }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

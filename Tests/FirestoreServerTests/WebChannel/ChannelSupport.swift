@@ -68,9 +68,9 @@ struct BrowserFixture {
 
   static let page = "http://localhost:5000"
 
-  init(_ limits: WebChannels.Limits = .loopback) throws {
+  init(_ limits: WebChannels.Limits = .loopback, rules: AccessRules? = nil) throws {
     backend = try makeBackend()
-    service = FirestoreService(backend: backend)
+    service = FirestoreService(backend: backend, rules: rules)
     channels = WebChannels(service, on: loop, limits)
   }
 
@@ -88,19 +88,21 @@ struct BrowserFixture {
   }
 
   func send(
-    _ channel: EmbeddedChannel, _ verb: String, _ target: String, _ body: String = "", origin: String = page
+    _ channel: EmbeddedChannel, _ verb: String, _ target: String, _ body: String = "", origin: String = page,
+    header: String = "X-Nothing: 0"
   ) throws {
     try channel.receive(
-      "\(verb) \(target) HTTP/1.1\r\nHost: localhost\r\nOrigin: \(origin)\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
-        + body)
+      "\(verb) \(target) HTTP/1.1\r\nHost: localhost\r\nOrigin: \(origin)\r\nContent-Length: \(body.utf8.count)\r\n"
+        + "\(header)\r\n\r\n\(body)")
   }
 
   /// Asks, on a connection of its own.
   func ask(
-    _ verb: String, _ method: String, _ query: String, _ body: String = "", origin: String = page
+    _ verb: String, _ method: String, _ query: String, _ body: String = "", origin: String = page,
+    header: String = "X-Nothing: 0"
   ) throws -> Answer {
     let channel = try connect()
-    try send(channel, verb, address(method, query), body, origin: origin)
+    try send(channel, verb, address(method, query), body, origin: origin, header: header)
     let answer = try Answer(try channel.sentText())
     channel.close(promise: nil)
     return answer
@@ -122,8 +124,10 @@ struct BrowserFixture {
 
   /// Opens a session.
   /// - Returns: its name.
-  func open(_ method: String, _ body: String) throws -> String {
-    let answer = try ask("POST", method, "RID=1&CVER=22&X-HTTP-Session-Id=gsessionid", body)
+  func open(
+    _ method: String, _ body: String, _ rest: String = "", header: String = "X-Nothing: 0"
+  ) throws -> String {
+    let answer = try ask("POST", method, "RID=1&CVER=22&X-HTTP-Session-Id=gsessionid\(rest)", body, header: header)
     let parts = answer.body.split(separator: "\"")
     guard parts.count > 3 else { throw Answer.Malformed(text: answer.body) }
     return String(parts[3])
