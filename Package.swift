@@ -80,6 +80,8 @@ let package = Package(
     module("FirestoreJSON", ["FirestoreModel"]),
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "LinearPatterns"]),
+    module("FirestoreRules", ["FirestoreModel", "FirestoreQuery"]),
+    module("FirestoreExports", ["FirestoreModel"]),
     module("LocalSockets"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
@@ -230,6 +232,9 @@ let package = Package(
       ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreRules"],
       exclude: ["Verdicts"]),
     tests("FirestoreJSONTests", ["FirestoreTesting", "FirestoreModel", "FirestoreJSON", "SeededRandom"]),
+    tests(
+      "FirestoreExportsTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreExports"],
+      exclude: ["Exports"]),
     tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite"]),
     tests(
       "FirestoreLocalTests",

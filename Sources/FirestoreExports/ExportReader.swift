@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Reads an export record by record, in the order of its files. No more of it is held than one record and a piece of a
+/// file.
+package struct ExportReader {
+  /// A record, and where it is.
+  package struct Record: Sendable {
+    package var bytes: [UInt8]
+    package var file: String
+    /// Bytes of the file before it.
+    package var offset: Int
+
+    /// - Throws: `unsupported`, with the place.
+    package func document() throws(ExportError) -> ExportedDocument {
+      do throws(EntityFault) { return try EntityReader.document(bytes) } catch {
+        throw ExportError(.unsupported, file, at: offset, error.reason)
+      }
+    }
+  }
+
+  private static let metadataLimit = 64 << 20
+
+  package let location: ExportLocation
+  /// How many documents the metadata promise.
+  package let documents: Int
+  /// How many bytes of files are to be read, as the metadata say.
+  package let bytes: Int
+  private var files: ArraySlice<String>
+  private var file: ExportFile?
+  private var isAtEnd = false
+  private var log = RecordLogReader()
+  /// Records that have been read.
+  private(set) package var count = 0
+
+  /// Reads the metadata.
+  /// - Parameter path: as `ExportLocation` takes it.
+  package init(_ path: String) throws(ExportError) {
+    location = try ExportLocation(path)
+    let overall = try Self.overall(location.metadata)
+    var files: [String] = []
+    for part in overall.parts {
+      let path = try ExportLocation.file(part.file, namedBy: location.metadata)
+      let contents = try ExportFile.contents(of: path, atMost: Self.metadataLimit)
+      let metadata: PartMetadata
+      do throws(WireError) { metadata = try PartMetadata(reading: contents) } catch {
+        throw ExportError(.damaged, path, "These are no metadata of an export: \(error.reason).")
+      }
+      for name in metadata.files { files.append(try ExportLocation.file(name, namedBy: path)) }
+    }
+    documents = overall.parts.reduce(0) { Int(clamping: UInt64($0) + UInt64(clamping: $1.documents)) }
+    bytes = overall.parts.reduce(0) { Int(clamping: UInt64($0) + UInt64(clamping: $1.bytes)) }
+    self.files = files[...]
+  }
+
+  private static func overall(_ path: String) throws(ExportError) -> OverallMetadata {
+    var log = RecordLogReader(limit: metadataLimit)
+    log.append(try ExportFile.contents(of: path, atMost: metadataLimit))
+    var records: [[UInt8]] = []
+    do throws(RecordLogReader.Damage) {
+      while let record = try log.next(isAtEnd: true), records.count < 3 { records.append(record.bytes) }
+    } catch {
+      throw ExportError(.damaged, path, at: error.offset, error.reason)
+    }
+    guard records.count == 2 else { throw ExportError(.damaged, path, "These are no metadata of an export.") }
+    guard records[0] == OverallMetadata.version else {
+      let version = String(decoding: records[0].prefix(20), as: UTF8.self)
+      throw ExportError(
+        .unsupported, path, "The export is of version \"\(version)\", of which nothing is known here; 3 is read.")
+    }
+    do throws(WireError) { return try OverallMetadata(reading: records[1]) } catch {
+      throw ExportError(.damaged, path, "These are no metadata of an export: \(error.reason).")
+    }
+  }
+
+  /// - Returns: the next record; `nil` after the last.
+  /// - Throws: `absent` or `damaged`; also at the end, if there were fewer documents than the metadata promise.
+  package mutating func next() throws(ExportError) -> Record? {
+    while true {
+      guard let open = file else {
+        guard let path = files.popFirst() else {
+          try checkCount()
+          return nil
+        }
+        (file, isAtEnd, log) = (try ExportFile(path), false, RecordLogReader())
+        continue
+      }
+      do throws(RecordLogReader.Damage) {
+        if let record = try log.next(isAtEnd: isAtEnd) {
+          count += 1
+          return Record(bytes: record.bytes, file: open.path, offset: record.offset)
+        }
+      } catch {
+        throw ExportError(.damaged, open.path, at: error.offset, error.reason)
+      }
+      if isAtEnd {
+        file = nil
+        continue
+      }
+      let bytes = try open.read()
+      isAtEnd = bytes.isEmpty
+      log.append(bytes)
+    }
+  }
+
+  /// A file that ends between two records ends as one that is whole.
+  private func checkCount() throws(ExportError) {
+    if count < documents {
+      throw ExportError(
+        .damaged, location.metadata, "It promises \(documents) documents, and the files beside it hold \(count).")
+    }
+  }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Synchronization
+
+/// A folder that takes its name in one step, when it is complete and on the disk. A process that fails or is killed
+/// before leaves what had the name, and beside it at most a part that is not taken for whole: its name begins with a
+/// dot, and the next export of this name removes it.
+struct FolderReplacement: Sendable {
+  /// As the caller knows it.
+  let path: String
+  /// Its last component.
+  let name: String
+  private let parent: String
+  private let part: String
+  /// Of parts that this process made: several may be of one name.
+  private static let count = Atomic(0)
+
+  /// - Parameter path: of a folder that holds an export or nothing, or of none.
+  /// - Throws: `unwritable`.
+  init(of path: String) throws(ExportError) {
+    self.path = path
+    var target = ExportLocation.withoutSlashes(path)
+    // A link stays a link: what it leads to is replaced.
+    if let resolved = realpath(target, nil) {
+      target = String(cString: resolved)
+      free(resolved)
+    }
+    parent = ExportLocation.folder(of: target)
+    name = String(target.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
+    guard !name.isEmpty, name != ".", name != ".." else {
+      throw ExportError(.unwritable, path, "An export needs a folder with a name of its own.")
+    }
+    let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
+    part = "\(parent)/.\(name).part-\(getpid())-\(number)"
+    try Self.checkReplaceable(target, path)
+    Self.removeAbandonedParts(of: name, in: parent)
+    guard mkdir(part, 0o777) == 0 else {
+      throw ExportError(.unwritable, path, "No folder can be made in \(parent): \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// What is no export is nothing to be replaced by one.
+  private static func checkReplaceable(_ target: String, _ path: String) throws(ExportError) {
+    var status = stat()
+    guard lstat(target, &status) == 0 else {
+      if errno == ENOENT { return }
+      throw ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw ExportError(.unwritable, path, "It is there and no folder; an export in this format is one.")
+    }
+    let others = try ExportLocation.names(in: target).filter {
+      $0 != "all_namespaces" && !$0.hasSuffix(ExportLocation.ending)
+    }
+    if let other = others.first {
+      throw ExportError(
+        .unwritable, path, "It holds other things than an export, such as \(other); name another folder.")
+    }
+  }
+
+  // MARK: Files
+
+  func makeFolders(_ names: String) throws(ExportError) {
+    var folder = part
+    for name in names.split(separator: "/") {
+      folder += "/" + name
+      guard mkdir(folder, 0o777) == 0 || errno == EEXIST else { throw failure() }
+    }
+  }
+
+  /// - Returns: the descriptor of a new file.
+  func make(_ name: String) throws(ExportError) -> Int32 {
+    let descriptor = open(part + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw failure() }
+    return descriptor
+  }
+
+  func write(_ bytes: [UInt8], to descriptor: Int32) throws(ExportError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { throw failure() }
+    }
+  }
+
+  /// Returns when the file would survive a power cut.
+  func end(_ descriptor: Int32) throws(ExportError) {
+    defer { Glibc.close(descriptor) }
+    // Some file systems cannot be told to write a file back now.
+    guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure() }
+  }
+
+  func write(_ bytes: [UInt8], to name: String) throws(ExportError) {
+    let descriptor = try make(name)
+    do throws(ExportError) { try write(bytes, to: descriptor) } catch {
+      Glibc.close(descriptor)
+      throw error
+    }
+    try end(descriptor)
+  }
+
+  static func close(_ descriptor: Int32) { Glibc.close(descriptor) }
+
+  // MARK: End
+
+  /// Puts the folder in its place.
+  func commit() throws(ExportError) {
+    Self.sync(part)
+    let target = parent + "/" + name
+    // In one step where there is an old one, too: at no time is there none.
+    if Self.exchange(part, target) {
+      Self.remove(part)
+    } else if rename(part, target) != 0 {
+      try replaceInTwoSteps(target)
+    }
+    Self.sync(parent)
+  }
+
+  /// For file systems that cannot exchange two names.
+  private func replaceInTwoSteps(_ target: String) throws(ExportError) {
+    let old = part + "-replaced"
+    guard rename(target, old) == 0 else { throw failure() }
+    guard rename(part, target) == 0 else {
+      let failure = failure()
+      rename(old, target)
+      throw failure
+    }
+    Self.remove(old)
+  }
+
+  /// Removes what has not taken its place.
+  func discard() { Self.remove(part) }
+
+  /// Gives each of two files the other's name in one step.
+  /// - Returns: false where one is absent, or the file system cannot do that.
+  private static func exchange(_ one: String, _ other: String) -> Bool {
+    // Swift does not import it from <stdio.h>.
+    typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+    guard let symbol = dlsym(nil, "renameat2") else { return false }
+    let exchanging: UInt32 = 2
+    return unsafeBitCast(symbol, to: Rename.self)(AT_FDCWD, one, AT_FDCWD, other, exchanging) == 0
+  }
+
+  private static func sync(_ folder: String) {
+    let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    Glibc.close(descriptor)
+  }
+
+  private static func remove(_ path: String) {
+    guard let names = try? ExportLocation.names(in: path) else { return }
+    for name in names where unlink(path + "/" + name) != 0 { remove(path + "/" + name) }
+    rmdir(path)
+  }
+
+  /// Removes what processes left that were killed while they wrote an export of this name.
+  private static func removeAbandonedParts(of name: String, in folder: String) {
+    guard let found = try? ExportLocation.names(in: folder) else { return }
+    let beginning = ".\(name).part-"
+    for part in found where part.hasPrefix(beginning) {
+      guard let process = pid_t(part.dropFirst(beginning.count).prefix { $0 != "-" }) else { continue }
+      if kill(process, 0) != 0, errno == ESRCH { remove(folder + "/" + part) }
+    }
+  }
+
+  private func failure() -> ExportError {
+    ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
+  }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
+import FirestoreModel
+import Foundation
+import SeededRandom
+import Testing
+
+private let home = DatabaseID(project: "p", database: "d")
+
+private func path(_ number: Int) -> String { "c/\(number)" }
+
+@Suite("Folders of exports")
+struct ExportFolderTests {
+  @Test(
+    "Documents of several files come back, and the metadata say how many there are", arguments: [1, 3_000, 1 << 30])
+  func severalFiles(bytesPerFile: Int) throws {
+    let folder = try Folder()
+    let originals = (0..<100).map {
+      (path($0), ["n": .integer(Int64($0)), "s": .string(String(repeating: "x", count: 50))] as Fields)
+    }
+
+    try export(folder("backup"), originals, in: home, bytesPerFile: bytesPerFile)
+
+    #expect(try folder.names == ["backup"])
+    #expect(try documents(folder("backup")) == Dictionary(uniqueKeysWithValues: originals))
+    let reader = try ExportReader(folder("backup"))
+    #expect(reader.documents == 100)
+    let outputs = try FileManager.default.contentsOfDirectory(atPath: folder("backup/all_namespaces/all_kinds"))
+    #expect(outputs.count == (bytesPerFile == 1 ? 101 : bytesPerFile == 3_000 ? 5 : 2))
+    let size = try outputs.filter { $0.hasPrefix("output") }.reduce(0) {
+      $0 + (try bytes(of: folder("backup/all_namespaces/all_kinds/" + $1)).count)
+    }
+    #expect(reader.bytes == size)
+  }
+
+  @Test("An export of nothing is one")
+  func empty() throws {
+    let folder = try Folder()
+
+    try export(folder("none"), [], in: home)
+
+    #expect(try documents(folder("none")) == [:])
+    #expect(try bytes(of: folder("none/none.overall_export_metadata")).count == 15)
+  }
+
+  @Test("An export is found by its metadata, its folder, and the folder that holds it alone")
+  func location() throws {
+    let folder = try Folder()
+    try export(folder("one"), [("c/d", [:])], in: home)
+
+    for place in ["one/one.overall_export_metadata", "one", "one/", ""] {
+      #expect(try documents(folder(place)).count == 1)
+    }
+    try export(folder("two"), [], in: home)
+    #expect(throws: ExportError.self) { try ExportReader(folder.path) }
+    #expect(throws: ExportError.self) { try ExportReader(folder("three")) }
+    #expect(throws: ExportError.self) { try ExportReader(folder("one/all_namespaces/all_kinds/output-0")) }
+    #expect(throws: ExportError.self) { try ExportReader(folder("one/all_namespaces")) }
+  }
+
+  @Test("Before it is finished there is no export, and what was there stays; without an end nothing is left")
+  func atomic() throws {
+    let folder = try Folder()
+    try export(folder("e"), [("c/old", [:])], in: home)
+
+    do {
+      var writer = try ExportWriter(folder("e"), home, begin: Timestamp(seconds: 1), bytesPerFile: 100)
+      for number in 0..<100 { try writer.append(DocumentKey(unchecked: ResourcePath(path(number))), [:]) }
+      #expect(try documents(folder("e")).keys.sorted() == ["c/old"])
+      let part = try #require(try folder.names.first { $0 != "e" })
+      #expect(part.hasPrefix(".e.part-"))
+      #expect(throws: ExportError.self) { try ExportLocation(folder(part)) }
+      #expect(try documents(folder.path).keys.sorted() == ["c/old"])
+    }
+    #expect(try folder.names == ["e"])
+
+    try export(folder("e"), [("c/new", [:])], in: home)
+    #expect(try documents(folder("e")).keys.sorted() == ["c/new"])
+    #expect(try folder.names == ["e"])
+  }
+
+  @Test("What a killed process left is removed by the next export of the name")
+  func abandoned() throws {
+    let folder = try Folder()
+    for name in [".e.part-999999999-1/all_namespaces", ".e.part-\(getpid())-9999", ".f.part-999999999-1"] {
+      try FileManager.default.createDirectory(atPath: folder(name), withIntermediateDirectories: true)
+    }
+
+    try export(folder("e"), [], in: home)
+
+    #expect(try folder.names == [".e.part-\(getpid())-9999", ".f.part-999999999-1", "e"])
+  }
+
+  @Test("Two exports of one name at a time do not disturb each other: the later one stands")
+  func twoAtATime() throws {
+    let folder = try Folder()
+    var first = try ExportWriter(folder("e"), home, begin: Timestamp(seconds: 1))
+    var second = try ExportWriter(folder("e"), home, begin: Timestamp(seconds: 1))
+    try first.append(DocumentKey(unchecked: ResourcePath("c/first")), [:])
+    try second.append(DocumentKey(unchecked: ResourcePath("c/second")), [:])
+
+    try second.finish(end: Timestamp(seconds: 2))
+    try first.finish(end: Timestamp(seconds: 2))
+
+    #expect(try documents(folder("e")).keys.sorted() == ["c/first"])
+    #expect(try folder.names == ["e"])
+  }
+
+  @Test("Nothing but an export is replaced")
+  func others() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(atPath: folder("mine"), withIntermediateDirectories: true)
+    try Data([1]).write(to: URL(fileURLWithPath: folder("mine/letter")))
+    try Data([1]).write(to: URL(fileURLWithPath: folder("file")))
+
+    for name in ["mine", "file", "", "absent/deeper", "mine/.."] {
+      #expect(throws: ExportError.self, "\(name)") { try export(name == "" ? "/" : folder(name), [], in: home) }
+    }
+    #expect(try folder.names == ["file", "mine"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder("mine")) == ["letter"])
+  }
+
+  @Test("Files that are missing, cut, longer or of elsewhere are named")
+  func damage() throws {
+    let folder = try Folder()
+    let originals = (0..<40).map { (path($0), ["s": .string(String(repeating: "x", count: 50))] as Fields) }
+    func attempt(_ change: (String) throws -> Void) throws -> ExportError? {
+      try export(folder("e"), originals, in: home, bytesPerFile: 2_000)
+      try change(folder("e"))
+      do {
+        _ = try documents(folder("e"))
+        return nil
+      } catch { return error as? ExportError }
+    }
+    let output = "/all_namespaces/all_kinds/output-1"
+
+    let missing = try attempt { try FileManager.default.removeItem(atPath: $0 + output) }
+    #expect(missing?.kind == .absent && missing?.file == folder("e") + output)
+    let cut = try attempt {
+      try Data(try bytes(of: $0 + output).dropLast()).write(to: URL(fileURLWithPath: $0 + output))
+    }
+    #expect(cut?.kind == .damaged && cut?.file == folder("e") + output && (cut?.offset ?? 0) > 0)
+    let short = try attempt { try Data().write(to: URL(fileURLWithPath: $0 + output)) }
+    #expect(short?.reason.hasPrefix("It promises 40 documents, and the files beside it hold ") == true)
+    let pipe = try attempt {
+      try FileManager.default.removeItem(atPath: $0 + output)
+      mkfifo($0 + output, 0o600)
+    }
+    #expect(pipe?.reason == "It is no regular file.")
+    for name in ["../../secret", "/etc/passwd", "a//b", ""] {
+      let elsewhere = try attempt {
+        let overall = log([Array("3".utf8), Self.overall(naming: name)])
+        try Data(overall).write(to: URL(fileURLWithPath: $0 + "/e.overall_export_metadata"))
+      }
+      #expect(elsewhere?.kind == .unsupported, "\(name)")
+    }
+    let version = try attempt {
+      try Data(log([Array("4".utf8), []])).write(to: URL(fileURLWithPath: $0 + "/e.overall_export_metadata"))
+    }
+    #expect(version?.kind == .unsupported)
+  }
+
+  private static func overall(naming file: String) -> [UInt8] {
+    WireWriter.message { writer in writer.field(1) { $0.field(2, string: file) } }
+  }
+
+  @Test("Ten thousand damaged exports are refused, or what is read of them is right")
+  func mutations() throws {
+    var random = SeededGenerator(seed: 74)
+    let folder = try Folder()
+    let originals = (0..<3).map { (path($0), ["n": .integer(Int64($0))] as Fields) }
+    let whole = Dictionary(uniqueKeysWithValues: originals)
+    try export(folder("e"), originals, in: home)
+    let files = [
+      "e/e.overall_export_metadata", "e/all_namespaces/all_kinds/all_namespaces_all_kinds.export_metadata",
+      "e/all_namespaces/all_kinds/output-0",
+    ].map { folder($0) }
+    let contents = try files.map { try bytes(of: $0) }
+    var failures = 0
+
+    for round in 0..<10_000 {
+      let choice = round % files.count
+      var bytes = contents[choice]
+      let place = Int.random(in: bytes.indices, using: &random)
+      switch Int.random(in: 0..<3, using: &random) {
+      case 0: bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 1: bytes.removeLast(bytes.count - place)
+      default: bytes.insert(UInt8.random(in: 0...255, using: &random), at: place)
+      }
+      // A new file each time is slower than the rest.
+      let descriptor = open(files[choice], O_WRONLY | O_TRUNC)
+      #expect(write(descriptor, bytes, bytes.count) == bytes.count)
+      close(descriptor)
+      do { #expect(try documents(folder("e")) == whole) } catch { failures += 1 }
+      if round % files.count != (round + 1) % files.count {
+        let descriptor = open(files[choice], O_WRONLY | O_TRUNC)
+        #expect(write(descriptor, contents[choice], contents[choice].count) == contents[choice].count)
+        close(descriptor)
+      }
+    }
+
+    #expect(failures > 8_000)
+  }
+}
