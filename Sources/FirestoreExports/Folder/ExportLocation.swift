@@ -44,11 +44,15 @@ package struct ExportLocation: Hashable, Sendable {
     }
   }
 
-  /// Whether a folder could hold an export, so that somebody may name it without saying what it is.
-  package static func isExport(_ path: String) -> Bool {
-    guard let location = try? ExportLocation(path) else { return false }
-    return access(location.metadata, R_OK) == 0
+  /// Whether a path leads to a folder, or to what has the name of overall metadata: no other format has either.
+  package static func isNamed(by path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return path.hasSuffix(ending) }
+    return status.st_mode & S_IFMT == S_IFDIR || path.hasSuffix(ending)
   }
+
+  /// Whether an export is there.
+  package static func isExport(_ path: String) -> Bool { isNamed(by: path) && (try? ExportLocation(path)) != nil }
 
   private static func files(in folder: String) throws(ExportError) -> [String] {
     try names(in: folder).filter { $0.hasSuffix(ending) }.map { folder + "/" + $0 }

@@ -16,6 +16,9 @@ struct ExportCommand: AsyncParsableCommand {
       that fails leaves the old one. Links are followed; devices and pipes are written to. A name that ends with .gz or \
       .zst makes a compressed file, as 'hearth import' reads it.
 
+      With --format google, -o names a folder: an export as Cloud Firestore's managed exports are, which Google's emulator \
+      reads, too. It takes its name when it is whole, in place of an older export; a folder of other things is not replaced.
+
       While others write, an export has each document as it was when its turn came; with --at, as in --at now, it has all \
       of them as they were at one moment.
 
@@ -32,7 +35,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Flag(inversion: .prefixedNo, help: "Also what is below the documents.")
   var recursive = true
 
-  @Option(help: "Layout of the output, json or jsonl; by default what the file's name ends with, else jsonl.")
+  @Option(help: "Layout of the output, json, jsonl or google; by default what the file's name ends with, else jsonl.")
   var format: TransferFormat?
 
   @Option(name: .shortAndLong, help: ArgumentHelp("Write to a file instead of standard output.", valueName: "file"))
@@ -51,6 +54,8 @@ struct ExportCommand: AsyncParsableCommand {
     let locations = storage.locations
     let path = try path.map { try DataPath.any($0) }
     let output = output == "-" ? nil : output
+    let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
+    if format == .google { return try await exportFolder(locations, path) }
     let compression = try OutputCompression.choose(
       for: output, compression.compress, isTerminal: output == nil && isatty(STDOUT_FILENO) == 1)
     try locations.requireData()
@@ -61,15 +66,11 @@ struct ExportCommand: AsyncParsableCommand {
     do {
       // Asking for what is passed over takes as long as exporting does, and is what --quiet saves.
       let job = ExportJob(
-        roots: path.map { [$0] }, isRecursive: recursive,
-        format: format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl,
+        roots: path.map { [$0] }, isRecursive: recursive, format: format,
         countsSubcollections: !recursive && !headless.quiet)
       written = try await job.run(at: connection.datastore, connection.database, to: target.file) { progress.show($0) }
       progress.end()
-      if written.documents == 0, let path, path.isDocument {
-        let below = recursive ? ", and nothing is below it" : ""
-        throw CommandFailure(.notFound, "\(path) does not exist\(below).")
-      }
+      try check(written, path)
     } catch {
       progress.end()
       target.discard()
@@ -78,6 +79,38 @@ struct ExportCommand: AsyncParsableCommand {
     let elapsed = progress.elapsed
     try target.commit()
     report(written, elapsed)
+  }
+
+  private func exportFolder(_ locations: StorageOptions.Locations, _ path: ResourcePath?) async throws {
+    guard let output, output != "-" else {
+      throw CommandFailure(.usage, "an export in Google's format is a folder: name one with -o FOLDER.")
+    }
+    if compression.compress != nil {
+      throw CommandFailure(.usage, "--compress is for one file; an export in Google's format is a folder of several.")
+    }
+    try locations.requireData()
+    let connection = try locations.connect().at(moment.at)
+    var progress = TransferProgress(isQuiet: headless.quiet)
+    let job = ExportJob(
+      roots: path.map { [$0] }, isRecursive: recursive, format: .google,
+      countsSubcollections: !recursive && !headless.quiet)
+    let written: ExportJob.Outcome
+    do {
+      written = try await job.run(at: connection.datastore, connection.database, toFolder: output) { progress.show($0) }
+      progress.end()
+    } catch {
+      progress.end()
+      throw error
+    }
+    try check(written, path)
+    report(written, progress.elapsed)
+  }
+
+  /// - Throws: `notFound` for a document that is not there.
+  private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?) throws(CommandFailure) {
+    guard written.documents == 0, let path, path.isDocument else { return }
+    let below = recursive ? ", and nothing is below it" : ""
+    throw CommandFailure(.notFound, "\(path) does not exist\(below).")
   }
 
   private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {

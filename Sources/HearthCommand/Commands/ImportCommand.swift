@@ -17,6 +17,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       documents; a.b is a field of a map. Types are guessed from the first rows, which --dry-run shows, and given by \
       --types. An empty cell is no field, a quoted empty one an empty text.
 
+      Reads exports in Google's format, too, as Cloud Firestore and its emulator make them: name the folder, or the file in \
+      it that ends with .overall_export_metadata. References within the exported database then lead into this one.
+
       A file, or what comes on standard input, may be compressed by gzip or zstd, which its first bytes tell whatever its \
       name is. Of one that is cut off or damaged the documents before that place are written, and the place is named.
 
@@ -27,7 +30,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       unless --keep-going.
       """)
 
-  @Argument(help: ArgumentHelp("JSON, JSON lines, CSV or TSV; - reads standard input.", valueName: "file"))
+  @Argument(help: ArgumentHelp("JSON, JSON lines, CSV, TSV or an export; - reads standard input.", valueName: "file"))
   var file: String
 
   @Option(help: ArgumentHelp("Collection for plain documents.", valueName: "collection"))
@@ -36,7 +39,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(help: ArgumentHelp("Field of plain documents that holds the id: a string or an integer.", valueName: "field"))
   var idField: String?
 
-  @Option(help: "Layout of the input; by default what the file's name ends with, else jsonl.")
+  @Option(help: "Layout of the input; by default google for an export, else what the file's name ends with, else jsonl.")
   var format: TransferFormat?
 
   @Option(
@@ -76,9 +79,10 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     let locations = storage.locations
     let rules = ImportRules(
       database: locations.database, collection: try into.map { try DataPath.collection($0) }, idField: try idPath())
+    let format = format ?? TransferFormat(input: file)
     let job = ImportJob(
-      file: file, format: format ?? TransferFormat(fileName: file), rules: rules, backend: "\(locations.backend)",
-      into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState),
+      file: file, format: format, rules: rules, backend: "\(locations.backend)",
+      into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState(format)),
       badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:])
     let (headless, name) = (headless, job.name)
     var progress: TransferProgress?
@@ -113,10 +117,16 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   }
 
   /// Standard input has no size, by which it would be known again.
-  private var defaultState: String? { ImportInput.isFile(file) ? ImportJob.state(of: file) : nil }
+  private func defaultState(_ format: TransferFormat) -> String? {
+    // Beside the folder, for its own things stay in it.
+    if format == .google { return ImportJob.state(of: folderless) }
+    return ImportInput.isFile(file) ? ImportJob.state(of: file) : nil
+  }
+
+  private var folderless: String { file.count > 1 && file.hasSuffix("/") ? String(file.dropLast()) : file }
 
   private var inputName: String { file == "-" ? "standard input" : file }
-  private var rejectPath: String { rejects ?? ImportJob.rejects(of: file) }
+  private var rejectPath: String { rejects ?? ImportJob.rejects(of: folderless) }
 
   private func idPath() throws(CommandFailure) -> FieldPath? {
     guard let idField else { return nil }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import ByteCompression
 import FirestoreBackend
+import FirestoreExports
 import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
@@ -21,7 +22,7 @@ enum ComparedSide: Sendable {
   /// for all of it; all but a file may be followed by `@` and a moment.
   init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     var locations = locations
-    let isFile = text == "-" || ImportInput.isFile(text)
+    let isFile = text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text)
     let (text, time) = isFile ? (text, nil) : Self.moment(of: text)
     if text.hasPrefix("connection:") {
       self = .database(try Self.connection(String(text.dropFirst("connection:".count))), .root, at: time)
@@ -97,7 +98,7 @@ enum ComparedSide: Sendable {
 
   /// All documents of a file by their paths, of several with one path the last.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
-    let format = TransferFormat(fileName: file)
+    let format = TransferFormat(input: file)
     var input = try ImportInput(file, format)
     var rules = ImportRules(database: database, collection: nil, idField: nil)
     var found: [DocumentKey: DocumentData] = [:]
@@ -107,7 +108,7 @@ enum ComparedSide: Sendable {
       }
       while let batch = try input.next() {
         for record in batch.records {
-          let mutation = try rules.mutation(for: record)
+          let mutation = try rules.mutation(of: record)
           guard case .set(let fields) = mutation.operation, mutation.transforms.isEmpty else {
             throw JSONError(
               line: record.place.line, column: record.place.column,
@@ -118,6 +119,8 @@ enum ComparedSide: Sendable {
       }
     } catch let error as JSONError {
       throw CommandFailure(.badData, "\(input.name), \(error)")
+    } catch let reason as Rejection.Reason {
+      throw CommandFailure(.badData, "\(input.name), \(reason.text)")
     }
     return found.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }

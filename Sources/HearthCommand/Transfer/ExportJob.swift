@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
 import FirestoreModel
 import FirestoreProtocol
 
-/// Documents into one file, in the order of their paths.
+/// Documents into one file, or a folder, in the order of their paths.
 struct ExportJob: Sendable {
   struct Outcome: Sendable {
     var documents = 0
@@ -27,6 +28,39 @@ struct ExportJob: Sendable {
         "an export keeps all types, which \(format.rawValue) cannot: 'hearth get PATH --\(format.rawValue)' prints it, "
           + "--format jsonl exports.")
     }
+    let outcome = try await visit(datastore, database, progress) { count, key, fields in
+      if format == .json { try file.write(count == 0 ? "[\n" : ",\n") }
+      try file.write(DocumentLine.json(key, fields, in: database))
+      if format == .jsonl { try file.write("\n") }
+    }
+    if format == .json { try file.write(outcome.documents == 0 ? "[]\n" : "\n]\n") }
+    try file.flush()
+    return outcome
+  }
+
+  /// Writes a folder in Google's format, which is there when all of it is.
+  /// - Parameters:
+  ///   - folder: one that holds an export is replaced.
+  ///   - progress: told after each document how many there are; what it throws ends the export.
+  func run(
+    at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void
+  ) async throws -> Outcome {
+    do {
+      var writer = try ExportWriter(folder, database, begin: .now)
+      let outcome = try await visit(datastore, database, progress) { _, key, fields in try writer.append(key, fields) }
+      if outcome.documents == 0, let root = roots?.first, root.isDocument { return outcome }
+      try writer.finish(end: .now)
+      return outcome
+    } catch let error as ExportError {
+      throw CommandFailure(export: error)
+    }
+  }
+
+  /// - Parameter body: gets how many documents came before, and the document.
+  private func visit(
+    _ datastore: any Datastore, _ database: DatabaseID, _ progress: (Int) throws -> Void,
+    _ body: (Int, DocumentKey, Fields) throws -> Void
+  ) async throws -> Outcome {
     var roots = roots ?? []
     if self.roots == nil {
       roots = try await datastore.listCollectionIDs(below: .root).map { ResourcePath($0) }
@@ -37,16 +71,13 @@ struct ExportJob: Sendable {
     for root in roots {
       outcome.leftOut += try await walk.visit(root) { document in
         guard let data = document.data else { return }
-        try Self.check(document.key, data.fields)
-        if format == .json { try file.write(outcome.documents == 0 ? "[\n" : ",\n") }
-        try file.write(DocumentLine.json(document.key, data.fields, in: database))
-        if format == .jsonl { try file.write("\n") }
+        let fields = data.fields
+        try Self.check(document.key, fields)
+        try body(outcome.documents, document.key, fields)
         outcome.documents += 1
         try progress(outcome.documents)
       }
     }
-    if format == .json { try file.write(outcome.documents == 0 ? "[]\n" : "\n]\n") }
-    try file.flush()
     return outcome
   }
 

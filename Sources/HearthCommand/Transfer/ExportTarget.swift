@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import ByteCompression
+import FirestoreExports
 import Glibc
 
 /// How a file of documents is laid out.
@@ -11,18 +12,27 @@ enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Senda
   case jsonl
   /// A row of names, and a row per document; for import only, since types get lost.
   case csv, tsv
+  /// A folder, as Cloud Firestore's managed exports and Google's emulator make it.
+  case google
+
+  /// By what is there, where that is an export in Google's format, else by the file's name.
+  init(input path: String) {
+    self = path != "-" && ExportLocation.isNamed(by: path) ? .google : TransferFormat(fileName: path)
+  }
 
   /// By the end of a file's name, before that of a compressed one; lines where that says nothing.
   init(fileName: String) {
     let compression = CompressionFormat(fileName: fileName)?.fileExtension ?? ""
     let ending = fileName.lowercased().dropLast(compression.count).split(separator: ".").last.map(String.init) ?? ""
-    self = TransferFormat(rawValue: ending) ?? .jsonl
+    let named = TransferFormat(rawValue: ending)
+    // A folder is not told by its name.
+    self = named == .google ? .jsonl : named ?? .jsonl
   }
 
   /// What parts the cells of a row; `nil` for JSON.
   var delimiter: Delimiter? {
     switch self {
-    case .json, .jsonl: nil
+    case .json, .jsonl, .google: nil
     case .csv: .comma
     case .tsv: .tab
     }

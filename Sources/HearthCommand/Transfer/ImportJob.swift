@@ -65,6 +65,9 @@ struct ImportJob: Sendable {
     into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
     progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
   ) async throws -> Outcome {
+    if format == .google, into != nil {
+      throw CommandFailure(.usage, "--into is for plain documents; those of an export have their paths.")
+    }
     var input = try ImportInput(file, format)
     let identity = ImportState.Identity(
       backend: backend, database: rules.database.name, into: into, idField: idField, format: format,
@@ -79,7 +82,8 @@ struct ImportJob: Sendable {
     } else if let state, let before {
       done = ImportProgressPoint(position: before.position, documents: before.documents, rejected: before.rejected)
       try input.skip(to: done.position, format)
-      note("going on after \(done.documents.documents), at line \(done.position.line); remove \(state) to begin anew.")
+      let line = format == .google ? "" : ", at line \(done.position.line)"
+      note("going on after \(done.documents.documents)\(line); remove \(state) to begin anew.")
     }
     let datastore = badDocuments == .check ? nil : try connect()
     let size = input.size
@@ -114,6 +118,9 @@ extension ImportJob {
   private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
     guard let delimiter = format.delimiter else {
       if types.isEmpty { return rules }
+      if format == .google {
+        throw CommandFailure(.usage, "--types is about the columns of csv and tsv; an export says of each value what it is.")
+      }
       throw CommandFailure(.usage, "--types is about the columns of csv and tsv; JSON says of each value what it is.")
     }
     var rules = rules

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
 import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
@@ -12,6 +13,29 @@ struct ImportRules: Sendable {
   let idField: FieldPath?
   /// What the cells of rows mean; `nil` for JSON.
   var columns: DelimitedColumns?
+
+  /// What a document of an export becomes. References within its own database lead into this one.
+  func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
+    let fields = document.fields.referring(to: database, insteadOf: document.database)
+    let mutation = Mutation(key: document.key, operation: .set(fields))
+    try mutation.validateForWrite()
+    return mutation
+  }
+
+  /// What a document becomes that is no JSON, or is.
+  func mutation(of record: InputRecord) throws(Rejection.Reason) -> Mutation {
+    guard let entity = record.entity else {
+      do throws(JSONError) { return try mutation(for: record) } catch { throw .unreadable(error) }
+    }
+    do throws(ExportError) {
+      let document = try entity.document()
+      do throws(ModelError) { return try mutation(for: document) } catch {
+        throw ExportError(.unsupported, entity.file, at: entity.offset, error.message)
+      }
+    } catch {
+      throw .unsupported(error)
+    }
+  }
 
   /// - Throws: `JSONError` with the place in the whole file.
   func mutation(for record: InputRecord) throws(JSONError) -> Mutation {

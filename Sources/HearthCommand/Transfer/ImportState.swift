@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
 import Foundation
 import Glibc
 
@@ -80,7 +81,8 @@ final class RejectFile {
       guard let path else { continue }
       let descriptor = try opened(path)
       // Line breaks between the parts of JSON are white space.
-      var line = rejection.record.bytes.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 }
+      var line = rejection.record.text.map { $0 == 0x0a || $0 == 0x0d ? 0x20 : $0 }
+      if line.isEmpty { continue }
       line.append(UInt8(ascii: "\n"))
       guard Glibc.write(descriptor, line, line.count) == line.count else {
         throw Self.failure(.inputOutput, path)
@@ -106,7 +108,17 @@ extension Rejection.Reason {
   var text: String {
     switch self {
     case .unreadable(let error): "\(error)"
-    case .refused(let status, let place): "line \(place.line): \(status)"
+    case .unsupported(let error): "\(error)"
+    case .refused(let status, let place): "\(place): \(status)"
     }
+  }
+}
+
+extension InputRecord {
+  /// The document as it stood, or as a line that can be mended if it had no text; empty where it cannot be read at all.
+  fileprivate var text: [UInt8] {
+    guard let entity else { return bytes }
+    guard let document = try? entity.document() else { return [] }
+    return Array(DocumentLine.json(document.key, document.fields, in: document.database).utf8)
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
 import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
@@ -7,7 +8,10 @@ import FirestoreProtocol
 struct Rejection: Sendable {
   enum Reason: Error, Sendable {
     case unreadable(JSONError)
-    case refused(RPCStatus, at: InputPosition)
+    /// Of an export in Google's format.
+    case unsupported(ExportError)
+    /// - Parameter place: `line 3`
+    case refused(RPCStatus, at: String)
   }
 
   let record: InputRecord
@@ -26,11 +30,11 @@ struct ParsedBatch: Sendable {
     recordCount = batch.records.count
     end = batch.end
     for record in batch.records {
-      do throws(JSONError) {
-        mutations.append(try rules.mutation(for: record))
+      do throws(Rejection.Reason) {
+        mutations.append(try rules.mutation(of: record))
         records.append(record)
       } catch {
-        rejections.append(Rejection(record: record, reason: .unreadable(error)))
+        rejections.append(Rejection(record: record, reason: error))
       }
     }
   }
@@ -53,7 +57,8 @@ struct ParsedBatch: Sendable {
     var refused: [Rejection] = []
     for (record, mutation) in zip(records, mutations) {
       guard let status = try await retries.refusal(of: [mutation], at: datastore) else { continue }
-      let reason = Rejection.Reason.refused(status, at: record.place)
+      let place = record.entity == nil ? "line \(record.place.line)" : "\(mutation.key.path)"
+      let reason = Rejection.Reason.refused(status, at: place)
       guard rejecting else { throw reason }
       refused.append(Rejection(record: record, reason: reason))
     }

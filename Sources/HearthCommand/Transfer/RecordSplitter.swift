@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreExports
 import FirestoreJSON
 
-/// One document's text in an input file.
+/// One document in an input.
 struct InputRecord: Sendable {
   /// The name before it, in an object of documents by name; still JSON.
   var name: String?
@@ -10,6 +11,18 @@ struct InputRecord: Sendable {
   var place: InputPosition
   /// Where its name begins, or the document if it has none: from there it can be read again.
   var start: InputPosition
+  /// What it is in an export in Google's format, where it has no text.
+  private(set) var entity: ExportReader.Record?
+
+  init(name: String? = nil, bytes: [UInt8], place: InputPosition, start: InputPosition) {
+    (self.name, self.bytes, self.place, self.start) = (name, bytes, place, start)
+  }
+
+  init(entity: ExportReader.Record, place: InputPosition) {
+    (self.entity, bytes, self.place, start) = (entity, [], place, place)
+  }
+
+  var byteCount: Int { bytes.count + (entity?.bytes.count ?? 0) }
 }
 
 /// A place in an input file between two documents.
@@ -68,6 +81,8 @@ struct RecordSplitter {
     case .json: try nextElement()
     case .csv: try nextRow(.comma)
     case .tsv: try nextRow(.tab)
+    // It is no text.
+    case .google: nil
     }
   }
 

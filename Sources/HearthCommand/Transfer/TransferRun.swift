@@ -73,7 +73,7 @@ struct TransferRun: Sendable {
     let rejects = ImportJob.rejects(of: path)
     let state = backend != nil && ImportInput.isFile(path) ? ImportJob.state(of: path) : nil
     let job = ImportJob(
-      file: path, format: TransferFormat(fileName: path),
+      file: path, format: TransferFormat(input: path),
       rules: ImportRules(database: database, collection: collection, idField: nil), backend: backend ?? "memory",
       into: collection?.text, state: state, badDocuments: .collect(rejects))
     let told = Told()

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import Foundation
+
+/// The documents of a text, a file or standard input, as they are read.
+struct TextInput {
+  private static let chunkSize = 1024 * 1024
+  var name: String { bytes.name }
+  /// Bytes, as the file is; `nil` for standard input.
+  var size: Int? { bytes.size }
+  var modified: Double? { bytes.modified }
+  private var bytes: InputBytes
+  private var splitter: RecordSplitter
+  private var isAtEnd = false
+  /// The beginning, which was looked at and is still to be read.
+  private var beginning: [UInt8] = []
+  private var hasBegun = false
+  /// Why nothing more can be read, after the documents before it.
+  private var failure: CommandFailure?
+  private let format: TransferFormat
+
+  /// - Parameter path: `-` for standard input.
+  init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
+    splitter = RecordSplitter(format)
+    self.format = format
+    bytes = try InputBytes(path)
+  }
+
+  /// The first rows, beginning with the names, of a file of rows.
+  mutating func sample() throws -> [InputRecord] {
+    beginning = try readChunk(Self.chunkSize)
+    var splitter = RecordSplitter(format)
+    splitter.append(beginning)
+    if beginning.count < Self.chunkSize, failure == nil { splitter.finish() }
+    var rows: [InputRecord] = []
+    while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
+    return rows
+  }
+
+  /// Reads until there are so many bytes, or no more that can be read.
+  private mutating func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    var chunk: [UInt8] = []
+    do throws(CommandFailure) {
+      while chunk.count < count {
+        let more = try bytes.read(count - chunk.count)
+        if more.isEmpty { break }
+        chunk += more
+      }
+    } catch {
+      if chunk.isEmpty { throw error }
+      failure = error
+    }
+    return chunk
+  }
+
+  /// Goes on after a document.
+  mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
+    splitter = RecordSplitter(format, at: position)
+    hasBegun = true
+    // What was looked at is passed over again.
+    if size == nil, !beginning.isEmpty {
+      let looked = min(beginning.count, position.offset)
+      beginning.removeFirst(looked)
+      return try bytes.skip(to: position.offset - looked)
+    }
+    beginning = []
+    try bytes.skip(to: position.offset)
+  }
+
+  /// - Returns: the next documents; `nil` after the last.
+  /// - Throws: `CommandFailure`, or `JSONError` where the next document cannot be found.
+  mutating func next() throws -> ImportInput.Batch? {
+    var batch = ImportInput.Batch()
+    while !batch.isFull {
+      if let record = try nextRecord(afterOthers: !batch.records.isEmpty) {
+        batch.append(record)
+        batch.end = splitter.position
+        batch.end.compressed = bytes.consumed
+      } else {
+        break
+      }
+    }
+    return batch.records.isEmpty ? nil : batch
+  }
+
+  /// - Parameter afterOthers: there are documents that can still be written when the rest cannot be read.
+  private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
+    while true {
+      do throws(JSONError) {
+        if let record = try splitter.next() {
+          // The first row has the names.
+          let isHeader = !hasBegun && format.delimiter != nil
+          hasBegun = true
+          if !isHeader { return record }
+          continue
+        }
+      } catch {
+        // Thrown again at the next call, after the documents before it are on their way.
+        if afterOthers { return nil }
+        throw error
+      }
+      if isAtEnd { return nil }
+      do throws(CommandFailure) {
+        if let failure, beginning.isEmpty { throw failure }
+        let bytes = try read(Self.chunkSize)
+        if bytes.isEmpty {
+          isAtEnd = true
+          splitter.finish()
+        } else {
+          splitter.append(bytes)
+        }
+      } catch {
+        failure = error
+        if afterOthers { return nil }
+        throw error
+      }
+    }
+  }
+
+  private mutating func read(_ count: Int) throws(CommandFailure) -> [UInt8] {
+    if beginning.isEmpty { return try bytes.read(count) }
+    let looked = Array(beginning.prefix(count))
+    beginning.removeFirst(looked.count)
+    return looked
+  }
+}
