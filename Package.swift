@@ -294,6 +294,7 @@ let package = Package(
       [
         "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST", "FirestoreRules",
         "FirestoreBackend", "FirestoreService", "FirestoreServer",
+        "FirestoreExports",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),

@@ -13,6 +13,14 @@ extension LocalBackend {
     try await open(request, at: try begin(request), holding: Self.sortedBytes)
   }
 
+  /// Begins to read all documents of a database as they are now, in the order in which they are stored.
+  package func openAll(in database: DatabaseID) throws(RPCStatus) -> QueryCursor {
+    let query = ServedQuery(Query(path: .root).target, scope: .descendants)
+    let request = ReadRequest(query, in: database)
+    let state = QueryCursor.State.scan(after: nil, skipping: 0, needed: nil, next: nil)
+    return QueryCursor(request: request, version: try begin(request), state: state)
+  }
+
   /// - Parameter bytes: what whole documents of a result that is sorted may hold.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query

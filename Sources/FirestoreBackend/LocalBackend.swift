@@ -87,6 +87,13 @@ package actor LocalBackend {
     } catch { throw error.status }
   }
 
+  /// The databases that have been named so far, by their names.
+  package func databases() throws(RPCStatus) -> [DatabaseID] {
+    do throws(StoreError) { return try log.databaseNames().compactMap { DatabaseID(name: $0) } } catch {
+      throw error.status
+    }
+  }
+
   /// Stores many documents at once, replacing what was there: far faster than commits, but not recorded change by
   /// change, so listeners are reset.
   package func seed(

@@ -38,6 +38,14 @@ package struct DatabaseID: Codable, Hashable, Sendable {
     self.database = database
   }
 
+  /// - Parameter name: `projects/P/databases/D`
+  package init?(name: String) {
+    let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
+    guard parts.count == 4, parts[0] == "projects", parts[2] == "databases", !parts[1].isEmpty, !parts[3].isEmpty
+    else { return nil }
+    self.init(project: String(parts[1]), database: String(parts[3]))
+  }
+
   /// `projects/P/databases/D`
   package var name: String { "projects/\(project)/databases/\(database)" }
   /// `projects/P/databases/D/documents`, the name of the root.

@@ -32,6 +32,8 @@ package struct FirestoreServer: Sendable {
     package var rules = AccessRules()
     /// Composite indexes; all that a query needs are there unless it says otherwise.
     package var indexes = ServedIndexes()
+    /// What `POST /shutdown` does; `nil` where it does not end the server.
+    package var stop: (@Sendable () -> Void)?
     /// Keeps the port for the next server or relay with this configuration.
     package var kept: KeptPort?
 
@@ -148,7 +150,7 @@ package struct FirestoreServer: Sendable {
       let pipeline = ConnectionPipeline(
         FirestoreService(backend: backend, rules: configuration.rules, indexes: configuration.indexes),
         DeliveryTurn(loop), try configuration.tls?.context(),
-        isLoopback: try configuration.isLoopback, on: loop)
+        isLoopback: try configuration.isLoopback, stop: configuration.stop, on: loop)
       let connections = connections
       let listener = try await configuration.listen(on: loop) { channel in
         channel.eventLoop.makeCompletedFuture {

@@ -24,13 +24,15 @@ package final class SharedData: Sendable {
   ///   - pausesForPort: long reads let connections in between that lead to the backend besides the socket's.
   ///   - waits: data that somebody holds who does not answer is not an error: it cannot be reached for now.
   ///   - patience: how long whoever holds it may take to answer.
+  ///   - objection: to a database that is named here for the first time.
   /// - Throws: `locked` when another process holds the directory and does not share it; `notWritable`, `notPrivate`,
   ///   `newerSchema`, `corrupt`.
   package static func open(
     _ directory: String, durability: BackendConfiguration.Durability = .normal,
     pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes, as name: String = processName,
     pausesForPort: Bool = false, waits: Bool = false, patience: Duration = DataSearch.patience,
-    report: @escaping @Sendable (String) -> Void = { _ in }
+    report: @escaping @Sendable (String) -> Void = { _ in },
+    objection: @escaping @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
   ) throws(StoreError) -> SharedData {
     let path = URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
     return try open.withLock { open -> Result<SharedData, StoreError> in
@@ -39,6 +41,7 @@ package final class SharedData: Sendable {
         var configuration = BackendConfiguration(
           location: .directory(path), durability: durability, isServed: true, now: { SystemClock.now }, report: report)
         configuration.pageCacheBytes = pageCacheBytes
+        configuration.objection = objection
         let data = SharedData(
           DataKeeper(
             path, configuration, as: DataMember(process: getpid(), name: name), pausesForPort: pausesForPort,

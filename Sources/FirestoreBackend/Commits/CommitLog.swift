@@ -49,6 +49,7 @@ struct CommitLog: ~Copyable {
   /// The state of a database, which comes into being when it is first asked for.
   mutating func state(of database: DatabaseID) throws(StoreError) -> DatabaseState {
     if let state = databases[database] { return state }
+    if let objection = configuration.objection(database) { throw .refused(objection.code, objection.message) }
     let time = clock.microseconds
     let state = try file.transaction { connection throws(StoreError) in
       try DatabaseState.load(database, creatingAt: time, connection)
@@ -203,6 +204,18 @@ extension CommitLog {
     databases[database] = state
     history.forget()
     return state
+  }
+
+  /// `projects/P/databases/D` of every database that was named so far.
+  func databaseNames() throws(StoreError) -> [String] {
+    try file.access { connection throws(StoreError) in
+      var names: [String] = []
+      try connection.scan("SELECT name FROM databases ORDER BY name") { row in
+        names.append(row.text(0))
+        return true
+      }
+      return names
+    }
   }
 
   /// Removes every document of a database as one commit.

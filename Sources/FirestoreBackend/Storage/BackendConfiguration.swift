@@ -32,6 +32,9 @@ package struct BackendConfiguration: Sendable {
   /// Whether other processes get at the data through this one, and need not take it for lost to them.
   package var isServed: Bool
 
+  /// Asked about a database when it is first named; what it returns is answered in place of the database.
+  package var objection: @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
+
   /// Keeps the upper pages of a million documents at hand.
   package static let usualPageCacheBytes = 16 << 20
 

@@ -26,16 +26,19 @@ struct ConnectionPipeline: Sendable {
   private let origins: ControlOrigins
   private let channels: WebChannels
 
-  /// - Parameter isLoopback: only this machine reaches the port.
+  /// - Parameters:
+  ///   - isLoopback: only this machine reaches the port.
+  ///   - stop: ends the server, where a request may ask for that.
   init(
-    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool, on loop: any EventLoop
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
+    stop: (@Sendable () -> Void)? = nil, on loop: any EventLoop
   ) {
     self.service = service
     self.turn = turn
     self.tls = tls
     limits = isLoopback ? .loopback : .network
     budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes)
-    origins = ControlOrigins(isLoopback: isLoopback)
+    origins = ControlOrigins(isLoopback: isLoopback, stop: stop)
     channels = WebChannels(service, turn, budget, isLoopback ? .loopback : .network, on: loop)
   }
 

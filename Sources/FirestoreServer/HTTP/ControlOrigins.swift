@@ -5,6 +5,10 @@
 struct ControlOrigins: Sendable {
   /// Only this machine reaches the port, and so has no other names for it than its own.
   let isLoopback: Bool
+  /// Ends the server; `nil` where who asks for that over HTTP does not decide it.
+  var stop: (@Sendable () -> Void)?
+
+  init(isLoopback: Bool, stop: (@Sendable () -> Void)? = nil) { (self.isLoopback, self.stop) = (isLoopback, stop) }
 
   /// Why a request is refused; `nil` if it is not.
   /// - Parameters:

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreREST
 
-/// A request to what controls an emulator, below `/emulator/v1/projects/`.
+/// A request to what controls an emulator: below `/emulator/v1/projects/`, and two of one word.
 enum ControlRequest: Equatable {
   /// Everything below a path: the whole database, a collection or a document with what lies below it.
   case delete(below: ResourcePath, DatabaseID)
@@ -13,6 +13,12 @@ enum ControlRequest: Equatable {
   case coverage(project: String)
   /// The composite indexes that the queries seen so far need.
   case indexes(project: String)
+  /// A database into a folder in Google's format.
+  case export
+  /// Every database is emptied.
+  case reset
+  /// The server ends.
+  case shutDown
 
   /// - Parameter target: as it came, with what follows `?`.
   /// - Returns: `nil` for what means nothing here.
@@ -22,6 +28,10 @@ enum ControlRequest: Equatable {
       PercentEncoding.decoded($0)
     }
     if parts.last == "" { parts.removeLast() }
+    if method == "POST", parts == ["shutdown"] || parts == ["reset"] {
+      self = parts == ["reset"] ? .reset : .shutDown
+      return
+    }
     guard parts.count >= 4, parts[0] == "emulator", parts[1] == "v1", parts[2] == "projects", !parts[3].isEmpty else {
       return nil
     }
@@ -41,6 +51,8 @@ enum ControlRequest: Equatable {
     case ("PUT", ":securityRules"): .setRules(project: project)
     case ("GET", ":ruleCoverage"): .coverage(project: project)
     case ("GET", ":indexes"): .indexes(project: project)
+    // The database is named in the body, as at Google's emulator.
+    case ("POST", ":export"): .export
     default: nil
     }
   }

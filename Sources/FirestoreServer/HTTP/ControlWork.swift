@@ -5,12 +5,12 @@ import FirestoreService
 /// Does what a `ControlRequest` asks for.
 struct ControlWork: Sendable {
   private let service: FirestoreService
-  private let isLoopback: Bool
+  private let origins: ControlOrigins
+  private var isLoopback: Bool { origins.isLoopback }
 
-  /// - Parameter isLoopback: only this machine reaches the port.
-  init(_ service: FirestoreService, isLoopback: Bool) {
+  init(_ service: FirestoreService, _ origins: ControlOrigins) {
     self.service = service
-    self.isLoopback = isLoopback
+    self.origins = origins
   }
 
   /// Why a caller may not control the server; `nil` who may.
@@ -20,11 +20,27 @@ struct ControlWork: Sendable {
   }
 
   /// Where rules say who may do what, others than this machine do no more than they allow.
-  private func check(_ authorization: String?) throws(RPCStatus) {
+  func check(_ authorization: String?) throws(RPCStatus) {
     guard !isLoopback, service.isRestricted, let rules = service.rules else { return }
     if try rules.caller(authorization) != .owner {
       throw RPCStatus(.permissionDenied, "From another machine only an administrator controls the server.")
     }
+  }
+
+  /// What is about this machine, not only about data, is no affair of others unless rules say who is an administrator.
+  private func checkMachine() throws(RPCStatus) {
+    if !isLoopback, !service.isRestricted {
+      throw RPCStatus(.permissionDenied, "From another machine that needs an administrator: serve with --rules FILE.")
+    }
+  }
+
+  private func stop() throws(RPCStatus) {
+    guard let stop = origins.stop else {
+      throw RPCStatus(
+        .failedPrecondition, "This port leads to another process that has the data open; it ends when its user ends it.")
+    }
+    // The answer is on its way when the server ends.
+    stop()
   }
 
   private func rules(of project: String) throws(RPCStatus) -> RulesControl {
@@ -45,6 +61,16 @@ struct ControlWork: Sendable {
       case .indexes(let project):
         let seen = service.indexes?.seen(in: project) ?? []
         return HTTPAnswer(200, json: Array(ServedIndexes.configuration(seen).utf8))
+      case .export:
+        try checkMachine()
+        return try await ExportControl(service).answer(body)
+      case .reset:
+        try await service.deleteEverything()
+        return HTTPAnswer(200, "Resetting...\n")
+      case .shutDown:
+        try checkMachine()
+        try stop()
+        return HTTPAnswer(200, "Shutting down...\n")
       }
     } catch { return HTTPAnswer(error, to: request) }
   }

@@ -36,7 +36,7 @@ extension HTTPRequestHandler {
 
   private func control(_ context: ChannelHandlerContext, _ wish: ControlRequest, _ plain: PlainRequest) {
     let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
-    let (control, body) = (ControlWork(service, isLoopback: origins.isLoopback), Array(body.readableBytesView))
+    let (control, body) = (ControlWork(service, origins), Array(body.readableBytesView))
     promise.completeWithTask { await control.answer(wish, body, to: plain) }
     promise.futureResult.assumeIsolated().whenSuccess { self.answer($0) }
   }
@@ -50,7 +50,7 @@ extension HTTPRequestHandler {
     guard request.head.headers.contains(name: "sec-websocket-key") else {
       return answer(HTTPAnswer(426, "Decisions of rules are told over a WebSocket.\n"))
     }
-    if let refusal = ControlWork(service, isLoopback: origins.isLoopback).refusal(of: request.wish.authorization) {
+    if let refusal = ControlWork(service, origins).refusal(of: request.wish.authorization) {
       return answer(HTTPAnswer(refusal, to: request.wish))
     }
     letGo()

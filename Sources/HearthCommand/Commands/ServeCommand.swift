@@ -40,6 +40,7 @@ struct ServeCommand: AsyncParsableCommand {
   var inMemory = false
 
   @OptionGroup(title: "Access") var access: AccessOptions
+  @OptionGroup(title: "As Google's emulator") var emulator: EmulatorOptions
 
   @Option(help: BackendConfiguration.Durability.help)
   var sync = BackendConfiguration.Durability.normal
@@ -63,7 +64,12 @@ struct ServeCommand: AsyncParsableCommand {
     if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
   }
 
-  func run() async throws {
+  mutating func run() async throws {
+    if let address = try emulator.address() { (host, port) = address }
+    for remark in emulator.remarks { StandardError.write("hearth: \(remark)") }
+    // What an import brings is the emulator's: gone at the end.
+    if emulator.importData != nil, data == nil { inMemory = true }
+    let exports = try ServedExports(emulator, environment: ProcessInfo.processInfo.environment)
     let directory = data ?? Paths.ofProcess.data + "/backend"
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     let tls = tlsCert.flatMap { certificate in
@@ -81,16 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
     let watches = [await served.watch(), await required.watch()]
     defer { Task { @MainActor in for watch in watches { watch?.stop() } } }
     do {
-      let source =
-        inMemory
-        ? PortSource.memory(
-          try LocalBackend(
-            BackendConfiguration(location: .memory, now: { .now }), on: FirestoreServer.executor,
-            pause: FirestoreServer.pause))
-        : PortSource.shared(
-          try SharedData.open(directory, durability: sync, as: ProgramName.ofProcess, pausesForPort: true) {
-            StandardError.write("hearth: \($0)")
-          })
+      let source = try source(in: directory)
       if case .shared(let data) = source {
         JobControl.letsGo(of: data)
         if case .attached(let owner) = data.company.standing {
@@ -100,12 +97,28 @@ struct ServeCommand: AsyncParsableCommand {
         if let warning = data.durabilityWarning(sync) { StandardError.write("hearth: \(warning)") }
       }
       let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
+      try await exports.begin(with: source, isKept: !inMemory)
       try await serve(source, at: configuration, place: place)
+      try await exports.end(with: source)
     } catch let error as StoreError {
       throw CommandFailure(opening: error)
     } catch let error as RPCStatus {
       throw CommandFailure(ExitStatus.unavailable, error.message)
     }
+  }
+
+  private func source(in directory: String) throws -> PortSource {
+    let tell: @Sendable (String) -> Void = { StandardError.write("hearth: \($0)") }
+    if inMemory {
+      var configuration = BackendConfiguration(location: .memory, now: { .now })
+      configuration.objection = emulator.objection(tell)
+      return .memory(
+        try LocalBackend(configuration, on: FirestoreServer.executor, pause: FirestoreServer.pause))
+    }
+    return .shared(
+      try SharedData.open(
+        directory, durability: sync, as: ProgramName.ofProcess, pausesForPort: true,
+        report: tell, objection: emulator.objection(tell)))
   }
 
   /// What others reach is open to them on purpose.
@@ -131,6 +144,8 @@ struct ServeCommand: AsyncParsableCommand {
     _ source: PortSource, at configuration: FirestoreServer.Configuration, place: String
   ) async throws {
     let stop = StopSignal()
+    var configuration = configuration
+    configuration.stop = { stop.stop() }
     var sources: [any DispatchSourceSignal] = []
     for number in [SIGTERM, SIGINT] {
       signal(number, SIG_IGN)
@@ -151,6 +166,7 @@ struct ServeCommand: AsyncParsableCommand {
         Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.
         Data: \(place)
         \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")
+        Dev App Server is now running.
 
         """
       // A script that waits for the first line has it at once; without a reader the server serves all the same.

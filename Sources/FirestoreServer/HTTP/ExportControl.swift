@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreModel
+import FirestoreService
+import Glibc
+
+/// Exports that are asked for over HTTP, as Google's emulator does them: `{"database": "projects/P/databases/D",
+/// "export_directory": DIR, "export_name": NAME}`.
+struct ExportControl: Sendable {
+  private let service: FirestoreService
+
+  init(_ service: FirestoreService) { self.service = service }
+
+  /// The export is in the folder NAME of DIR, which must be there.
+  func answer(_ body: [UInt8]) async throws(RPCStatus) -> HTTPAnswer {
+    let json = try Self.json(body)
+    func text(_ name: String, _ jsonName: String) throws(RPCStatus) -> String? {
+      switch (json?[name] ?? json?[jsonName])?.kind {
+      case nil, .null: return nil
+      case .string(let text): return text
+      default: throw RPCStatus(.invalidArgument, "Payload isn't valid for request. \(name) is a text.")
+      }
+    }
+    let database = try text("database", "database") ?? ""
+    guard let database = DatabaseID(name: database) else {
+      throw RPCStatus(
+        .invalidArgument, "Database name \"\(database)\" is not of the form projects/PROJECT/databases/DATABASE.")
+    }
+    let directory = try text("export_directory", "exportDirectory") ?? ""
+    var status = stat()
+    guard !directory.isEmpty, stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+      throw RPCStatus(.failedPrecondition, "export_directory must be a directory")
+    }
+    let name = try text("export_name", "exportName") ?? "firestore_export_\(time(nil))"
+    guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(UInt8(ascii: "/")) else {
+      throw RPCStatus(.invalidArgument, "export_name \"\(name)\" is not the name of a folder in export_directory.")
+    }
+    do {
+      try await service.export(database, to: directory + "/" + name)
+    } catch {
+      throw error as? RPCStatus ?? RPCStatus(.internal, "The export failed: \(error).")
+    }
+    return HTTPAnswer(200, "{}\n")
+  }
+
+  private static func json(_ body: [UInt8]) throws(RPCStatus) -> JSONSyntax? {
+    if body.isEmpty { return nil }
+    let text = String(decoding: body, as: UTF8.self)
+    do throws(JSONError) { return try JSONSyntax(parsing: text) } catch {
+      throw RPCStatus(
+        .invalidArgument,
+        "Payload isn't valid for request. Line \(error.line), column \(error.column): \(error.reason)")
+    }
+  }
+}

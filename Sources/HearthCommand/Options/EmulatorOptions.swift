@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import FirestoreModel
+
+/// Options of Google's emulator, so that scripts that start one start `hearth serve` in its place; each in its spelling,
+/// too.
+struct EmulatorOptions: ParsableArguments {
+  @Option(
+    name: [.customLong("host-port"), .customLong("host_port")],
+    help: ArgumentHelp("The address and port to listen on, as gcloud has it.", valueName: "host:port"))
+  var hostPort: String?
+
+  @Option(
+    name: [.customLong("project-id"), .customLong("project_id"), .customLong("project")],
+    help: ArgumentHelp(
+      "The project whose data --import-data and --export-on-exit are about. Default: the import's own.",
+      valueName: "project"))
+  var projectID: String?
+
+  @Option(
+    name: [.customLong("import-data"), .customLong("import_data"), .customLong("seed_from_export")],
+    help: ArgumentHelp(
+      "Begin with the documents of an export in Google's format: its folder, or the file in it that ends with "
+        + ".overall_export_metadata. Without --data they are kept in memory only, as by Google's emulator.",
+      valueName: "path"))
+  var importData: String?
+
+  @Option(
+    name: [.customLong("export-on-exit"), .customLong("export_on_exit")],
+    help: ArgumentHelp(
+      "At the end, write the database to this folder in Google's format, whole or not at all; an older export there is "
+        + "replaced.", valueName: "folder"))
+  var exportOnExit: String?
+
+  @Option(
+    name: [.customLong("export-name"), .customLong("export_name")],
+    help: ArgumentHelp("Write --export-on-exit to a folder of this name in that one.", valueName: "name"))
+  var exportName: String?
+
+  @Flag(
+    name: [.customLong("single_project_mode"), .customLong("single-project-mode")],
+    help: "Remark on requests that name another project than --project-id.")
+  var singleProjectMode = false
+
+  @Flag(
+    name: [.customLong("single_project_mode_error"), .customLong("single-project-mode-error")],
+    help: "Refuse requests that name another project than --project-id.")
+  var singleProjectModeError = false
+
+  // What means nothing here.
+  @Option(name: [.customLong("functions_emulator"), .customLong("functions-emulator")], help: .hidden)
+  var functionsEmulator: String?
+  @Option(name: [.customLong("websocket_port"), .customLong("websocket-port")], help: .hidden)
+  var webSocketPort: Int?
+  @Option(name: [.customLong("webchannel_port"), .customLong("webchannel-port")], help: .hidden)
+  var webChannelPort: Int?
+  @Option(name: [.customLong("database-mode"), .customLong("database_mode")], help: .hidden)
+  var databaseMode: String?
+  @Option(name: [.customLong("database-edition"), .customLong("database_edition")], help: .hidden)
+  var databaseEdition: String?
+  /// Scripts write `--single_project_mode true`.
+  @Argument(help: .hidden)
+  var values: [String] = []
+
+  func validate() throws {
+    _ = try address()
+    if let stray = values.first, values.count > 2 || values.contains(where: { $0 != "true" }) || !isSingleProject {
+      throw ValidationError("'\(stray)' is no option of serve, which takes no arguments.")
+    }
+    if exportName != nil, exportOnExit == nil {
+      throw ValidationError("--export-name names what --export-on-exit FOLDER writes.")
+    }
+    if let exportName, exportName.isEmpty || exportName.hasPrefix(".") || exportName.contains("/") {
+      throw ValidationError("--export-name \(exportName) is not the name of a folder.")
+    }
+    if exportOnExit?.isEmpty == true { throw ValidationError("--export-on-exit names no folder.") }
+    if isSingleProject, projectID == nil {
+      throw ValidationError("--single_project_mode says that there is one project: name it with --project-id.")
+    }
+    if let projectID, projectID.isEmpty || projectID.contains("/") {
+      throw ValidationError("--project-id \(projectID) is not the id of a project.")
+    }
+    if let mode = databaseMode, !["firestore-native", "cloud_firestore"].contains(mode.lowercased()) {
+      throw ValidationError(
+        "--database-mode \(mode) is not served: Firestore in native mode is. Leave it out, or use Google's emulator.")
+    }
+  }
+
+  private var isSingleProject: Bool { singleProjectMode || singleProjectModeError }
+
+  /// Where to listen, if `--host-port` says it.
+  func address() throws -> (host: String, port: Int)? {
+    guard let hostPort else { return nil }
+    let colon = hostPort.lastIndex(of: ":")
+    let number = colon.map { hostPort[hostPort.index(after: $0)...] } ?? ""
+    guard let colon, let port = Int(number), (0...65_535).contains(port), number.allSatisfy(\.isASCII) else {
+      throw ValidationError("--host-port \(hostPort) is not of the form HOST:PORT, as in localhost:8080 or [::1]:8080.")
+    }
+    var host = hostPort[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+    return (host.isEmpty ? "127.0.0.1" : String(host), port)
+  }
+
+  /// What is to be said of options that are taken and change nothing.
+  var remarks: [String] {
+    var remarks: [String] = []
+    if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
+    if webSocketPort != nil { remarks.append("--websocket_port changes nothing: there is no monitor of requests.") }
+    if webChannelPort != nil { remarks.append("--webchannel_port changes nothing: browsers use the same port.") }
+    if databaseEdition != nil { remarks.append("--database-edition changes nothing: all databases are alike.") }
+    return remarks
+  }
+
+  /// What is said of a database of another project than the one that there is: it is refused, or remarked on and served.
+  /// - Parameter remark: told once of each database.
+  func objection(_ remark: @escaping @Sendable (String) -> Void) -> @Sendable (DatabaseID) -> RPCStatus? {
+    guard isSingleProject, let projectID else { return { _ in nil } }
+    let isError = singleProjectModeError
+    return { database in
+      if database.project == projectID { return nil }
+      let text = "\(database.name) was asked for, and this server is for the project \(projectID) alone"
+      if isError {
+        return RPCStatus(
+          .invalidArgument, "\(text). Name that project, or serve without --single_project_mode_error.")
+      }
+      remark("\(text); it is served all the same, since there is no --single_project_mode_error.")
+      return nil
+    }
+  }
+}

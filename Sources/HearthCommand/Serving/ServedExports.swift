@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreExports
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreService
+import FirestoreSharing
+import Foundation
+
+/// What a server begins with, and what it leaves: exports in Google's format.
+struct ServedExports {
+  private let imported: String?
+  private let exported: String?
+  /// Of the options; `nil` where the import says it.
+  private let project: String?
+  /// Of the first document of the import.
+  private let source: DatabaseID?
+
+  /// Looks at all that can be wrong before anything is served. An import is read to its end, so that it begins only if it
+  /// will be whole.
+  init(_ options: EmulatorOptions, environment: [String: String]) throws {
+    imported = options.importData
+    exported = options.exportOnExit.map { folder in
+      options.exportName.map { "\(folder)/\($0)" } ?? folder
+    }
+    var source: DatabaseID?
+    do {
+      if let imported {
+        var reader = try ExportReader(imported)
+        while let record = try reader.next() {
+          let document = try record.document()
+          if source == nil { source = document.database }
+        }
+      }
+      if let exported, let folder = options.exportOnExit {
+        if options.exportName != nil, mkdir(folder, 0o777) != 0, errno != EEXIST {
+          throw CommandFailure(.cannotCreate, "\(folder) cannot be made: \(String(cString: strerror(errno))).")
+        }
+        // Dropped at once: only to find out now what would be too late at the end.
+        _ = try ExportWriter(exported, DatabaseID(project: "p"), begin: .now)
+      }
+    } catch let error as ExportError {
+      throw CommandFailure(export: error)
+    }
+    self.source = source
+    project =
+      options.projectID ?? source?.project ?? environment["GOOGLE_CLOUD_PROJECT"] ?? environment["GCLOUD_PROJECT"]
+    if exported != nil, project == nil {
+      throw CommandFailure(
+        .usage, "--export-on-exit writes the data of one project, and nothing says which: add --project-id PROJECT.")
+    }
+  }
+
+  /// Where the documents are: in the database of the export, of the project that was named.
+  private var database: DatabaseID {
+    DatabaseID(project: project ?? "", database: source?.database ?? "(default)")
+  }
+
+  // MARK: Import
+
+  /// Fills a database that has no documents.
+  /// - Parameter isKept: the data has been there before, and will be.
+  func begin(with data: PortSource, isKept: Bool) async throws {
+    guard let imported, source != nil else { return }
+    let (target, datastore) = (database, data.datastore(for: database))
+    if isKept, !(try await datastore.listCollectionIDs(below: .root).isEmpty) {
+      throw CommandFailure(
+        .alreadyExists,
+        "\(target.name) has documents, and --import-data begins with those of the export. Leave out one of --import-data "
+          + "and --data, or merge them with 'hearth import'.")
+    }
+    let job = ImportJob(
+      file: imported, format: .google, rules: ImportRules(database: target, collection: nil, idField: nil),
+      backend: "served")
+    let start = ContinuousClock.now
+    do {
+      let outcome = try await job.run(
+        into: { datastore }, note: { _ in }, reject: { _ in }, progress: { _, _, _ in })
+      let pace = TransferProgress.summary(outcome.done.documents, in: .now - start)
+      StandardError.write("hearth: \(outcome.done.documents.documents) imported into \(target.name) in \(pace).")
+    } catch let failure as ImportJob.Failure {
+      let reason = (failure.error as? Rejection.Reason).map { CommandFailure(.badData, $0.text) }
+      throw reason ?? failure.error
+    }
+  }
+
+  // MARK: Export
+
+  /// Leaves the export that was asked for.
+  func end(with data: PortSource) async throws {
+    guard let exported else { return }
+    let start = ContinuousClock.now
+    let count = try await write(data, to: exported)
+    let pace = TransferProgress.summary(count, in: .now - start)
+    StandardError.write("hearth: \(count.documents) of \(database.name) exported to \(exported) in \(pace).")
+  }
+
+  private func write(_ data: PortSource, to folder: String) async throws -> Int {
+    var own: LocalBackend?
+    switch data {
+    case .memory(let backend): own = backend
+    case .shared(let shared): if case .own(let backend) = try await shared.access().0 { own = backend }
+    }
+    if let own {
+      do { return try await FirestoreService(backend: own).export(database, to: folder) } catch let status as RPCStatus {
+        throw CommandFailure(.cannotCreate, status.message)
+      }
+    }
+    // Another process has the data: it is asked for one moment of it.
+    let past = PastDatastore(base: data.datastore(for: database), time: SnapshotVersion(.now))
+    let job = ExportJob(roots: nil, isRecursive: true, format: .google)
+    return try await job.run(at: past, database, toFolder: folder) { _ in }.documents
+  }
+}
+
+extension PortSource {
+  func datastore(for database: DatabaseID) -> any Datastore {
+    switch self {
+    case .memory(let backend): InProcessDatastore(backend: backend, database: database)
+    case .shared(let data): data.datastore(for: database)
+    }
+  }
+}

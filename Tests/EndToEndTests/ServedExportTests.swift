@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Glibc
+import Testing
+
+extension EndToEndTests.InPipes {
+  /// A `hearth serve` that begins with an export in Google's format, and leaves one.
+  @Suite(.serialized) struct ServedExportTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
+
+    private func hearth(_ arguments: String...) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, surroundings)
+    }
+
+    /// An export of documents of the project `p`.
+    private func makeExport(_ name: String, documents: Int) async throws {
+      let filling = String(repeating: "é", count: 100)
+      let lines = (0..<documents).map { "{\"path\": \"c/\($0)/below/x\", \"data\": {\"n\": \($0), \"s\": \"\(filling)\"}}\n" }
+      try surroundings.write("\(name).jsonl", lines.joined())
+      let data = ["--data", path("data-\(name)"), "--project", "p"]
+      let imported = try await HeadlessRun(["import", path("\(name).jsonl")] + data, surroundings)
+      try #require(imported.status == 0, "\(imported.errors)")
+      let exported = try await HeadlessRun(
+        ["export", "--all", "--format", "google", "-o", path(name)] + data, surroundings)
+      try #require(exported.status == 0, "\(exported.errors)")
+    }
+
+    private func serve(_ arguments: String...) async throws -> ServeProcess {
+      try await ServeProcess(surroundings, arguments)
+    }
+
+    @Test("A server begins with an export, and leaves what its clients made of it when it is told to end")
+    func both() async throws {
+      try await makeExport("seed", documents: 300)
+      let server = try await serve(
+        "--import-data", path("seed"), "--export-on-exit", path("left"), "--single_project_mode", "true",
+        "--project_id", "p")
+      let there = ["--emulator", server.address, "--project", "p"]
+      let change = try await HeadlessRun(["set", "c/new", "{\"n\": -1}"] + there, surroundings)
+      #expect(change.status == 0, "\(change.errors)")
+
+      kill(server.process.id, SIGTERM)
+
+      #expect(try await server.process.exitStatus() == 0)
+      let difference = try await hearth("diff", path("seed"), path("left"), "--in-memory")
+      #expect(difference.status == 1)
+      #expect(difference.output.contains("c/new"))
+    }
+
+    @Test("An export on exit that is cut off by a kill is whole or absent, and the old one stays whole")
+    func killed() async throws {
+      try await makeExport("seed", documents: 2_000)
+      for old in [false, true] {
+        let left = path("left-\(old)")
+        if old { try FileManager.default.copyItem(atPath: path("seed"), toPath: left) }
+        let server = try await serve("--import-data", path("seed"), "--export-on-exit", left)
+        kill(server.process.id, SIGTERM)
+        kill(server.process.id, SIGKILL)
+        _ = try await server.process.exitStatus()
+        if old || FileManager.default.fileExists(atPath: left) {
+          let read = try await hearth("import", "--dry-run", left, "--in-memory")
+          #expect(read.status == 0, "\(read.errors)")
+          #expect(read.errors.contains("2000 documents"))
+        }
+      }
+    }
+
+    @Test("What cannot be done is said before anything is served")
+    func refusals() async throws {
+      try await makeExport("seed", documents: 3)
+      try FileManager.default.createDirectory(atPath: path("full"), withIntermediateDirectories: true)
+      try surroundings.write("full/letter", "x")
+      let cases: [([String], CInt, String)] = [
+        (["--import-data", path("absent")], 66, "absent"), (["--import-data", path("full")], 66, "There is no export"),
+        (["--export-on-exit", path("left")], 64, "--project-id"),
+        (["--project-id", "p", "--export-on-exit", path("full")], 73, "letter"),
+        (["--project-id", "p", "--export-on-exit", path("a/b/c")], 73, "a/b/c"),
+        (["--import-data", path("seed"), "--data", path("data-seed"), "--project-id", "p"], 5, "has documents"),
+        (["--database-mode", "datastore-mode"], 64, "datastore-mode"), (["--host-port", "8080"], 64, "HOST:PORT"),
+        (["true"], 64, "true"), (["--single_project_mode"], 64, "--project-id"),
+      ]
+      for (arguments, status, text) in cases {
+        let run = try await HeadlessRun(["serve", "--port", "0"] + arguments, surroundings)
+        #expect(run.status == status && run.errors.contains(text), "\(arguments): \(run.status) \(run.errors)")
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreExports
+import FirestoreModel
+import FirestoreService
+import Foundation
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import FirestoreServer
+
+@Suite("What controls an emulator")
+struct ControlTests {
+  private let backend: LocalBackend
+  private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)")
+
+  init() throws {
+    backend = try makeBackend()
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  private func ask(
+    _ target: String, _ body: String = "", _ origins: ControlOrigins = ControlOrigins(isLoopback: true)
+  ) async throws -> (status: Int, text: String) {
+    let head = HTTPRequestHead(version: .http1_1, method: .POST, uri: target)
+    let request = try #require(ControlRequest("POST", target))
+    let work = ControlWork(FirestoreService(backend: backend), origins)
+    let answer = await work.answer(request, Array(body.utf8), to: PlainRequest(head))
+    return (Int(answer.status.code), String(buffer: answer.body))
+  }
+
+  private func export(_ members: String) async throws -> (status: Int, text: String) {
+    try await ask("/emulator/v1/projects/p:export", "{\(members)}")
+  }
+
+  @Test("A database is exported as it is at one moment, and replaced by the next export of the name")
+  func export() async throws {
+    for number in 0..<1_200 { try backend.set("c/\(number)/below/x", "\(number)") }
+    try backend.set("other/x", "😀")
+    let members = "\"database\": \"\(database.name)\", \"export_directory\": \"\(folder.path)\", \"export_name\": \"e\""
+
+    for _ in 0..<2 {
+      let answer = try await export(members)
+      #expect(answer.status == 200 && answer.text == "{}\n")
+    }
+
+    var reader = try ExportReader(folder.path + "/e")
+    var paths: Set<String> = []
+    while let record = try reader.next() { paths.insert(try record.document().key.path.text) }
+    #expect(paths.count == 1_201 && paths.contains("other/x") && paths.contains("c/999/below/x"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["e"])
+  }
+
+  @Test("An export without a name has one, in either spelling of its request")
+  func names() async throws {
+    let answer = try await export("\"database\": \"\(database.name)\", \"exportDirectory\": \"\(folder.path)\"")
+
+    #expect(answer.status == 200)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.count == 1 && names[0].hasPrefix("firestore_export_"))
+  }
+
+  @Test("What cannot be exported is refused, and nothing is written")
+  func refused() async throws {
+    let database = "\"database\": \"\(database.name)\""
+    let directory = "\"export_directory\": \"\(folder.path)\""
+    let cases = [
+      (directory, "INVALID_ARGUMENT"), ("\"database\": \"x\", \(directory)", "INVALID_ARGUMENT"),
+      (database, "FAILED_PRECONDITION"), ("\(database), \"export_directory\": \"/absent/x\"", "FAILED_PRECONDITION"),
+      ("\(database), \(directory), \"export_name\": \"../e\"", "INVALID_ARGUMENT"),
+      ("\(database), \(directory), \"export_name\": \"..\"", "INVALID_ARGUMENT"),
+      ("\(database), \(directory), \"export_name\": 7", "INVALID_ARGUMENT"), ("\"database\":", "INVALID_ARGUMENT"),
+    ]
+    for (members, code) in cases {
+      let answer = try await export(members)
+      #expect(answer.status == 400 && answer.text.contains("\"\(code)\""), "\(members)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+  }
+
+  @Test("A reset empties every database")
+  func reset() async throws {
+    try backend.set("c/a", "x")
+    let other = DatabaseID(project: "q", database: "d")
+    let mutation = Mutation(key: DocumentKey(unchecked: ResourcePath("c/b")), operation: .set([:]))
+    _ = try await backend.commit([mutation], in: other)
+
+    #expect(try await ask("/reset") == (200, "Resetting...\n"))
+
+    for database in [database, other] { #expect(try await backend.collectionIDs(below: .root, in: database) == []) }
+  }
+
+  @Test("A server ends when it is asked to, unless who asks reaches another process or is another machine's")
+  func shutDown() async throws {
+    let stops = Atomic(0)
+    func stop() { stops.add(1, ordering: .relaxed) }
+
+    let answer = try await ask("/shutdown", "", ControlOrigins(isLoopback: true) { stops.add(1, ordering: .relaxed) })
+    #expect(answer.status == 200)
+    #expect(stops.load(ordering: .relaxed) == 1)
+    #expect(try await ask("/shutdown").status == 400)
+    let remote = ControlOrigins(isLoopback: false) { stops.add(1, ordering: .relaxed) }
+    #expect(try await ask("/shutdown", "", remote).status == 403)
+    #expect(try await ask("/emulator/v1/projects/p:export", "{}", remote).status == 403)
+    #expect(stops.load(ordering: .relaxed) == 1)
+  }
+
+  @Test("Only POST resets and ends", arguments: ["GET", "DELETE", "HEAD"])
+  func methods(method: String) {
+    for target in ["/reset", "/shutdown", "/emulator/v1/projects/p:export"] {
+      #expect(ControlRequest(method, target) == nil)
+      #expect(ControlRequest("POST", target + "/") != nil || target.hasSuffix(":export"))
+    }
+  }
+}
