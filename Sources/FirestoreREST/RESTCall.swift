@@ -57,14 +57,7 @@ package struct RESTCall: Sendable {
   // MARK: The answer
 
   /// Whether the answer is an array of messages, written as they come.
-  package var isStream: Bool {
-    switch method {
-    case .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline: true
-    case .getDocument, .listDocuments, .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit,
-      .rollback, .batchWrite, .listCollectionIDs, .partitionQuery:
-      false
-    }
-  }
+  package var isStream: Bool { method.isStream }
 
   /// A part of the body.
   /// - Parameters:

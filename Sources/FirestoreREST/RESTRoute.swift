@@ -71,6 +71,16 @@ struct RESTRoute {
 private func collection(of segments: [Substring]) -> String { segments.last.map { PercentEncoding.decoded($0) } ?? "" }
 
 extension FirestoreService.Method {
+  /// Whether it is answered by any number of messages.
+  var isStream: Bool {
+    switch self {
+    case .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline: true
+    case .getDocument, .listDocuments, .createDocument, .updateDocument, .deleteDocument, .beginTransaction, .commit,
+      .rollback, .batchWrite, .listCollectionIDs, .partitionQuery:
+      false
+    }
+  }
+
   var request: MessageSchema {
     switch self {
     case .getDocument: Schema.getDocumentRequest

@@ -53,7 +53,7 @@ enum Schema {
     ])
 
   private static let readOnly: MessageSchema = message(
-    "TransactionOptions.ReadOnly", [FieldSchema(2, "read_time", .timestamp)])
+    "TransactionOptions.ReadOnly", [FieldSchema(2, "read_time", .timestamp, oneof: "consistency_selector")])
 
   private static let readWrite: MessageSchema = message(
     "TransactionOptions.ReadWrite",

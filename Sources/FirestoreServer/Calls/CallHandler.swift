@@ -12,6 +12,7 @@ import NIOHTTP2
 /// HEADERS ─┬─ Listen ───────────► ListenHandler
 ///          ├─ other methods ────► ServedCall: a task that reads messages and sends messages
 ///          ├─ /v1/…, …/channel ─► HTTPRequestHandler: REST, WebChannel
+///          ├─ other services ───► AuxiliaryCall, served as other methods are
 ///          └─ no such method ───► grpc-status 12
 /// ```
 final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -63,6 +64,11 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
       } else if let work = call.method.flatMap({ ServedCall.Work(method: $0) }) {
         attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
           serve(context, call, work, try service.serving(as: authorization), data)
+        }
+      } else if let auxiliary = AuxiliaryCall(path: call.path) {
+        attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
+          if auxiliary == .clearData { try ControlWork(service, origins).check(authorization) }
+          serve(context, call, .auxiliary(auxiliary), service, data)
         }
       } else {
         let status = RPCStatus(.unimplemented, "There is no method \(call.path) here.")

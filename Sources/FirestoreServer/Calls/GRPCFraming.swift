@@ -94,6 +94,8 @@ extension HPACKHeaders {
 /// What the headers of a request say (gRPC over HTTP/2, "Requests").
 struct CallHeaders {
   static let root = "/google.firestore.v1.Firestore/"
+  /// What was the same service before, with the same messages.
+  static let formerRoot = "/google.firestore.v1beta1.Firestore/"
 
   private(set) var path = ""
   /// How long the caller will wait; at most a day, which is longer than any call takes.
@@ -119,7 +121,10 @@ struct CallHeaders {
   }
 
   /// The method's name in the service; `nil` for one of another service.
-  var method: Substring? { path.hasPrefix(Self.root) ? path.dropFirst(Self.root.count) : nil }
+  var method: Substring? {
+    if path.hasPrefix(Self.root) { return path.dropFirst(Self.root.count) }
+    return path.hasPrefix(Self.formerRoot) ? path.dropFirst(Self.formerRoot.count) : nil
+  }
 
   /// The response to a request that is no call, or is compressed.
   var objection: HTTP2Frame.FramePayload? {

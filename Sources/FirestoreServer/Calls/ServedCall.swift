@@ -12,6 +12,7 @@ struct ServedCall: Sendable {
   enum Work: Sendable {
     case answer(FirestoreService.Method)
     case write
+    case auxiliary(AuxiliaryCall)
 
     /// - Parameter method: its name in the service.
     init?(method: Substring) {
@@ -25,7 +26,13 @@ struct ServedCall: Sendable {
     }
 
     /// Ends when the client or the server wants it to, not by itself.
-    var isEndless: Bool { if case .write = self { true } else { false } }
+    var isEndless: Bool {
+      switch self {
+      case .answer: false
+      case .write: true
+      case .auxiliary(let call): call.isEndless
+      }
+    }
   }
 
   private let service: FirestoreService
@@ -72,6 +79,9 @@ struct ServedCall: Sendable {
     case .write:
       try await response.greet()
       try await service.write(requests) { try await response.send($0) }
+    case .auxiliary(let call):
+      if call.isEndless { try await response.greet() }
+      try await call.serve(requests, service) { try await response.send($0) }
     }
   }
 

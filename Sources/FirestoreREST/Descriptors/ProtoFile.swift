@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// A proto file as gRPC's reflection tells of it.
+package struct ProtoFile: Sendable {
+  /// `google/firestore/v1/document.proto`
+  package let name: String
+  /// A `google.protobuf.FileDescriptorProto`.
+  package let descriptor: [UInt8]
+  /// Files that this one imports.
+  package let imports: [String]
+  /// Full names of its messages, enumerations, services and methods.
+  package let symbols: [String]
+}
+
+/// A service, for its descriptor.
+struct ServiceSchema {
+  struct Method {
+    var name: String
+    var request: MessageSchema
+    var response: MessageSchema
+    var isRequestStream = false
+    var isResponseStream = false
+  }
+
+  /// With its package.
+  var name: String
+  var methods: [Method]
+}
+
+/// Makes the descriptor of one file.
+struct ProtoFileWriter {
+  let name: String
+  let package: String
+  /// Full names, nested ones behind those that hold them.
+  var messages: [MessageSchema]
+  var enumerations: [EnumSchema]
+  var services: [ServiceSchema]
+  /// The file of a message or an enumeration.
+  let fileOf: (String) -> String
+
+  func file() -> ProtoFile {
+    var imports: Set<String> = []
+    var symbols = (messages.map(\.name) + enumerations.map(\.name)).sorted()
+    for service in services { symbols += [service.name] + service.methods.map { "\(service.name).\($0.name)" } }
+    for message in messages {
+      for case let type? in message.fields.map(\.kind.typeName) { imports.insert(fileOf(type)) }
+    }
+    for method in services.flatMap(\.methods) { imports.formUnion([fileOf(method.request.name), fileOf(method.response.name)]) }
+    imports.remove(name)
+    let bytes = WireWriter.message { writer in
+      writer.field(1, string: name)
+      writer.field(2, string: package)
+      for file in imports.sorted() { writer.field(3, string: file) }
+      for message in messages where parent(of: message.name) == package { writer.field(4) { self.message(message, &$0) } }
+      for schema in enumerations where parent(of: schema.name) == package {
+        writer.field(5) { Self.enumeration(schema, &$0) }
+      }
+      for service in services { writer.field(6) { Self.service(service, &$0) } }
+      writer.field(12, string: "proto3")
+    }
+    return ProtoFile(name: name, descriptor: bytes, imports: imports.sorted(), symbols: symbols)
+  }
+
+  private func parent(of name: String) -> String { name.lastIndex(of: ".").map { String(name[..<$0]) } ?? "" }
+
+  private func message(_ schema: MessageSchema, _ writer: inout WireWriter) {
+    writer.field(1, string: Self.last(schema.name))
+    var oneofs: [String] = []
+    for case let oneof? in schema.fields.map(\.oneof) where !oneofs.contains(oneof) { oneofs.append(oneof) }
+    for field in schema.fields {
+      writer.field(2) { Self.field(field, of: schema, oneof: field.oneof.flatMap(oneofs.firstIndex(of:)), &$0) }
+    }
+    for inner in messages where parent(of: inner.name) == schema.name { writer.field(3) { message(inner, &$0) } }
+    for field in schema.fields where field.count == .map { writer.field(3) { Self.entry(field, &$0) } }
+    for inner in enumerations where parent(of: inner.name) == schema.name {
+      writer.field(4) { Self.enumeration(inner, &$0) }
+    }
+    for oneof in oneofs { writer.field(8) { $0.field(1, string: oneof) } }
+  }
+
+  private static func field(
+    _ field: FieldSchema, of message: MessageSchema, oneof: Int?, _ writer: inout WireWriter
+  ) {
+    writer.field(1, string: field.name)
+    writer.field(3, varint: UInt64(field.number))
+    // Optional or repeated.
+    writer.field(4, varint: field.count == .one ? 1 : 3)
+    if field.count == .map {
+      writer.field(5, varint: FieldSchema.Kind.messageType)
+      writer.field(6, string: ".\(message.name).\(entryName(field))")
+    } else {
+      writer.field(5, varint: field.kind.type)
+      if let type = field.kind.typeName { writer.field(6, string: "." + type) }
+    }
+    if let oneof { writer.field(9, varint: UInt64(oneof)) }
+    writer.field(10, string: field.jsonName)
+  }
+
+  /// The message that an entry of a map is.
+  private static func entry(_ field: FieldSchema, _ writer: inout WireWriter) {
+    writer.field(1, string: entryName(field))
+    let schema = MessageSchema("", [FieldSchema(1, "key", .string), FieldSchema(2, "value", field.kind)])
+    for field in schema.fields { writer.field(2) { Self.field(field, of: schema, oneof: nil, &$0) } }
+    writer.field(7) { $0.field(7, boolean: true) }
+  }
+
+  /// `fields` is a map of `FieldsEntry`.
+  private static func entryName(_ field: FieldSchema) -> String {
+    field.jsonName.prefix(1).uppercased() + field.jsonName.dropFirst() + "Entry"
+  }
+
+  private static func enumeration(_ schema: EnumSchema, _ writer: inout WireWriter) {
+    writer.field(1, string: last(schema.name))
+    for (name, number) in schema.cases.sorted(by: { $0.value < $1.value }) {
+      writer.field(2) { writer in
+        writer.field(1, string: name)
+        writer.field(2, integer: Int64(number))
+      }
+    }
+  }
+
+  private static func service(_ schema: ServiceSchema, _ writer: inout WireWriter) {
+    writer.field(1, string: last(schema.name))
+    for method in schema.methods {
+      writer.field(2) { writer in
+        writer.field(1, string: method.name)
+        writer.field(2, string: "." + method.request.name)
+        writer.field(3, string: "." + method.response.name)
+        if method.isRequestStream { writer.field(5, boolean: true) }
+        if method.isResponseStream { writer.field(6, boolean: true) }
+      }
+    }
+  }
+
+  private static func last(_ name: String) -> String {
+    name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
+  }
+}
+
+extension FieldSchema.Kind {
+  fileprivate static let messageType: UInt64 = 11
+
+  /// `google.protobuf.FieldDescriptorProto.Type`
+  fileprivate var type: UInt64 {
+    switch self {
+    case .double: 1
+    case .int64: 3
+    case .int32: 5
+    case .boolean: 8
+    case .string: 9
+    case .bytes: 12
+    case .null, .enumeration: 14
+    case .message, .timestamp, .duration, .structure, .wrapper: Self.messageType
+    }
+  }
+
+  /// The message or enumeration that it is; `nil` for a scalar.
+  var typeName: String? {
+    switch self {
+    case .boolean, .int32, .int64, .double, .string, .bytes: nil
+    case .null: "google.protobuf.NullValue"
+    case .enumeration(let schema): schema.name
+    case .message(let schema): schema().name
+    case .timestamp: "google.protobuf.Timestamp"
+    case .duration: "google.protobuf.Duration"
+    case .structure: "google.protobuf.Struct"
+    case .wrapper(.int32): "google.protobuf.Int32Value"
+    case .wrapper(.int64): "google.protobuf.Int64Value"
+    case .wrapper(.double): "google.protobuf.DoubleValue"
+    case .wrapper(.boolean): "google.protobuf.BoolValue"
+    case .wrapper: "google.protobuf.StringValue"
+    }
+  }
+}

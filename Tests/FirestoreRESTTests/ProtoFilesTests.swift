@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreService
+import SwiftProtobuf
+import Testing
+
+@testable import FirestoreREST
+
+@Suite("Descriptors of what is served")
+struct ProtoFilesTests {
+  private let files = ProtoFiles.served
+
+  private func descriptors(_ symbol: String) throws -> [Google_Protobuf_FileDescriptorProto] {
+    try #require(files.descriptors(ofSymbol: symbol)).map { try Google_Protobuf_FileDescriptorProto(serializedBytes: $0) }
+  }
+
+  @Test("Every file that a service needs comes with it, and every type that is named is in one of them")
+  func complete() throws {
+    for service in files.services {
+      let found = try descriptors(service)
+      let names = Set(found.map(\.name))
+      var types: Set<String> = []
+      func add(_ message: Google_Protobuf_DescriptorProto, below outer: String) {
+        types.insert("\(outer).\(message.name)")
+        for inner in message.nestedType { add(inner, below: "\(outer).\(message.name)") }
+        for inner in message.enumType { types.insert("\(outer).\(message.name).\(inner.name)") }
+      }
+      for file in found {
+        #expect(file.syntax == "proto3" && Set(file.dependency).isSubset(of: names))
+        for message in file.messageType { add(message, below: ".\(file.package)") }
+        for schema in file.enumType { types.insert(".\(file.package).\(schema.name)") }
+      }
+      func check(_ message: Google_Protobuf_DescriptorProto) {
+        for field in message.field where field.hasTypeName { #expect(types.contains(field.typeName), "\(field.typeName)") }
+        for inner in message.nestedType { check(inner) }
+      }
+      for file in found {
+        for message in file.messageType { check(message) }
+        for method in file.service.flatMap(\.method) {
+          #expect(types.contains(method.inputType) && types.contains(method.outputType))
+        }
+      }
+      // The file of the service is the first.
+      #expect(found.first?.service.contains { service.hasSuffix(".\($0.name)") } == true)
+    }
+  }
+
+  @Test("Maps, groups of alternatives, lists and enumerations are described as protoc does it")
+  func details() throws {
+    let value = try #require(
+      try descriptors("google.firestore.v1.Value").first { $0.name == "google/firestore/v1/document.proto" }?
+        .messageType.first { $0.name == "MapValue" })
+    let fields = try #require(value.field.first)
+    #expect(fields.number == 1 && fields.label == .repeated && fields.type == .message)
+    #expect(fields.typeName == ".google.firestore.v1.MapValue.FieldsEntry")
+    let entry = try #require(value.nestedType.first)
+    #expect(entry.options.mapEntry && entry.field.map(\.name) == ["key", "value"])
+    #expect(entry.field[1].typeName == ".google.firestore.v1.Value")
+
+    let query = try #require(
+      try descriptors("google.firestore.v1.StructuredQuery.CompositeFilter.Operator").first?.messageType.first {
+        $0.name == "StructuredQuery"
+      })
+    let filter = try #require(query.nestedType.first { $0.name == "Filter" })
+    #expect(filter.oneofDecl.map(\.name) == ["filter_type"])
+    #expect(filter.field.map(\.number) == [1, 2, 3])
+    #expect(filter.field.filter(\.hasOneofIndex).count == 3)
+    #expect(query.field.first { $0.name == "limit" }?.typeName == ".google.protobuf.Int32Value")
+    let composite = try #require(query.nestedType.first { $0.name == "CompositeFilter" })
+    #expect(composite.enumType.first?.value.map(\.name) == ["OPERATOR_UNSPECIFIED", "AND", "OR"])
+    #expect(composite.field.first { $0.name == "filters" }?.label == .repeated)
+  }
+
+  @Test("The methods of Firestore are listed with what streams in which direction")
+  func methods() throws {
+    let service = try #require(try descriptors("google.firestore.v1.Firestore.Listen").first?.service.first)
+
+    let methods = Dictionary(uniqueKeysWithValues: service.method.map { ($0.name, $0) })
+    #expect(methods.count == FirestoreService.Method.allCases.count + 2)
+    #expect(methods["Listen"]?.clientStreaming == true && methods["Listen"]?.serverStreaming == true)
+    #expect(methods["RunQuery"]?.clientStreaming == false && methods["RunQuery"]?.serverStreaming == true)
+    #expect(methods["Commit"]?.serverStreaming == false)
+    #expect(methods["DeleteDocument"]?.outputType == ".google.protobuf.Empty")
+  }
+
+  @Test("What is not there has no descriptor")
+  func unknown() {
+    #expect(files.descriptors(ofSymbol: "google.firestore.v1.Nothing") == nil)
+    #expect(files.descriptors(ofFile: "google/firestore/v1/nothing.proto") == nil)
+    #expect(!files.hasMessage("google.firestore.v1.Firestore") && files.hasMessage("google.firestore.v1.Document"))
+  }
+}
