@@ -20,5 +20,13 @@ extension ArticleTests {
       // Until here.
       #expect(cloud.settings.host == "firestore.googleapis.com" && cloud.settings.isSSLEnabled)
     }
+    // Shown in Emulator.md:
+    let session = UserSession()
+    let notes = FirestoreApp(name: "notes", projectID: "p", backend: .remote(), credentials: session)
+    try session.signIn(mockUser: "alice", claims: ["admin": true])
+    print(notes.credentials?.userID ?? "nobody")
+    session.signOut()
+    // Until here.
+    #expect(notes.credentials?.userID == nil)
   }
 }

@@ -46,5 +46,11 @@ extension ArticleTests {
       // Until here.
       listener.remove()
     }
+    // Shown in README.md:
+    let session = UserSession()
+    let notes = FirestoreApp(name: "notes", projectID: "p", backend: .remote(), credentials: session)
+    try session.signIn(mockUser: "alice", claims: ["admin": true])  // at emulators; or signIn(userID:token:)
+    print(notes.credentials?.userID ?? "nobody")
+    // Until here.
   }
 }

@@ -4,6 +4,7 @@ import FirestoreExports
 import FirestoreModel
 import FirestoreService
 import Foundation
+import NIOCore
 import NIOHTTP1
 import Synchronization
 import Testing
