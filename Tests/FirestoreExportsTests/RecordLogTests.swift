@@ -18,6 +18,17 @@ struct RecordLogTests {
     #expect(try records(bytes, inPiecesOf: piece) == originals)
   }
 
+  @Test("A record comes back wherever in a block it begins", arguments: [0, 1, 100, 40_000])
+  func beginnings(length: Int) throws {
+    let record = [UInt8](repeating: 0xee, count: length)
+    // So many bytes of the block are left for it.
+    for left in 0..<40 {
+      let filling = [UInt8](repeating: 1, count: 32 * 1024 - 7 - left)
+
+      #expect(try records(log([filling, record, [2]])) == [filling, record, [2]], "\(left)")
+    }
+  }
+
   @Test("Records that Google's emulator framed are framed in the same bytes")
   func sameBytes() throws {
     for file in [EmulatorExport.output, EmulatorExport.all + "/emulator.overall_export_metadata"] {

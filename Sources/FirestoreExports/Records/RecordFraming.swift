@@ -31,6 +31,8 @@ package struct RecordLogWriter: Sendable {
 
   package mutating func append(_ record: [UInt8]) {
     var start = 0
+    // Where there is room for nothing but a header, the first piece has no bytes.
+    var isFirst = true
     repeat {
       var room = RecordFraming.blockBytes - count % RecordFraming.blockBytes
       if room < RecordFraming.headerBytes {
@@ -40,7 +42,8 @@ package struct RecordLogWriter: Sendable {
       }
       let end = min(record.count, start + room - RecordFraming.headerBytes)
       let isLast = end == record.count
-      let piece: RecordFraming.Piece = start == 0 ? isLast ? .whole : .first : isLast ? .last : .middle
+      let piece: RecordFraming.Piece = isFirst ? isLast ? .whole : .first : isLast ? .last : .middle
+      isFirst = false
       append(piece, record[start..<end])
       start = end
     } while start < record.count
