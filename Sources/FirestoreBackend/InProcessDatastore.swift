@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestorePipelines
 package import FirestoreProtocol
 package import FirestoreQuery
 
@@ -136,6 +137,13 @@ package struct InProcessDatastore: Datastore {
     _ target: Target, _ aggregations: [Aggregation], _ consistency: ReadConsistency
   ) async throws(RPCStatus) -> [String: Value] {
     try await backend.aggregate(ReadRequest(ServedQuery(target), consistency, in: database), aggregations).values
+  }
+
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    var executed = try await backend.execute(try Pipeline(pipeline, in: database), in: database)
+    var response = PipelineResponse(executionTime: executed.time)
+    while let slice = try await executed.results.next() { response.results += slice }
+    return response
   }
 
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {

@@ -139,6 +139,16 @@ package final class GRPCDatastore: Datastore {
     return figures
   }
 
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    let request = WireWriter.message { $0.executePipelineRequest(pipeline, in: database) }
+    let names = names
+    let responses = try await collect(.executePipeline, request) { reader throws(WireError) in
+      try reader.executePipelineResponse(names)
+    }
+    return PipelineResponse(
+      results: responses.flatMap(\.results), executionTime: responses.lazy.compactMap(\.executionTime).first)
+  }
+
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await listCollectionIDs(below: parent, asOf: nil)
   }

@@ -46,6 +46,10 @@ package protocol Datastore: Sendable {
     in collection: ResourcePath, at time: SnapshotVersion
   ) async throws(RPCStatus) -> [DocumentKey]
 
+  /// Executes a pipeline.
+  /// - Returns: all of its results in one response.
+  func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse
+
   /// Whether what is at the other end can be gone, or stuck, without the watch stream's ending.
   var canFallSilent: Bool { get }
   /// Has later calls go over a new connection: the present one is not to be trusted. Calls under way end as they will.
@@ -71,6 +75,11 @@ extension Datastore {
   /// For a way to a backend that cannot leave out the fields.
   package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
     try await runQuery(target).map(\.key)
+  }
+
+  /// For a way to a backend that has no pipelines.
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    throw RPCStatus(.unimplemented, "This backend executes no pipelines.")
   }
 
   package var canFallSilent: Bool { true }

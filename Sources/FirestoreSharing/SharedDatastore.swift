@@ -85,8 +85,9 @@ package final class SharedDatastore: Datastore {
   // MARK: Calls
 
   /// Makes a call, again if its way is over before it was answered.
+  /// - Parameter isRepeatable: whether it may happen twice.
   private func call<Answer: Sendable>(
-    _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
+    isRepeatable: Bool = true, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async throws(RPCStatus) -> Answer {
     while true {
       let passage = try await keeper.way()
@@ -95,6 +96,10 @@ package final class SharedDatastore: Datastore {
         return try await body(InProcessDatastore(backend: backend, database: database))
       }
       if let answer = await pass(passage, body) { return try answer.get() }
+      if !isRepeatable {
+        throw RPCStatus(
+          .unavailable, "The process that had the data ended before it answered; what it has written is not known.")
+      }
     }
   }
 
@@ -192,6 +197,12 @@ package final class SharedDatastore: Datastore {
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
   ) async throws(RPCStatus) -> [String: Value] {
     try await call { datastore throws(RPCStatus) in try await datastore.aggregate(target, aggregations, at: time) }
+  }
+
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    try await call(isRepeatable: !pipeline.writes) { datastore throws(RPCStatus) in
+      try await datastore.execute(pipeline)
+    }
   }
 
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {

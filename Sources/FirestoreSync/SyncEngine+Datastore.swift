@@ -34,4 +34,10 @@ extension SyncEngine {
     try await requireNetwork()
     return try await datastore.aggregate(query.target, aggregations)
   }
+
+  /// What a pipeline gives of the documents that the backend has.
+  package nonisolated func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    try await requireNetwork()
+    return try await datastore.execute(pipeline)
+  }
 }

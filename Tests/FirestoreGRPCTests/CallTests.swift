@@ -180,7 +180,10 @@ struct CallTests {
 
   @Test(
     "An answer that cannot be read ends the call as internal and names who sent it",
-    arguments: [.commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .listCollectionIDs, .listDocuments]
+    arguments: [
+      .commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline, .listCollectionIDs,
+      .listDocuments,
+    ]
       as [CallMethod])
   func malformed(method: CallMethod) async throws {
     try await serve(method) { _, _, send in
@@ -193,6 +196,7 @@ struct CallTests {
         case .batchGetDocuments: _ = try await datastore.lookup([Samples.key])
         case .runQuery: _ = try await datastore.runQuery(Samples.query.target)
         case .runAggregationQuery: _ = try await datastore.aggregate(Samples.query.target, [])
+        case .executePipeline: _ = try await datastore.execute(PipelineMessage())
         case .listCollectionIDs: _ = try await datastore.listCollectionIDs(below: .root)
         default: _ = try await datastore.missingDocuments(in: Samples.query.path)
         }

@@ -138,6 +138,12 @@ struct RESTCallTests {
         #"{"structuredAggregationQuery": {"structuredQuery": {"from": [{"collectionId": "c"}]}, "#
           + #""aggregations": [{"alias": "n", "count": {}}]}}"#,
         #"[{"result":{"aggregateFields":{"n":{"integerValue":"1"}}},"readTime":T}]"#),
+      Exchange(
+        "POST", ":executePipeline",
+        #"{"structuredPipeline": {"pipeline": {"stages": [{"name": "collection", "args": [{"referenceValue": "/c"}]}, "#
+          + #"{"name": "select", "args": [{"mapValue": {"fields": {"m": {"functionValue": {"name": "add", "args": "#
+          + #"[{"fieldReferenceValue": "n"}, {"integerValue": "1"}]}}}}}]}]}}}"#,
+        #"[{"results":[{"fields":{"m":{"integerValue":"2"}}}],"executionTime":T}]"#),
       Exchange("POST", ":listCollectionIds", #"{"pageSize": 5}"#, #"{"collectionIds":["c"]}"#),
       Exchange("POST", "/c/a:listCollectionIds", "{}"),
       Exchange(

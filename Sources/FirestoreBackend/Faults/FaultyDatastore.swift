@@ -101,6 +101,10 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.aggregate(target, aggregations, at: time) }
   }
 
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    try await call { () async throws(RPCStatus) in try await base.execute(pipeline) }
+  }
+
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await call { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent) }
   }

@@ -9,6 +9,7 @@ package enum CallMethod: String, Sendable, CaseIterable {
   case batchGetDocuments = "BatchGetDocuments"
   case runQuery = "RunQuery"
   case runAggregationQuery = "RunAggregationQuery"
+  case executePipeline = "ExecutePipeline"
   case listCollectionIDs = "ListCollectionIds"
   case listDocuments = "ListDocuments"
   case listen = "Listen"

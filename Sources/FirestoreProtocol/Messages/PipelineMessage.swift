@@ -23,6 +23,9 @@ package struct PipelineMessage: Hashable, Sendable {
   package var stages: [Stage]
 
   package init(_ stages: [Stage] = []) { self.stages = stages }
+
+  /// Whether its last stage writes.
+  package var writes: Bool { stages.last.map { ["update", "delete"].contains($0.name) } ?? false }
 }
 
 /// A `google.firestore.v1.Value` of a pipeline, where a value may also stand for what is worked out of a document.

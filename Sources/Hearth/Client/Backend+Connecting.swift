@@ -105,4 +105,5 @@ package struct UnavailableDatastore: Datastore {
     _ target: Target, _ aggregations: [Aggregation]
   ) async throws(RPCStatus) -> [String: Value] { throw status }
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] { throw status }
+  package func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse { throw status }
 }

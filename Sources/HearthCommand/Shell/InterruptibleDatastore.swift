@@ -57,6 +57,11 @@ struct InterruptibleDatastore: Datastore {
     return try await datastore.aggregate(target, aggregations)
   }
 
+  func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
+    try check()
+    return try await datastore.execute(pipeline)
+  }
+
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try check()
     return try await datastore.listCollectionIDs(below: parent)

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreSync
+
+/// Stages through which documents go at the backend. A value: each call returns a longer pipeline.
+///
+/// What is wrong with a stage is reported by `execute()`.
+public struct Pipeline: Sendable {
+  let firestore: Firestore
+  let stages: [Result<PipelineMessage.Stage, FirestoreError>]
+
+  /// Sends the pipeline to the backend, and waits for all results.
+  /// - Throws: `unavailable` while offline, `invalidArgument` for what is wrong with a stage, `unimplemented` for a
+  ///   server that has no pipelines.
+  public func execute() async throws -> PipelineSnapshot {
+    let message = try message()
+    let engine = try firestore.client().engine
+    do throws(RPCStatus) {
+      return PipelineSnapshot(pipeline: self, try await engine.execute(message))
+    } catch {
+      throw FirestoreError(error)
+    }
+  }
+
+  func message() throws(FirestoreError) -> PipelineMessage {
+    var message = PipelineMessage()
+    for stage in stages { message.stages.append(try stage.get()) }
+    return message
+  }
+
+  func appending(
+    _ name: String, options: () throws(FirestoreError) -> [String: ExpressionMessage] = { [:] },
+    _ arguments: () throws(FirestoreError) -> [ExpressionMessage]
+  ) -> Pipeline {
+    let stage = Result { () throws(FirestoreError) in
+      PipelineMessage.Stage(name, try arguments(), options: try options())
+    }
+    return Pipeline(firestore: firestore, stages: stages + [stage])
+  }
+
+  // MARK: Stages
+
+  /// Keeps documents for which a condition holds.
+  public func `where`(_ condition: BooleanExpression) -> Pipeline {
+    appending("where") { () throws(FirestoreError) in [try condition.term.message.get()] }
+  }
+
+  /// Keeps these fields and expressions alone; documents lose their names unless `Field.documentID` is among them.
+  public func select(_ selections: [any Selectable]) -> Pipeline {
+    appending("select") { () throws(FirestoreError) in [try Self.map(selections)] }
+  }
+
+  /// Sets fields, and keeps the others.
+  public func addFields(_ fields: [any Selectable]) -> Pipeline {
+    appending("add_fields") { () throws(FirestoreError) in [try Self.map(fields)] }
+  }
+
+  /// Takes fields away.
+  public func removeFields(_ fields: [Field]) -> Pipeline {
+    appending("remove_fields") { () throws(FirestoreError) in
+      try ExpressionTerm.messages(fields)
+    }
+  }
+
+  /// Takes fields away.
+  public func removeFields(_ fields: [String]) -> Pipeline { removeFields(fields.map { Field($0) }) }
+
+  /// Puts documents in order: by the first, where that ties by the next.
+  public func sort(_ orderings: [Ordering]) -> Pipeline {
+    appending("sort") { () throws(FirestoreError) in
+      var terms: [ExpressionMessage] = []
+      for ordering in orderings { terms.append(try ordering.term.message.get()) }
+      return terms
+    }
+  }
+
+  /// Lets so many documents through.
+  public func limit(_ limit: Int) -> Pipeline { appending("limit") { [.constant(.integer(Int64(limit)))] } }
+
+  /// Leaves out so many documents.
+  public func offset(_ offset: Int) -> Pipeline { appending("offset") { [.constant(.integer(Int64(offset)))] } }
+
+  /// Figures over all documents, or over each group of those that have the same values.
+  public func aggregate(_ aggregates: [AliasedAggregate], groups: [any Selectable] = []) -> Pipeline {
+    appending("aggregate") { () throws(FirestoreError) in
+      [try Self.map(aggregates.map(\.selection)), try Self.map(groups)]
+    }
+  }
+
+  /// One document for each combination of values, with nothing else.
+  public func distinct(_ groups: [any Selectable]) -> Pipeline {
+    appending("distinct") { () throws(FirestoreError) in [try Self.map(groups)] }
+  }
+
+  /// Makes a document for each element of an array, which stands in the field of the given name.
+  /// - Parameter indexField: gets the place in the array.
+  public func unnest(_ array: any Selectable, indexField: String? = nil) -> Pipeline {
+    appending(
+      "unnest",
+      options: { () throws(FirestoreError) in
+        guard let indexField else { return [:] }
+        return ["index_field": .field(try Field(indexField).path())]
+      }
+    ) { () throws(FirestoreError) in
+      let entry = try array.selection.entry.get()
+      return [entry.value, .field(entry.name)]
+    }
+  }
+
+  /// The documents of this pipeline, then those of another.
+  public func union(with other: Pipeline) -> Pipeline {
+    appending("union") { () throws(FirestoreError) in [.pipeline(try other.message())] }
+  }
+
+  /// Makes a map of each document the document.
+  public func replace(with map: any Expression) -> Pipeline {
+    appending("replace_with") { () throws(FirestoreError) in
+      [try map.term.message.get(), .constant(.string("full_replace"))]
+    }
+  }
+
+  /// So many documents by chance.
+  public func sample(count: Int) -> Pipeline {
+    appending("sample") { [.constant(.integer(Int64(count))), .constant(.string("documents"))] }
+  }
+
+  /// About that share of the documents by chance.
+  /// - Parameter percentage: 0 for none, 1 for all.
+  public func sample(percentage: Double) -> Pipeline {
+    appending("sample") { [.constant(.double(percentage)), .constant(.string("percent"))] }
+  }
+
+  /// Names values for the stages that follow, where they are `Variable`s.
+  public func define(_ variables: [AliasedExpression]) -> Pipeline {
+    appending("let") { () throws(FirestoreError) in [try Self.map(variables)] }
+  }
+
+  /// A stage by the name that the backend knows: also one that has no method here.
+  /// - Parameter params: expressions, or values as constants.
+  public func rawStage(name: String, params: [Any], options: [String: Any] = [:]) -> Pipeline {
+    appending(
+      name,
+      options: { () throws(FirestoreError) in
+        var messages: [String: ExpressionMessage] = [:]
+        for (name, value) in options { messages[name] = try ExpressionTerm(value).message.get() }
+        return messages
+      }
+    ) { () throws(FirestoreError) in try ExpressionTerm.messages(params) }
+  }
+
+  private static func map(_ selections: [any Selectable]) throws(FirestoreError) -> ExpressionMessage {
+    try map(selections.map(\.selection))
+  }
+
+  private static func map(_ selections: [Selection]) throws(FirestoreError) -> ExpressionMessage {
+    var entries: [ExpressionMessage.Entry] = []
+    for selection in selections { entries.append(try selection.entry.get()) }
+    return .map(entries)
+  }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+
+extension Firestore {
+  /// Begins a pipeline: stages through which documents go at the backend, each working on what the one before it gives.
+  ///
+  /// A pipeline is answered by the backend, over what it has: local writes that it has not seen do not count.
+  public func pipeline() -> PipelineSource { PipelineSource(firestore: self) }
+}
+
+/// Where the documents of a pipeline come from.
+public struct PipelineSource: Sendable {
+  let firestore: Firestore
+
+  /// All documents of a collection.
+  public func collection(_ path: String) -> Pipeline { collection(firestore.collection(path)) }
+
+  /// All documents of a collection.
+  public func collection(_ reference: CollectionReference) -> Pipeline {
+    pipeline("collection") { () throws(FirestoreError) in [.path("/" + (try reference.resourcePath.get()).text)] }
+  }
+
+  /// All documents of the collections with one id.
+  public func collectionGroup(_ collectionID: String) -> Pipeline {
+    pipeline("collection_group") { () throws(FirestoreError) in [.path(""), .constant(.string(collectionID))] }
+  }
+
+  /// All documents of the database.
+  public func database() -> Pipeline { pipeline("database") { () throws(FirestoreError) in [] } }
+
+  /// Those of the documents that exist.
+  public func documents(_ references: [DocumentReference]) -> Pipeline {
+    pipeline("documents") { () throws(FirestoreError) in
+      var paths: [ExpressionMessage] = []
+      for reference in references { paths.append(.path("/" + (try reference.key.get()).path.text)) }
+      return paths
+    }
+  }
+
+  /// Those of the documents that exist.
+  public func documents(_ paths: [String]) -> Pipeline { documents(paths.map { firestore.document($0) }) }
+
+  /// Documents that are in no database, by their fields. Values may be expressions.
+  public func literals(_ documents: [[String: Any]]) -> Pipeline {
+    let terms = documents.map { fields in
+      fields.sorted { $0.key < $1.key }.map { (name: $0.key, term: ExpressionTerm($0.value)) }
+    }
+    return pipeline("literals") { () throws(FirestoreError) in
+      var literals: [ExpressionMessage] = []
+      for fields in terms {
+        var entries: [ExpressionMessage.Entry] = []
+        for field in fields { entries.append(ExpressionMessage.Entry(field.name, try field.term.message.get())) }
+        literals.append(.map(entries))
+      }
+      return literals
+    }
+  }
+
+  private func pipeline(
+    _ name: String, _ arguments: () throws(FirestoreError) -> [ExpressionMessage]
+  ) -> Pipeline {
+    Pipeline(firestore: firestore, stages: []).appending(name, arguments)
+  }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+
+/// An expression under a name: a `Field`, or anything with `as(_:)`.
+public protocol Selectable: Sendable {
+  /// The name and what stands for it.
+  var selection: Selection { get }
+}
+
+/// A name and an expression, or what is wrong with them.
+public struct Selection: Sendable {
+  let entry: Result<ExpressionMessage.Entry, FirestoreError>
+
+  init(_ body: () throws(FirestoreError) -> (String, ExpressionMessage)) {
+    entry = Result { () throws(FirestoreError) in
+      let (name, value) = try body()
+      return ExpressionMessage.Entry(name, value)
+    }
+  }
+}
+
+extension String: Selectable {
+  /// The field of that name.
+  public var selection: Selection { Field(self).selection }
+}
+
+/// An expression with a name.
+public struct AliasedExpression: Selectable {
+  /// The name and what stands for it.
+  public let selection: Selection
+
+  init(_ expression: some Expression, _ name: String) {
+    selection = Selection { () throws(FirestoreError) in
+      (try name.modelPath().canonicalText, try expression.term.message.get())
+    }
+  }
+}
+
+/// A figure over documents, for `Pipeline.aggregate(_:groups:)`.
+public struct AggregateFunction: Sendable {
+  let term: ExpressionTerm
+
+  /// - Parameters:
+  ///   - functionName: as the backend calls it: `array_agg`.
+  ///   - args: expressions, or values as constants.
+  public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
+
+  /// The figure under a name.
+  public func `as`(_ name: String) -> AliasedAggregate {
+    AliasedAggregate(
+      selection: Selection { () throws(FirestoreError) in
+        (try name.modelPath().canonicalText, try term.message.get())
+      })
+  }
+}
+
+/// Counts all documents.
+public func CountAll() -> AggregateFunction { AggregateFunction(functionName: "count", args: []) }
+
+/// A figure with a name.
+public struct AliasedAggregate: Sendable {
+  let selection: Selection
+}
+
+/// An order of `Pipeline.sort(_:)`.
+public struct Ordering: Sendable {
+  let term: ExpressionTerm
+
+  init(_ expression: some Expression, _ direction: String) {
+    term = ExpressionTerm { () throws(FirestoreError) in
+      .named([("expression", try expression.term.message.get()), ("direction", .constant(.string(direction)))])
+    }
+  }
+}
+
+extension Expression {
+  /// The expression under a name; dots in it make maps.
+  public func `as`(_ name: String) -> AliasedExpression { AliasedExpression(self, name) }
+
+  /// Smallest first; documents for which there is no value before all others.
+  public func ascending() -> Ordering { Ordering(self, "ascending") }
+  /// Largest first.
+  public func descending() -> Ordering { Ordering(self, "descending") }
+
+  /// Counts documents for which the value is there and not null.
+  public func count() -> AggregateFunction { figure("count") }
+  /// Counts different values.
+  public func countDistinct() -> AggregateFunction { figure("count_distinct") }
+  /// The sum of the numbers.
+  public func sum() -> AggregateFunction { figure("sum") }
+  /// The mean of the numbers; null if there are none.
+  public func average() -> AggregateFunction { figure("average") }
+  /// The smallest value that is not null.
+  public func minimum() -> AggregateFunction { figure("minimum") }
+  /// The largest value.
+  public func maximum() -> AggregateFunction { figure("maximum") }
+  /// All values, in the order of the documents.
+  public func arrayAgg() -> AggregateFunction { figure("array_agg") }
+
+  private func figure(_ name: String) -> AggregateFunction { AggregateFunction(functionName: name, args: [self]) }
+}
