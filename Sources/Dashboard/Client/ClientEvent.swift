@@ -69,6 +69,8 @@ package enum ClientEvent: Codable, Sendable {
   case editorGaveUp(String)
   /// The answer to `Effect.explain`.
   case explained(Query, ExplanationResult)
+  /// The answer to `Effect.listDecisions`.
+  case decisions(DecisionsResult)
   /// The answer to `Effect.preview`.
   case previewed(Query, PreviewResult)
   /// All indexes of the cache, after every change and every step of filling one.
@@ -87,6 +89,11 @@ package enum ClientEvent: Codable, Sendable {
 extension ClientEvent {
   package enum ExplanationResult: Codable, Sendable {
     case success(QueryExplanation)
+    case failure(RPCStatus)
+  }
+
+  package enum DecisionsResult: Codable, Sendable {
+    case success([RuleDecision])
     case failure(RPCStatus)
   }
 

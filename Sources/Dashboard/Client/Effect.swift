@@ -63,6 +63,8 @@ package enum ClientEffect: Equatable, Sendable {
   /// or `question` where a file would be replaced.
   case transfer(TransferRequest)
   case cancelTransfer
+  /// Ask the server what its security rules have decided last; answers `decisions`.
+  case listDecisions
   /// Disturb the network as given, also calm it.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)

@@ -13,6 +13,7 @@ extension Keymap {
     + list(.decision, accept: "do what the row says", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
+    + list(.requests, accept: "open the document or collection", hint: "open") + requests
     + list(.listeners, accept: "edit: the query, the name, the options", hint: "edit")
     + palette + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
@@ -31,6 +32,12 @@ extension Keymap {
     Command(
       "complete", "tab", in: .overlay(.palette), "type what the row says; right at the end of the line too",
       hint: "complete", 5, change: { $0.completePalette() })
+  ]
+
+  private static let requests: [Command] = [
+    Command(
+      "refresh-requests", "r", in: .overlay(.requests), "ask the server again", hint: "again", 5,
+      run: { _ in [.client(.listDecisions)] })
   ]
 
   private static let columns: [Command] = [

@@ -134,6 +134,9 @@ extension Keymap {
         unless: { $0.configuration.connections?.isEmpty == false ? nil : "connections.toml names none" },
         change: { $0.tellConnections() }),
       Command(
+        "requests", "", in: .screen, "requests: what the server's security rules decided",
+        unless: { $0.reasonAgainstRequests }, run: { $0.openRequests() }),
+      Command(
         "messages", "", in: .screen, "messages: what was said before", change: { $0.openMessages() }),
       Command(
         "save-listeners", "", in: .screen, "listeners: save to a file",

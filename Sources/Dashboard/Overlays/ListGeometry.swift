@@ -30,6 +30,7 @@ extension DashboardState {
     case .copyMenu(let items), .newMenu(let items): return plain(layout, width: 64, count: items.count)
     case .faults: return plain(layout, width: 74, count: FaultItem.allCases.count)
     case .listeners: return plain(layout, width: 100, count: listeners.count)
+    case .requests(let panel): return plain(layout, width: 120, count: max(10, panel.decisions?.count ?? 0))
     case .columns(let picker): return plain(layout, width: 64, count: picker.names.count)
     }
   }

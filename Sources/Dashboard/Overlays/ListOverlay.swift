@@ -18,6 +18,7 @@ package struct ListOverlay: Sendable {
     case columns(ColumnPicker)
     case decision(Decision)
     case listeners
+    case requests(RequestsPanel)
   }
 
   var content: Content
@@ -38,6 +39,7 @@ package struct ListOverlay: Sendable {
     case .columns: .columns
     case .decision: .decision
     case .listeners: .listeners
+    case .requests: .requests
     }
   }
 
@@ -48,7 +50,7 @@ package struct ListOverlay: Sendable {
     case .faults: FaultItem.allCases.map(\.letter)
     case .explanation: ExplanationPanel.Item.allCases.map(\.letter)
     case .decision(let decision): decision.items.map(\.letter)
-    case .help, .palette, .themes, .messages, .columns, .listeners: []
+    case .help, .palette, .themes, .messages, .columns, .listeners, .requests: []
     }
   }
 
@@ -105,6 +107,7 @@ extension DashboardState {
     case .columns(let picker): picker.names.count
     case .decision(let decision): decision.items.count
     case .listeners: listeners.count
+    case .requests(let panel): panel.decisions?.count ?? 0
     }
   }
 
@@ -151,6 +154,9 @@ extension DashboardState {
     case .listeners:
       edit(listeners[index].tag)
       return []
+    case .requests(let panel):
+      guard let path = panel.decision(at: index)?.path, !path.isRoot else { return [] }
+      return path.isDocument ? openDetail(DocumentKey(unchecked: path)) : openCollection(path)
     }
   }
 

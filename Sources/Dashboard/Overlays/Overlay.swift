@@ -5,7 +5,7 @@ import FirestoreModel
 package enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
-    case decision, fields, fieldName, fieldValue, fieldType, review, listeners, prompt
+    case decision, fields, fieldName, fieldValue, fieldType, review, listeners, requests, prompt
 
     package var title: String {
       switch self {
@@ -28,6 +28,7 @@ package enum Overlay: Sendable {
       case .fieldType: "Field type"
       case .review: "Review of an edit"
       case .listeners: "Listeners"
+      case .requests: "Requests"
       case .prompt: "Line to type"
       }
     }

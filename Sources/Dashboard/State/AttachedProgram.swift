@@ -82,7 +82,7 @@ extension ClientEffect {
     switch self {
     case .listen, .unlisten: program.listenersReason
     case .openWindow, .closeWindow, .locate, .listCollections, .listMissing, .count, .openDetail, .closeDetail,
-      .explain, .preview:
+      .explain, .preview, .listDecisions:
       nil
     case .write, .edit, .undo, .redo, .resend(_, as: .some): program.documentsReason
     case .createIndexes, .deleteIndexes, .setIndexAutoCreation: program.indexesReason

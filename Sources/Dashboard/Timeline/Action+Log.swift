@@ -58,7 +58,7 @@ extension ClientEvent {
       true
     case .windowLoaded, .located, .collections, .collectionsUnlisted, .missingDocuments, .counted, .rejectedWrites, .detail, .indexes,
       .faults,
-      .previewed,
+      .previewed, .decisions,
       .transferring:
       false
     }

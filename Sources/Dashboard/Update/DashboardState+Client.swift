@@ -64,6 +64,7 @@ extension DashboardState {
       if let editor = textEditor, editor.hasUnsentEdits { interject(.fields(editor)) }
       textEditor = nil
     case .explained(let query, let result): receive(result, of: query)
+    case .decisions(let result): receive(result)
     case .previewed(let query, let preview): receive(preview, about: query)
     case .indexes(let states): return receive(states)
     case .transferring(let progress): receive(progress)

@@ -57,6 +57,7 @@ struct ControlWork: Sendable {
         return HTTPAnswer(200, "{}\n")
       case .rules(let project): return try rules(of: project).current()
       case .setRules(let project): return try rules(of: project).replace(body)
+      case .requests(let project): return try rules(of: project).requests()
       case .coverage(let project): return try rules(of: project).coverage()
       case .indexes(let project):
         let seen = service.indexes?.seen(in: project) ?? []

@@ -43,6 +43,12 @@ struct RulesControl: Sendable {
     return Self.answer(members)
   }
 
+  /// The last requests that were decided on, for the project.
+  func requests() -> HTTPAnswer {
+    let decided = rules.evaluations.filter { $0.request.database.project == project }
+    return Self.answer([("requests", JSONSyntax(.array(decided.map(Self.json))))])
+  }
+
   // MARK: Requests
 
   private struct Replacement {
@@ -114,6 +120,21 @@ struct RulesControl: Sendable {
       ("sourcePosition", position), ("description", text(issue.message)),
       ("severity", text(issue.isError ? "ERROR" : "WARNING")),
     ])
+  }
+
+  private static func json(_ evaluation: RulesEvaluation) -> JSONSyntax {
+    let (request, verdict) = (evaluation.request, evaluation.verdict)
+    var members = [
+      ("number", number(evaluation.number)), ("time", text(request.time.rfc3339Text)),
+      ("method", text(request.method.rawValue)), ("path", text(request.path.text)),
+      ("allowed", JSONSyntax(.boolean(verdict.isAllowed))),
+    ]
+    if let user = request.user { members.append(("user", text(user.uid))) }
+    if let line = verdict.decidingLine { members.append(("line", number(line))) }
+    if !verdict.isAllowed {
+      members.append(("reason", text(String(verdict.denial.drop(while: \.isWhitespace)))))
+    }
+    return object(members)
   }
 
   private static func json(_ node: RulesCoverageNode) -> JSONSyntax {

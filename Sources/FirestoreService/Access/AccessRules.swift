@@ -141,6 +141,9 @@ package final class AccessRules: Sendable {
     }
   }
 
+  /// The last decisions.
+  package var evaluations: [RulesEvaluation] { state.withLock { $0.evaluations.suffix(Self.keptEvaluations) } }
+
   package func endWatch(_ number: Int) { state.withLock { $0.watchers[number] = nil } }
 }
 

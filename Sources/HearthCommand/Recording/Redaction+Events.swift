@@ -43,6 +43,7 @@ extension Redaction {
       .editorFailed(self.request(request), line: line, column: column, reason: hidden(reason, "reason"))
     case .editorGaveUp(let reason): .editorGaveUp(text(reason))
     case .explained(let query, let result): .explained(self.query(query), self.result(result))
+    case .decisions(let result): .decisions(self.result(result))
     case .previewed(let query, let result): .previewed(self.query(query), self.result(result))
     case .transferring(let transfer): .transferring(self.transfer(transfer))
     case .transferred(let account): .transferred(self.account(account))
@@ -193,6 +194,21 @@ extension Redaction {
       case .rejectedWrite: request.subject
       }
     return EditRequest(subject, text: hidden(request.text, "text"))
+  }
+
+  private func result(_ result: ClientEvent.DecisionsResult) -> ClientEvent.DecisionsResult {
+    switch result {
+    case .success(let decisions):
+      .success(
+        decisions.map { decision in
+          var decision = decision
+          decision.path = path(decision.path)
+          decision.user = decision.user.map { hidden($0, "user") }
+          decision.reason = text(decision.reason)
+          return decision
+        })
+    case .failure(let status): .failure(self.status(status))
+    }
   }
 
   private func result(_ result: ClientEvent.ExplanationResult) -> ClientEvent.ExplanationResult {

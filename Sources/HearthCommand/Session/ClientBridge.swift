@@ -2,6 +2,7 @@
 import Dashboard
 import FirestoreBackend
 import FirestoreClientState
+import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -46,6 +47,8 @@ final class ClientBridge {
   var lastWrite: Task<Void, Never>?
   /// The database, and how imports note what they were into; `nil` where nothing of it outlives the process.
   let transferPlace: (database: DatabaseID, backend: String?)
+  /// What controls the server; `nil` for one that is no emulator.
+  let control: EmulatorControl?
   /// The import or export that is under way.
   var transferring: Task<Void, Never>?
   /// The query to preview next, and whether another one is being answered.
@@ -58,13 +61,14 @@ final class ClientBridge {
   init(
     _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
     transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
-    emit: @escaping @MainActor (ClientEvent) -> Void
+    control: EmulatorControl? = nil, emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     engine = client.engine
     datastore = client.datastore
     self.faults = faults
     self.dataNotice = dataNotice
     self.transferPlace = transferPlace
+    self.control = control
     self.data = data
     canReachBackend = !startsOffline
     self.emit = emit
@@ -138,6 +142,7 @@ final class ClientBridge {
     case .setIndexAutoCreation(let isEnabled): engine.setIndexAutoCreation(isEnabled)
     case .transfer(let request): transfer(request)
     case .cancelTransfer: transferring?.cancel()
+    case .listDecisions: listDecisions()
     case .setFaults(let settings): faults.apply(settings)
     case .injectFault(let fault): faults.inject(fault)
     }

@@ -118,7 +118,7 @@ final class Session {
     let bridge = ClientBridge(
       client, faults: faults, dataNotice: connection.problem, data: connection.data,
       transferPlace: options.storage.transferPlace(connection),
-      startsOffline: options.startsOffline
+      startsOffline: options.startsOffline, control: EmulatorControl(of: options.storage.backend)
     ) { [weak self] event in
       self?.apply(.client(event, at: .now))
     }

@@ -47,6 +47,8 @@ struct OverlayView {
     case .columns(let picker): drawColumns(list, picker, geometry, on: &canvas)
     case .listeners:
       ListenersDialog(list: list, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
+    case .requests(let panel):
+      RequestsDialog(list: list, panel: panel, geometry: geometry, state: state, glyphs: glyphs).draw(on: &canvas)
     case .help, .explanation, .decision: break
     }
   }
