@@ -74,6 +74,11 @@ def writes():
         yield case(rule, "update", "w/a", data={"x": 7, "y": 2, "z": [1]})
         yield case(rule, "create", "w/b", data={"x": 7, "y": 2})
         yield case(rule, "delete", "w/a")
+    for rule in ("allow update; allow create: if false;", "allow create; allow update: if false;",
+                 "allow delete; allow create, update: if false;"):
+        yield case("match /w/{id} { %s }" % rule, "create", "w/b", data={"x": 7})
+        yield case("match /w/{id} { %s }" % rule, "update", "w/a", data={"x": 7})
+        yield case("match /w/{id} { %s }" % rule, "delete", "w/a")
     both = "match /w/{id} { allow create: if %s; } match /o/{id} { allow write; }"
     yield case(both % "existsAfter(/databases/$(database)/documents/o/p)", "create", "w/n", data={"x": 1},
                after={"o/p": {"x": 1}})

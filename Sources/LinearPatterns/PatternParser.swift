@@ -78,10 +78,11 @@ struct PatternParser {
     var nodes: [Node] = []
     while let scalar = next, scalar != "|", scalar != ")" {
       var node = try atom()
-      let start = position
+      var start = position
       while let (least, most, isLazy) = try quantifier() {
         if dialect == .re2, case .repeated = node { throw error("this repeats a repeat", at: start) }
         node = .repeated(node, least: least, most: most, isLazy: isLazy)
+        start = position
       }
       nodes.append(node)
     }

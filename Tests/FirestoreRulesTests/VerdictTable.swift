@@ -10,6 +10,8 @@ struct VerdictTable {
     var number: Int
     var text: String
     var rules: String
+    /// The condition in them; empty where they have other blocks.
+    var condition: String
     var content: RulesCase
     /// `allow`, `deny`, or `invalid` for rules that are not accepted.
     var verdict: String
@@ -44,6 +46,7 @@ struct VerdictTable {
       lines.append(
         Line(
           number: index + 1, text: String(text), rules: Self.rules(own, method: content.request.method.rawValue),
+          condition: own["match"] == nil && own["rules"] == nil ? own["condition"].map(Self.text) ?? "" : "",
           content: content, verdict: verdict, denial: own["denial"].map(Self.text) ?? "",
           differs: own["differs"].map(Self.text)))
     }

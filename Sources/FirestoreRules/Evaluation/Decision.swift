@@ -116,29 +116,43 @@ struct Decision {
   }
 
   /// Says of a denial what the emulator does, which first evaluates all conditions without looking at documents, and
-  /// again those that are not false then.
+  /// again those that are not false then. Whether a document is created or updated it does not know at first.
   private mutating func explain(_ statements: [Statement]) {
-    var blind = evaluator
-    blind.resource = .hidden
-    blind.coverage = nil
     var first: [String] = []
     var second: [String] = []
-    for (candidate, reason) in zip(statements, reasons) {
-      guard let condition = candidate.statement.condition else { continue }
-      blind.captures = candidate.captures
-      blind.remainingExpressions = RulesLimits.expressions
-      do throws(RuleFailure) {
-        if try !blind.holds(condition) {
-          first.append("false for '\(request.method.rawValue)' @ L\(candidate.statement.line)")
-          continue
-        }
-      } catch {
-        let place = place(of: condition, candidate.statement)
-        let text = error == .notKnown ? "evaluation error at L\(place.line):\(place.column)" : error.message
-        first.append("\(text) for '\(request.method.rawValue)' @ L\(candidate.statement.line)")
+    let methods: [RulesRequest.Method] =
+      switch request.method {
+      case .create, .update: [.create, .update]
+      default: [request.method]
       }
-      second.append(reason)
+    for method in methods {
+      if method == request.method {
+        for (candidate, reason) in zip(statements, reasons) {
+          guard let said = blindReason(candidate, method) else { continue }
+          first.append(said.text)
+          if !said.isFalse { second.append(reason) }
+        }
+      } else {
+        let others = PathMatch(program: program, path: evaluator.path.segments.map { .text($0) }).statements()
+        first += others.filter { $0.statement.methods.contains(method) }.compactMap { blindReason($0, method)?.text }
+      }
     }
     reasons = first + second
+  }
+
+  /// Why a statement does not allow before any document is looked at.
+  /// - Returns: `nil` if it does.
+  private func blindReason(_ candidate: Statement, _ method: RulesRequest.Method) -> (text: String, isFalse: Bool)? {
+    guard let condition = candidate.statement.condition else { return nil }
+    var blindRequest = request
+    blindRequest.method = method
+    var blind = evaluator.blind(blindRequest)
+    blind.captures = candidate.captures
+    let suffix = " for '\(method.rawValue)' @ L\(candidate.statement.line)"
+    do throws(RuleFailure) { return try blind.holds(condition) ? nil : ("false" + suffix, true) } catch {
+      let place = place(of: condition, candidate.statement)
+      let text = error == .notKnown ? "evaluation error at L\(place.line):\(place.column)" : error.message
+      return (text + suffix, false)
+    }
   }
 }

@@ -59,10 +59,17 @@ extension Evaluator {
     case (.latlngValue, _): return try point(arguments)
     case (.timestampValue, .int(let milliseconds)):
       return try timestamp(milliseconds / 1000, milliseconds % 1000 * 1_000_000)
+    case (.timestampValue, .string(let text)):
+      guard let time = Timestamp(rfc3339: text) else { throw .invalid(Self.noTimestamp) }
+      return .timestamp(time)
     case (.timestampDate, _): return try date(arguments)
     default: return arguments[0].number.flatMap { Self.mathematics(builtin, $0) }
     }
   }
+
+  static let noTimestamp =
+    "Timestamp is not valid. Seconds must be in range [-62,135,596,800, +253,402,300,799]. "
+    + "Nanos must be in range [0, +999,999,999]."
 
   private static func mathematics(_ builtin: Builtin, _ number: Double) -> RuleValue? {
     switch builtin {

@@ -127,7 +127,7 @@ extension Evaluator {
     }
     let (sum, overflows) = seconds.addingReportingOverflow(whole)
     let time = Timestamp(seconds: sum, nanoseconds: Int32(rest))
-    guard !overflows, time.isValid else { throw .invalid("Timestamp is not valid: \(sum) seconds.") }
+    guard !overflows, time.isValid else { throw .invalid(Self.noTimestamp) }
     return .timestamp(time)
   }
 

@@ -25,7 +25,7 @@ struct Evaluator {
   }
 
   let program: Program
-  let request: RulesRequest
+  private(set) var request: RulesRequest
   var documents: DocumentAccess
   var resource: Resource
   /// `request.path`.
@@ -49,14 +49,24 @@ struct Evaluator {
     newDocument = request.newResource.flatMap { RuleDocument($0, in: request.database) }
   }
 
+  /// For another request about the same document, without a look at what is stored.
+  func blind(_ request: RulesRequest) -> Evaluator {
+    var copy = self
+    copy.request = request
+    copy.resource = .hidden
+    copy.coverage = nil
+    copy.remainingExpressions = RulesLimits.expressions
+    copy.remainingWork = RulesLimits.work
+    return copy
+  }
+
   var isProof: Bool { if case .known = resource { true } else { false } }
 
   /// Whether a condition holds.
   mutating func holds(_ condition: Expression.ID) throws(RuleFailure) -> Bool {
     locals.removeAll(keepingCapacity: true)
     frame = 0
-    guard case .bool(let isTrue) = try value(condition) else { return false }
-    return isTrue
+    return try truth(of: condition)
   }
 
   mutating func value(_ id: Expression.ID) throws(RuleFailure) -> RuleValue {

@@ -47,7 +47,8 @@ enum RuleFailure: Error, Hashable {
     case .tooManyAccesses(let most):
       "Service call error. At most \(most) documents can be looked at with get and exists for this request."
     case .tooManyExpressions:
-      "Maximum of \(RulesLimits.expressions) expressions to evaluate has been reached."
+      "Unable to evaluate the expression as the maximum of \(RulesLimits.expressions) expressions to evaluate has been "
+        + "reached."
     case .callsTooDeep: "Maximum call depth of \(RulesLimits.callDepth) has been reached."
     case .tooMuchWork: "The evaluation took too much work: the values that it handles are too large."
     case .invalid(let text): text

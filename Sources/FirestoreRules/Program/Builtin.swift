@@ -47,7 +47,7 @@ enum Builtin: String, Sendable, CaseIterable {
     case .durationValue: ["duration.value(int, string)"]
     case .latlngValue: ["latlng.value(float, float)"]
     case .timestampDate: ["timestamp.date(int, int, int)"]
-    case .timestampValue: ["timestamp.value(int)"]
+    case .timestampValue: ["timestamp.value(int)", "timestamp.value(string)"]
     }
   }
 }

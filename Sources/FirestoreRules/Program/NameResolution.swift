@@ -25,7 +25,10 @@ struct NameResolution {
     return program
   }
 
+  private static let mostIssues = 100
+
   private mutating func report(_ id: Expression.ID, _ message: String, isError: Bool) {
+    if issues.count >= Self.mostIssues { return }
     issues.append(program.sources[program.files[id]].issue(program.expressions[id].range, message, isError: isError))
   }
 
@@ -78,11 +81,11 @@ extension NameResolution {
     var lengths: [Int?] = Array(repeating: nil, count: calls.count)
     for (place, function) in program.functions.enumerated() {
       let source = program.sources[function.file]
-      for (index, name) in function.parameters.enumerated() where !usedLocals[place].contains(index) {
+      for (index, name) in function.parameters.enumerated() where !usedLocals[place].contains(index) && issues.count < mostIssues {
         issues.append(source.issue(function.parameterRanges[index], "Unused variable: \(name).", isError: false))
       }
       for (index, name) in function.bindingNames.enumerated()
-      where !usedLocals[place].contains(function.parameters.count + index) {
+      where !usedLocals[place].contains(function.parameters.count + index) && issues.count < mostIssues {
         issues.append(source.issue(function.bindingRanges[index], "Unused variable: \(name).", isError: false))
       }
       if calls[place].contains(place) {

@@ -8,7 +8,7 @@ extension RulesParser {
   mutating func add(
     _ kind: Expression.Kind, from start: Int, _ parts: [Expression.ID] = [], isChain: Bool = false
   ) throws(SyntaxFailure) -> Expression.ID {
-    let depths = parts.enumerated().map { place, part in
+    let depths = parts.enumerated().map { (place, part) -> Int in
       program.expressions[part].depth + (isChain ? parts.count - max(place, 1) : 1)
     }
     let level = depths.max() ?? 1

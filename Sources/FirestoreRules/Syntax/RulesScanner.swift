@@ -69,21 +69,31 @@ struct RulesScanner {
     }
   }
 
-  private static let pairs = ["==", "!=", "<=", ">=", "&&", "||", "++", "--", "**", "$("]
-
   private mutating func symbol() throws(SyntaxFailure) -> RulesToken {
     let start = offset
-    if offset + 1 < bytes.count, Self.pairs.contains(text(offset..<offset + 2)) {
-      offset += 2
+    let first = bytes[offset]
+    offset += 1
+    if let second = peek(), Self.isPair(first, second) {
+      offset += 1
       return token(.symbol, from: start)
     }
-    offset += 1
     // A character beyond ASCII is one thing, however many bytes it has.
     while let byte = peek(), byte & 0xC0 == 0x80 { offset += 1 }
     let result = token(.symbol, from: start)
-    guard "{}()[]<>=!+-*/%?:;,.&|$".contains(result.text) else {
+    guard Self.symbols.contains(first) else {
       throw SyntaxFailure(range: result.range, message: "Unexpected \(result.quoted).")
     }
     return result
+  }
+
+  private static let symbols = Set("{}()[]<>=!+-*/%?:;,.&|$".utf8)
+
+  private static func isPair(_ first: UInt8, _ second: UInt8) -> Bool {
+    switch first {
+    case UInt8(ascii: "="), UInt8(ascii: "!"), UInt8(ascii: "<"), UInt8(ascii: ">"): second == UInt8(ascii: "=")
+    case UInt8(ascii: "&"), UInt8(ascii: "|"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "*"): second == first
+    case UInt8(ascii: "$"): second == UInt8(ascii: "(")
+    default: false
+    }
   }
 }

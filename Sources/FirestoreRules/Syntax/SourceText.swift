@@ -11,9 +11,14 @@ struct SourceText: Sendable {
   init(_ source: RulesFile, file: Int) {
     self.file = file
     name = source.name
-    let bytes = Array(source.content.utf8)
-    lineStarts = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }.map { $0 + 1 }
-    self.bytes = bytes
+    bytes = Array(source.content.utf8)
+    var starts = [0]
+    var line = bytes[...]
+    while let end = line.firstIndex(of: UInt8(ascii: "\n")) {
+      starts.append(end + 1)
+      line = bytes[(end + 1)...]
+    }
+    lineStarts = starts
   }
 
   /// Counted from 1; the column in UTF-16 code units, as editors count.
@@ -36,9 +41,14 @@ struct SourceText: Sendable {
 
   /// How many UTF-16 code units the bytes of a range are.
   private func codeUnits(_ range: Range<Int>) -> Int {
-    bytes[range.clamped(to: 0..<bytes.count)].reduce(into: 0) { count, byte in
-      // Every scalar counts once at its first byte, one of four bytes twice.
-      if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
+    bytes.withUnsafeBufferPointer { bytes in
+      var count = 0
+      for place in range.clamped(to: 0..<bytes.count) {
+        // Every scalar counts once at its first byte, one of four bytes twice.
+        let byte = bytes[place]
+        if byte & 0xC0 != 0x80 { count += byte >= 0xF0 ? 2 : 1 }
+      }
+      return count
     }
   }
 }

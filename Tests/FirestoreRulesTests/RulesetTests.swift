@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreRules
+import Testing
+
+@Suite("Rulesets")
+struct RulesetTests {
+  private static let database = DatabaseID(project: "p")
+
+  /// Rules whose first line is line 1 of the block for documents.
+  private static func compile(_ inner: String) throws -> Ruleset {
+    let text =
+      "rules_version = '2'; service cloud.firestore { match /databases/{database}/documents {\n\(inner)\n} }"
+    let (ruleset, issues) = Ruleset.compile([RulesFile(name: "r", content: text)])
+    return try #require(ruleset, "\(issues)")
+  }
+
+  private static func document(_ path: String, _ fields: Fields) throws -> Document {
+    Document(
+      key: try #require(DocumentKey(path)), version: SnapshotVersion(microseconds: 1),
+      state: .found(DocumentData(fields)))
+  }
+
+  private static func get(_ path: String, _ resource: Document? = nil, uid: String? = nil) -> RulesRequest {
+    RulesRequest(
+      method: .get, database: database, path: ResourcePath(path), user: uid.map { RulesUser(uid: $0, claims: [:]) },
+      time: Timestamp(seconds: 1), resource: resource)
+  }
+
+  private static func documents(_ stored: [Document]) -> RulesDocuments {
+    let table = Dictionary(uniqueKeysWithValues: stored.map { ($0.key, $0) })
+    return RulesDocuments(stored: { table[$0] }, after: { table[$0] })
+  }
+
+  private static var none: RulesDocuments { RulesDocuments(stored: { _ in nil }, after: { _ in nil }) }
+
+  @Test("A verdict says which statements were tried, what came of them, and which decided")
+  func outcomes() throws {
+    let ruleset = try Self.compile(
+      """
+      match /a/{id} {
+        allow get: if false;
+        allow get: if resource.data.x == 1;
+        allow get: if id == 'b';
+        allow get: if true;
+        allow list: if true;
+      }
+      """)
+    var coverage: RulesCoverage?
+    let verdict = ruleset.decide(Self.get("a/b"), Self.none, &coverage)
+
+    #expect(verdict.isAllowed && verdict.decidingLine == 5 && verdict.denial.isEmpty)
+    #expect(verdict.outcomes.map(\.line) == [3, 4, 5] && verdict.outcomes.allSatisfy { $0.column == 3 })
+    #expect(verdict.outcomes[0].result == .isFalse && verdict.outcomes[2].result == .isTrue)
+    #expect(verdict.outcomes[1].result == .failed(message: "Null value error.", line: 4, column: 17))
+    let unmatched = ruleset.decide(Self.get("z/b"), Self.none, &coverage)
+    #expect(!unmatched.isAllowed && unmatched.decidingLine == nil && unmatched.outcomes.isEmpty)
+    #expect(unmatched.denial == "No matching allow statements")
+  }
+
+  @Test("A denial is told in the emulator's words")
+  func denial() throws {
+    let ruleset = try Self.compile("match /a/{id} {\n allow get: if resource.data.x == 1;\n allow get: if false;\n}")
+    var coverage: RulesCoverage?
+    let verdict = ruleset.decide(Self.get("a/b", try Self.document("a/b", ["x": .integer(2)])), Self.none, &coverage)
+
+    #expect(!verdict.isAllowed && verdict.decidingLine == 4)
+    #expect(verdict.denial == "\nevaluation error at L3:16 for 'get' @ L3, false for 'get' @ L4, false for 'get' @ L3")
+  }
+
+  @Test("A document that is looked at several times counts once, and is named; the eleventh is refused")
+  func accesses() throws {
+    let path = { (id: String) in "/databases/$(database)/documents/roles/\(id)" }
+    let ruleset = try Self.compile(
+      "match /a/{id} { allow get: if get(\(path("ada"))).data.n == 1 && exists(\(path("ada")))"
+        + " && exists(\(path("ada"))) && !exists(\(path("bob"))); }\n"
+        + "match /b/{id} { allow get: if "
+        + (0..<11).map { "!exists(\(path("x\($0)")))" }.joined(separator: " && ") + "; }")
+    let stored = Self.documents([try Self.document("roles/ada", ["n": .integer(1)])])
+    var coverage: RulesCoverage?
+    let verdict = ruleset.decide(Self.get("a/b"), stored, &coverage)
+    #expect(verdict.isAllowed && verdict.accesses == 2)
+    #expect(verdict.read == [try #require(DocumentKey("roles/ada")), try #require(DocumentKey("roles/bob"))])
+
+    var request = Self.get("b/b")
+    let denied = ruleset.decide(request, stored, &coverage)
+    #expect(!denied.isAllowed && denied.accesses == 10 && denied.denial.contains("At most 10 documents"))
+    request.accessAllowance = RulesLimits.accessesInAll
+    #expect(ruleset.decide(request, stored, &coverage).isAllowed)
+  }
+
+  @Test("Coverage counts what each expression came to, and adds up")
+  func coverage() throws {
+    let ruleset = try Self.compile("match /a/{id} { allow get: if id == 'b' || resource.data.x > 1; }")
+    var first: RulesCoverage? = RulesCoverage()
+    #expect(ruleset.decide(Self.get("a/b"), Self.none, &first).isAllowed)
+    var second: RulesCoverage? = RulesCoverage()
+    #expect(!ruleset.decide(Self.get("a/c"), Self.none, &second).isAllowed)
+    var sum = try #require(first)
+    sum.merge(with: try #require(second))
+
+    let report = ruleset.report(sum)
+    #expect(report.count == 1)
+    let condition = try #require(report.first)
+    #expect(condition.position.line == 2 && condition.position.column == 31)
+    #expect(Set(condition.values.map(\.value)) == [.value(.boolean(true)), .undefined])
+    #expect(condition.values.map(\.count) == [1, 1])
+    #expect(condition.children.count == 2 && condition.children[0].values.reduce(0) { $0 + $1.count } == 2)
+    #expect(condition.children[1].values.map(\.value) == [.undefined])
+  }
+
+  @Test("A path in another database is refused, and named")
+  func otherDatabase() throws {
+    let ruleset = try Self.compile("match /a/{id} { allow get: if exists(/databases/other/documents/a/b); }")
+    var coverage: RulesCoverage?
+    let verdict = ruleset.decide(Self.get("a/b"), Self.none, &coverage)
+    #expect(!verdict.isAllowed && verdict.accesses == 0)
+    #expect(verdict.denial.contains("/databases/other/documents/a/b"), "\(verdict.denial)")
+  }
+
+  @Test("A condition that handles large values again and again is given up, not waited for")
+  func work() throws {
+    let list = Value.array((0..<20_000).map { .integer($0) })
+    let text = Value.string(String(repeating: "a", count: 200_000))
+    let all = Array(repeating: "resource.data.l.toSet() == resource.data.l.toSet()", count: 60).joined(separator: " && ")
+    let pattern = Array(repeating: "resource.data.s.matches('(a|b|c)*a{50}')", count: 60).joined(separator: " && ")
+    let growing = "function d(s) { return s + s + s + s + s + s + s + s; }"
+    let ruleset = try Self.compile(
+      "match /l/{id} { allow get: if \(all); }\nmatch /s/{id} { allow get: if \(pattern); }\n"
+        + "\(growing)\nmatch /g/{id} { allow get: if d(d(d(d(d(d(d(d(d(d('aaaaaaaa')))))))))).size() > 0; }")
+    var coverage: RulesCoverage?
+    for path in ["l/a", "s/a", "g/a"] {
+      let document = try Self.document(path, ["l": list, "s": text])
+      let verdict = ruleset.decide(Self.get(path, document), Self.none, &coverage)
+      #expect(!verdict.isAllowed && verdict.denial.contains("too much work"), "\(path) \(verdict.denial.prefix(200))")
+    }
+  }
+}
