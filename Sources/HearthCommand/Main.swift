@@ -55,8 +55,8 @@ struct HearthCommand: ParsableCommand {
       AverageCommand.self, AddCommand.self, CreateCommand.self, SetCommand.self, UpdateCommand.self, DeleteCommand.self,
       CopyCommand.self, MoveCommand.self, DiffCommand.self, SchemaCommand.self, StatsCommand.self, WatchCommand.self,
       AttachCommand.self, ImportCommand.self, ExportCommand.self, ExplainCommand.self, IndexesCommand.self,
-      RunCommand.self, ServeCommand.self, RepairCommand.self, ThemeCommand.self, PathsCommand.self,
-      RedactCommand.self, ShellCommand.self, ConnectionsCommand.self,
+      RunCommand.self, ServeCommand.self, RulesCommand.self, RepairCommand.self, ThemeCommand.self,
+      PathsCommand.self, RedactCommand.self, ShellCommand.self, ConnectionsCommand.self,
     ],
     defaultSubcommand: DashboardCommand.self)
 }
