@@ -114,7 +114,7 @@ package struct FirestoreServer: Sendable {
     try? await listener.close()
     // What has not ended by now is cut off.
     await connections.close()
-    await pipeline.close()
+    try? await Self.loops.next().submit { pipeline.close() }.get()
     if Task.isCancelled { throw CancellationError() }
     try result.get()
   }

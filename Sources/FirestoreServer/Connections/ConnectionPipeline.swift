@@ -42,8 +42,8 @@ struct ConnectionPipeline: Sendable {
     channels = WebChannels(service, turn, budget, isLoopback ? .loopback : .network, on: loop)
   }
 
-  /// Ends what outlives connections.
-  func close() async { await channels.closeAll() }
+  /// Ends what outlives connections: the backend is let go with it. Call it on their thread.
+  func close() { channels.close() }
 
   /// For a connection that is one too many.
   func refuse(_ channel: any Channel) throws {

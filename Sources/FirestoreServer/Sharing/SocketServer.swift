@@ -13,6 +13,7 @@ package final class SocketServer: Sendable {
     var listener: (any Channel)?
     var channels: [ObjectIdentifier: any Channel] = [:]
     var beat: RepeatedTask?
+    var pipelines: [ConnectionPipeline] = []
     var isClosed = false
   }
 
@@ -72,6 +73,7 @@ package final class SocketServer: Sendable {
       loop.execute {
         state.value.listener = listener
         if state.value.isClosed { return listener.close(promise: nil) }
+        state.value.pipelines = pipelines
         state.value.beat = loop.scheduleRepeatedTask(
           initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
         ) { [weak backend] _ in
@@ -93,6 +95,8 @@ package final class SocketServer: Sendable {
       state.value.listener?.close(promise: nil)
       state.value.listener = nil
       for channel in state.value.channels.values { channel.close(promise: nil) }
+      for pipeline in state.value.pipelines { pipeline.close() }
+      state.value.pipelines = []
     }
   }
 }

@@ -27,8 +27,7 @@ final class WebChannel: AnswerSource, Delivering {
   private var stream = Stream.ended
   private var back: (answer: StreamedAnswer, origin: String?)?
   private var isScheduled = false
-  /// Nothing but what was there has been said on the back channel.
-  private var owesGreeting = false
+  private var hasBeenHeard = false
   /// Bytes that count at the server's budget.
   private var counted = 0
 
@@ -71,6 +70,8 @@ final class WebChannel: AnswerSource, Delivering {
     do throws(RPCStatus) {
       for message in try session.receive(body.messages) { try apply(try message.content.get()) }
       if session.isTooLarge { throw Self.isFull }
+      // What a session begins with is there when its client comes to hear it: a step that begins targets, one that reads.
+      if !hasBeenHeard, session.isFrameSmall, try pull(), session.isFrameSmall { try pull() }
     } catch { end(error) }
     flush()
   }
@@ -102,7 +103,11 @@ final class WebChannel: AnswerSource, Delivering {
     session.open(isBuffered ? .buffered : .streamed, patience: patience)
     answer.attach(self)
     if let old { old.answer.end(ChannelAnswer.piece([], origin: old.origin)) }
-    owesGreeting = true
+    hasBeenHeard = true
+    flush()
+    // Browsers ask for another kind of back channel if they hear nothing within twice the time of the session's opening.
+    session.greet()
+    flush()
     deliver()
   }
 
@@ -117,17 +122,27 @@ final class WebChannel: AnswerSource, Delivering {
   func deliver() {
     isScheduled = false
     guard let back, back.answer.isWritable else { return }
-    if case .listen(var listen) = stream, session.wantsMore {
+    if session.wantsMore {
       do throws(RPCStatus) {
-        defer { stream = .listen(listen) }
-        let (messages, hasMore) = try listen.take()
-        for message in messages { session.append(try StreamMethod.listen.response(message)) }
-        // The rest at another turn: others are waiting too.
-        if hasMore { schedule() }
-        if hasMore, session.wantsMore, session.isFrameSmall { return settle() }
+        if try pull() {
+          // The rest at another turn: others are waiting too.
+          schedule()
+          if session.wantsMore, session.isFrameSmall { return settle() }
+        }
       } catch { end(error) }
     }
     flush()
+  }
+
+  /// Takes what a listener's stream has, or as much as one step gives.
+  /// - Returns: whether there is more.
+  @discardableResult
+  private func pull() throws(RPCStatus) -> Bool {
+    guard case .listen(var listen) = stream else { return false }
+    defer { stream = .listen(listen) }
+    let (messages, hasMore) = try listen.take()
+    for message in messages { session.append(try StreamMethod.listen.response(message)) }
+    return hasMore
   }
 
   private func flush() {
@@ -141,11 +156,6 @@ final class WebChannel: AnswerSource, Delivering {
       }
     }
     settle()
-    if owesGreeting, !isScheduled {
-      owesGreeting = false
-      session.greet()
-      flush()
-    }
   }
 
   private func settle() {

@@ -164,14 +164,7 @@ final class WebChannels: Sendable {
   }
 
   /// Ends all sessions.
-  func closeAll() async {
-    await withCheckedContinuation { continuation in
-      loop.execute {
-        for session in Array(self.state.value.sessions.values) { self.end(session) }
-        continuation.resume()
-      }
-    }
-  }
+  func close() { for session in Array(state.value.sessions.values) { end(session) } }
 
   private func startClock() {
     guard state.value.clock == nil else { return }

@@ -89,6 +89,24 @@ import Testing
     #expect(try second.sentText().contains("for the second"))
   }
 
+  @Test("A back channel says something at once, also before all of a collection that takes several steps to read")
+  func large() throws {
+    for number in 0..<2_100 { try server.backend.set("c/d\(number)", "x") }
+    let query =
+      #"{"database":"\#(database.name)","addTarget":{"targetId":2,"query":{"parent":"\#(database.documentsName)","#
+      + #""structuredQuery":{"from":[{"collectionId":"c"}]}}}}"#
+    let session = try server.open("Listen", server.form(0, query))
+    let channel = try server.connect()
+    try server.send(channel, "GET", server.address("Listen", "SID=\(session)&RID=rpc&AID=0&CI=0&TYPE=xmlhttp"))
+    let first = try Answer(try channel.sentText()).arrays
+    let noop = try #require(first.firstIndex { $0.text == #"["noop"]"# })
+    #expect(noop > 1_000 && !first.contains { $0.text.contains("CURRENT") })
+    let rest = try more(channel)
+    #expect(rest.contains { $0.text.contains("CURRENT") })
+    #expect((first + rest).map(\.number) == Array(1...(first.count + rest.count)))
+    #expect((first + rest).count { $0.text.contains("documentChange") } == 2_100)
+  }
+
   @Test("A page that does not read is told the newest state once it does, not every change")
   func slow() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
