@@ -6,6 +6,12 @@ import Testing
 extension ArticleTests {
   @Test("The README's program")
   func readme() async throws {
+    // Shown in README.md:
+    let session = UserSession()
+    let notes = FirestoreApp(name: "notes", projectID: "p", backend: .remote(), credentials: session)
+    try session.signIn(mockUser: "alice", claims: ["admin": true])  // at emulators; or signIn(userID:token:)
+    print(notes.credentials?.userID ?? "nobody")
+    // Until here.
     try await ArticleDatabase.run { db async throws in
       // Shown in README.md:
       let listener = db.collection("cities").whereField("state", isEqualTo: "CA")
@@ -46,11 +52,5 @@ extension ArticleTests {
       // Until here.
       listener.remove()
     }
-    // Shown in README.md:
-    let session = UserSession()
-    let notes = FirestoreApp(name: "notes", projectID: "p", backend: .remote(), credentials: session)
-    try session.signIn(mockUser: "alice", claims: ["admin": true])  // at emulators; or signIn(userID:token:)
-    print(notes.credentials?.userID ?? "nobody")
-    // Until here.
   }
 }

@@ -27,7 +27,7 @@ struct CallAccess: Sendable {
     for document in documents {
       var request = try request(.get, document.key.path, in: database, at: backend.time)
       request.resource = document.exists ? document : nil
-      request.accessAllowance = allowance
+      request.accessAllowance = min(RulesLimits.accesses, allowance)
       let verdict = try decide(request, source)
       read.formUnion(verdict.read)
       allowance -= min(allowance, verdict.accesses)
@@ -65,7 +65,7 @@ struct CallAccess: Sendable {
         var request = try request(method, entry.key.path, in: preview.database, at: preview.time)
         request.resource = entry.before
         if method == .create || method == .update { request.newResource = entry.after }
-        request.accessAllowance = allowance
+        request.accessAllowance = min(RulesLimits.accesses, allowance)
         allowance -= min(allowance, try decide(request, source).accesses)
       }
     }

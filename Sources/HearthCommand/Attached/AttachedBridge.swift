@@ -136,6 +136,8 @@ final class AttachedBridge {
     case .closeDetail(let key): details.remove(key)
     case .explain(let query): explain(query)
     case .preview(let query): preview(query)
+    case .listDecisions:
+      emit(.decisions(.failure(RPCStatus(.unimplemented, "The program tells nothing of its server's rules."))))
     case .setNetwork(let isEnabled): control(.setNetwork(isEnabled))
     case .retryNow: control(.retryNow)
     case .cancelWrite(let batch): control(.cancelWrite(batch))

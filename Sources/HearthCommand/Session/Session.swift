@@ -3,6 +3,7 @@ import Dashboard
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
+import FirestoreGRPC
 import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel

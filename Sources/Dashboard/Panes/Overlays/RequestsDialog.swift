@@ -19,7 +19,8 @@ struct RequestsDialog {
     let area = geometry.rows
     guard area.height > 0 else { return }
     if let note = panel.note {
-      return canvas.put(note, at: area.origin, role: panel.failure == nil ? .textMuted : .error, clip: area)
+      canvas.put(note, at: area.origin, role: panel.failure == nil ? .textMuted : .error, clip: area)
+      return
     }
     canvas.rows(of: list.cursor, count: decisions.count, in: area, state) { line(of: decisions[$0], width: area.width) }
   }
