@@ -190,6 +190,15 @@ package actor SyncEngine {
     transition { core in core.changeUser(to: user) }
   }
 
+  /// Changes the user before whatever is asked of the engine next.
+  /// - Parameter completion: called on the engine's executor when it has changed.
+  package nonisolated func changeUser(to user: String?, _ completion: @escaping @Sendable () -> Void) {
+    submit { engine in
+      engine.transition { core in core.changeUser(to: user) }
+      completion()
+    }
+  }
+
   /// Returns when all writes that are pending now are acknowledged or rejected.
   /// - Throws: `cancelled` if the user changes meanwhile.
   package func waitForPendingWrites() async throws(RPCStatus) {

@@ -15,7 +15,8 @@ package final class UserAuthorization: Sendable {
 
   private struct State {
     var user: String?
-    var isChanging = false
+    /// Changes that the client has yet to follow.
+    var changes = 0
     var needsRefresh = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
@@ -37,13 +38,15 @@ package final class UserAuthorization: Sendable {
   package var user: String? { state.withLock { $0.user } }
 
   /// Calls wait from now on.
-  package func beginChange() { state.withLock { $0.isChanging = true } }
+  package func beginChange() { state.withLock { $0.changes += 1 } }
 
   /// The client has changed: calls are made for this user.
   package func endChange(to user: String?) {
     let waiting = state.withLock { state in
+      (state.user, state.needsRefresh) = (user, false)
+      state.changes -= 1
+      if state.changes > 0 { return [CheckedContinuation<Void, Never>]() }
       defer { state.waiting = [] }
-      (state.user, state.isChanging, state.needsRefresh) = (user, false, false)
       return state.waiting
     }
     for continuation in waiting { continuation.resume() }
@@ -68,8 +71,8 @@ package final class UserAuthorization: Sendable {
   private func settle() async {
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
-        if state.isChanging { state.waiting.append(continuation) }
-        return !state.isChanging
+        if state.changes > 0 { state.waiting.append(continuation) }
+        return state.changes == 0
       }
       if isSettled { continuation.resume() }
     }

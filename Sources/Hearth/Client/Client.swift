@@ -15,8 +15,10 @@ package final class Client: Sendable {
   let log: ClientLog
   /// Who shows the client to those who watch it; `nil` where nobody may.
   package let inspection: Inspection?
-  /// Streams and timers, and changes of user; ends in `terminate()`.
+  /// Streams and timers; ends in `terminate()`.
   private let running: Task<Void, Never>
+  /// Ends following the app's user.
+  private let endUsers: @Sendable () -> Void
 
   package convenience init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, isNetworkEnabled: Bool = true,
@@ -45,14 +47,8 @@ package final class Client: Sendable {
     database = cache.database
     log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
     inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
-    running = Task {
-      await withTaskGroup { group in
-        group.addTask { await engine.run() }
-        if let users { group.addTask { await users.follow(engine) } }
-        await group.next()
-        group.cancelAll()
-      }
-    }
+    running = Task { await engine.run() }
+    if let users { endUsers = users.follow(engine) } else { endUsers = {} }
   }
 
   /// A client that asks no backend and sends nothing: what it knows is what the cache has.
@@ -62,6 +58,7 @@ package final class Client: Sendable {
 
   /// Stops streams, closes the cache, and ends every listener and completion. A second call waits for the first.
   package func terminate() async {
+    endUsers()
     await inspection?.end()
     callbackListeners.finish()
     await engine.terminate()

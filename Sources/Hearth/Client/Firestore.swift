@@ -135,7 +135,7 @@ public final class Firestore: Sendable {
     let plan = try settings.cachePlan()
     let resolved = app.backend.resolved(FirestoreSettings(settings))
     let users = app.users.authorization()
-    let changes = app.credentials.map { UserChanges($0, users) }
+    let changes = app.credentials.flatMap { credentials in users.map { UserChanges(credentials, $0) } }
     let backend = try resolved.open(for: database, as: users, appCheck: app.users.appCheckToken)
     let inspection = inspectionPlan(settings, resolved)
     return Client(

@@ -2,6 +2,7 @@
 import FirestoreGRPC
 import FirestoreModel
 import FirestoreSync
+import Synchronization
 
 /// Who uses an app, as its clients need it: two are the same if their providers are.
 struct AppUsers: Hashable, Sendable {
@@ -42,33 +43,33 @@ struct AppUsers: Hashable, Sendable {
 /// The changes of user that a client follows.
 struct UserChanges: Sendable {
   private let credentials: any CredentialsProvider
-  private let authorization: UserAuthorization?
-  private let changes: AsyncStream<String?>
+  private let authorization: UserAuthorization
   /// As whom the client begins.
   let first: String?
 
-  /// Nothing that happens from now on is missed.
-  init(_ credentials: any CredentialsProvider, _ authorization: UserAuthorization?) {
+  init(_ credentials: any CredentialsProvider, _ authorization: UserAuthorization) {
     self.credentials = credentials
     self.authorization = authorization
-    changes = credentials.userChanges()
-    first = authorization?.user
+    first = authorization.user
   }
 
-  /// Has the engine follow until the task is cancelled.
-  func follow(_ engine: SyncEngine) async {
-    var last = first
-    // Who signed in before the changes were asked for.
-    await change(engine, to: credentials.userID, &last)
-    for await _ in changes { await change(engine, to: credentials.userID, &last) }
-  }
-
-  private func change(_ engine: SyncEngine, to user: String?, _ last: inout String?) async {
-    // The same user with another token: streams go on with the old one.
-    if user == last { return }
-    last = user
-    authorization?.beginChange()
-    await engine.changeUser(to: user)
-    authorization?.endChange(to: user)
+  /// Has the engine follow each change before whatever is asked of it next.
+  /// - Returns: what ends that when it is called.
+  func follow(_ engine: SyncEngine) -> @Sendable () -> Void {
+    let authorization = authorization
+    let last = Mutex(first)
+    let change: @Sendable (String?) -> Void = { user in
+      last.withLock { last in
+        // The same user with another token: streams go on with the old one.
+        if user == last { return }
+        last = user
+        authorization.beginChange()
+        engine.changeUser(to: user) { authorization.endChange(to: user) }
+      }
+    }
+    let end = credentials.onUserChange(change)
+    // Who signed in before.
+    change(credentials.userID)
+    return end
   }
 }

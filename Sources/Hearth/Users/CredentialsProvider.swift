@@ -9,8 +9,10 @@ public protocol CredentialsProvider: AnyObject, Sendable {
   /// The id of the user who is signed in; `nil` for nobody.
   var userID: String? { get }
 
-  /// The id of the user after each change of `userID`, from the call on.
-  func userChanges() -> AsyncStream<String?>
+  /// Has something called with the new id at each change of `userID`, before whoever changed it goes on: what a program
+  /// writes after it has signed a user in is that user's.
+  /// - Returns: what ends that when it is called.
+  func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void
 
   /// A token of Firebase Authentication for the user who is signed in, which is asked for with each call.
   /// - Parameter forcingRefresh: the last one was refused.

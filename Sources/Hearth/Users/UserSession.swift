@@ -13,8 +13,8 @@ public final class UserSession: CredentialsProvider {
   private struct State {
     var userID: String?
     var token: Token = { _ in nil }
-    var watchers: [Int: AsyncStream<String?>.Continuation] = [:]
-    var lastWatcher = 0
+    var listeners: [Int: @Sendable (String?) -> Void] = [:]
+    var lastListener = 0
   }
 
   private let state = Mutex(State())
@@ -54,22 +54,20 @@ public final class UserSession: CredentialsProvider {
   public func signOut() { change(to: nil) { _ in nil } }
 
   private func change(to userID: String?, _ token: @escaping Token) {
-    let watchers = state.withLock { state in
+    // Told under the lock, so that two changes are told in their order.
+    state.withLock { state in
       (state.userID, state.token) = (userID, token)
-      return Array(state.watchers.values)
+      for listener in state.listeners.values { listener(userID) }
     }
-    for watcher in watchers { watcher.yield(userID) }
   }
 
-  public func userChanges() -> AsyncStream<String?> {
-    let (stream, continuation) = AsyncStream.makeStream(of: String?.self)
+  public func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
     let number = state.withLock { state in
-      state.lastWatcher += 1
-      state.watchers[state.lastWatcher] = continuation
-      return state.lastWatcher
+      state.lastListener += 1
+      state.listeners[state.lastListener] = changed
+      return state.lastListener
     }
-    continuation.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) } }
-    return stream
+    return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
   }
 
   public func token(forcingRefresh: Bool) async throws -> String? {
