@@ -36,12 +36,13 @@ struct StageArguments {
     return text
   }
 
-  /// A constant integer that is not negative.
+  /// A constant integer that is not negative; beyond the range of 32 bits the largest of these, so that sums of some
+  /// cannot overflow.
   func count(_ message: ExpressionMessage) throws(RPCStatus) -> Int {
     guard case .constant(.integer(let count)) = message, count >= 0 else {
       throw fail("takes a constant integer that is not negative.")
     }
-    return Int(clamping: count)
+    return Int(min(count, Int64(Int32.max)))
   }
 
   func count(option: String) throws(RPCStatus) -> Int? {
