@@ -22,6 +22,7 @@ public final class UserSession: CredentialsProvider {
   /// Nobody is signed in.
   public init() {}
 
+  /// The id of the user who is signed in; `nil` for nobody.
   public var userID: String? { state.withLock { $0.userID } }
 
   /// Signs a user in, in place of who was.
@@ -61,6 +62,8 @@ public final class UserSession: CredentialsProvider {
     }
   }
 
+  /// Has something called with the new id at each change, before `signIn` or `signOut` returns.
+  /// - Returns: what ends that when it is called.
   public func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
     let number = state.withLock { state in
       state.lastListener += 1
@@ -70,6 +73,7 @@ public final class UserSession: CredentialsProvider {
     return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
   }
 
+  /// A token for the user who is signed in, as `signIn` was told to get it; `nil` for nobody.
   public func token(forcingRefresh: Bool) async throws -> String? {
     try await state.withLock { $0.token }(forcingRefresh)
   }
