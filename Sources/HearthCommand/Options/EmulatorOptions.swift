@@ -105,7 +105,9 @@ struct EmulatorOptions: ParsableArguments {
   var remarks: [String] {
     var remarks: [String] = []
     if functionsEmulator != nil { remarks.append("--functions_emulator changes nothing: no functions are called.") }
-    if webSocketPort != nil { remarks.append("--websocket_port changes nothing: there is no monitor of requests.") }
+    if webSocketPort != nil {
+      remarks.append("--websocket_port changes nothing: what rules decide is told on the server's own port, at /requests.")
+    }
     if webChannelPort != nil { remarks.append("--webchannel_port changes nothing: browsers use the same port.") }
     if databaseEdition != nil { remarks.append("--database-edition changes nothing: all databases are alike.") }
     return remarks
