@@ -94,7 +94,7 @@ let package = Package(
         "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreProtocol", "FirestoreSQLite",
       ]),
     module("FirestoreProtocol", ["FirestoreModel", "FirestoreQuery"]),
-    module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol"]),
+    module("FirestorePipelines", ["FirestoreModel", "FirestoreQuery", "FirestoreProtocol", "LinearPatterns"]),
     .systemLibrary(name: "COpenSSL", providers: [.apt(["libssl-dev"])]),
     module("TransportSecurity", ["COpenSSL", nio]),
     module(

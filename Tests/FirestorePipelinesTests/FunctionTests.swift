@@ -76,6 +76,11 @@ struct FunctionTests {
     Example(call("string_reverse", .constant(.bytes([1, 2]))), .bytes([2, 1])),
     Example(call("string_replace_all", bytes, .constant(.bytes([97])), .constant(.bytes([]))), .bytes([98])),
     Example(call("string_concat", "a", field("n")), .null),
+    Example(call("regex_contains", field("text"), "(?i)ä.c"), true), Example(call("regex_match", "abc", "b"), false),
+    Example(call("regex_match", "abc", "a(?i)B.*"), true),
+    Example(call("regex_find", "Go Big Home", "\\b[A-Z][a-z]{2}\\b"), "Big"),
+    Example(call("regex_find", "abc", "x"), .null), Example(call("regex_find_all", "a1b22", "[0-9]+"), ["1", "22"]),
+    Example(call("regex_find_all", "abc", "[0-9]+"), []), Example(call("regex_contains", field("gone"), "a"), .null),
   ]
   static let collections = [
     Example(call("array_get", field("list"), -1), 2), Example(call("array_get", field("list"), 9), nil),
@@ -128,6 +133,8 @@ struct FunctionTests {
       call("string_repeat", "a", -1), call("string_repeat", "abcd", 9_000_000_000), call("string_concat", "a", 1),
       call("join", .constant([1]), "-"), call("array_index_of", .constant([1]), 1, "middle"), call("is_type", 1, "int"),
       call("document_id", "a"), call("dot_product", field("vector"), .constant(.vector([1]))), call("error", "why"),
+      call("regex_match", "a", "("),
+      call("regex_find_all", call("string_repeat", "a", 1_000_000), "(a?){999}b"),
       call("and", true, 1), call("timestamp_add", "now", "day", 1), call("score"), .variable("none"),
     ])
   func errors(_ expression: ExpressionMessage) async throws {

@@ -20,6 +20,7 @@ package struct EvaluationContext: Sendable {
   /// What a stage may hold that has to see all documents.
   let heldBytes: Int
   let zones = TimeZones()
+  let patterns = PatternCache()
 
   /// - Parameter heldBytes: by default Cloud Firestore's limit for a query.
   package init(
@@ -60,9 +61,10 @@ struct Row: Sendable {
 
   /// What is held for it, in bytes.
   var heldBytes: Int {
-    switch data.storage {
-    case .encoded(let fields): fields.bytes.count + 256
-    case .decoded(let fields): 2 * fields.byteSize + 256
+    let known = variables.values.reduce(256) { $0 + 2 * ($1?.byteSize ?? 0) }
+    return switch data.storage {
+    case .encoded(let fields): known + fields.bytes.count
+    case .decoded(let fields): known + 2 * fields.byteSize
     }
   }
 }

@@ -1,6 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import LinearPatterns
+import Synchronization
 
+/// Regular expressions in the syntax of RE2, which take time in proportion to text and pattern.
 enum RegularExpressions {
-  static let functions: [Function] = []
+  static let functions: [Function] = [
+    Function("regex_contains", 2) { values, context throws(EvaluationError) in
+      let (text, pattern) = try arguments("regex_contains", values, context)
+      return .boolean(pattern.matchesSomewhere(text))
+    },
+    Function("regex_match", 2) { values, context throws(EvaluationError) in
+      let (text, pattern) = try arguments("regex_match", values, context)
+      return .boolean(pattern.matchesWhole(text))
+    },
+    Function("regex_find", 2) { values, context throws(EvaluationError) in
+      let (text, pattern) = try arguments("regex_find", values, context)
+      return try matches("regex_find", of: pattern, in: text, most: 1).first.map { .string($0) } ?? .null
+    },
+    Function("regex_find_all", 2) { values, context throws(EvaluationError) in
+      let (text, pattern) = try arguments("regex_find_all", values, context)
+      return .array(try matches("regex_find_all", of: pattern, in: text, most: .max).map { .string($0) })
+    },
+  ]
+
+  /// Comparisons of a character with a step of the pattern, for one value.
+  private static let work = 200_000_000
+
+  private static func arguments(
+    _ function: String, _ values: [Value], _ context: EvaluationContext
+  ) throws(EvaluationError) -> (String, Pattern) {
+    let (text, source) = (try values[0].text(of: function), try values[1].text(of: function))
+    let pattern: Pattern
+    do throws(PatternError) { pattern = try context.patterns.pattern(source) } catch {
+      throw EvaluationError("\(function)() takes a regular expression; at \(error.text).")
+    }
+    guard text.utf8.count <= work / pattern.stepCount else { throw tooMuchWork(function) }
+    return (text, pattern)
+  }
+
+  private static func matches(
+    _ function: String, of pattern: Pattern, in text: String, most: Int
+  ) throws(EvaluationError) -> [String] {
+    var work = work
+    do throws(Pattern.EditFailure) { return try pattern.matches(in: text, most: most, work: &work) } catch {
+      throw tooMuchWork(function)
+    }
+  }
+
+  private static func tooMuchWork(_ function: String) -> EvaluationError {
+    EvaluationError("\(function)() would take too long; take a shorter text or a simpler pattern.")
+  }
+}
+
+/// Patterns by their texts, each read once.
+final class PatternCache: Sendable {
+  private static let mostKept = 64
+
+  private let known = Mutex<[String: Pattern]>([:])
+
+  func pattern(_ text: String) throws(PatternError) -> Pattern {
+    if let pattern = known.withLock({ $0[text] }) { return pattern }
+    let pattern = try Pattern(re2: text)
+    known.withLock { if $0.count < Self.mostKept { $0[text] = pattern } }
+    return pattern
+  }
 }
