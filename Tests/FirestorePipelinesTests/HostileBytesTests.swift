@@ -50,6 +50,45 @@ struct HostileBytesTests {
     #expect(throws: WireError.self) { try WireReader.read(bytes) { reader throws(WireError) in try reader.pipeline() } }
   }
 
+  @Test("Numbers at the ends of their range do no harm", arguments: [Int64.min, -1, 0, .max])
+  func extremes(_ number: Int64) async throws {
+    let (end, all) = (ExpressionMessage.constant(.integer(number)), stage("collection", .path("/books")))
+    let search = PipelineMessage.Stage(
+      "search", options: ["query": "dune", "limit": end, "offset": .constant(.integer(.max))])
+    let nearest = PipelineMessage.Stage(
+      "find_nearest", [field("v"), .constant(.vector([1])), "euclidean"], options: ["limit": end])
+    for stages in [
+      [stage("limit", end)], [stage("offset", end), stage("offset", end), stage("limit", end)], [search], [nearest],
+      [stage("sort", order("year")), stage("offset", end), stage("limit", end)], [stage("sample", end, "documents")],
+    ] {
+      // A status is as good as results.
+      do { _ = try await results([all] + stages) } catch let status as RPCStatus {
+        #expect(status.code == .invalidArgument)
+      }
+    }
+    for function in [
+      call("array_get", field("tags"), end), call("array_slice", field("tags"), end, end),
+      call("array_first_n", field("tags"), end), call("substring", field("title"), end, end),
+      call("string_repeat", field("title"), end), call("round", end, end), call("trunc", 1.5, end),
+      call("timestamp_add", call("current_timestamp"), "day", end), call("unix_millis_to_timestamp", end),
+      call("maximum_n", field("tags"), end), call("abs", end), call("divide", end, -1), call("mod", end, -1),
+      call("multiply", end, end), call("pow", end, end), call("array_index_of", field("tags"), end),
+    ] {
+      let found = try await results([all, stage("select", named([("x", call("if_error", function, "error"))]))])
+      #expect(found.count == 5)
+    }
+  }
+
+  @Test("Expressions as deep as may be read are worked out")
+  func deepest() async throws {
+    let deep = (0..<60).reduce(ExpressionMessage.field("gone")) { inner, _ in call("if_absent", inner, 1) }
+    let bytes = WireWriter.message {
+      $0.pipeline(PipelineMessage([stage("literals", .constant([:])), stage("where", deep)]))
+    }
+    let message = try WireReader.read(bytes) { reader throws(WireError) in try reader.pipeline() }
+    #expect(try await results(message.stages).isEmpty)
+  }
+
   @Test("Whatever the bytes, a pipeline gives results or a status")
   func mutations() async throws {
     var generator = SeededGenerator(seed: 26)

@@ -192,6 +192,27 @@ struct StageTests {
     }
   }
 
+  @Test("Slices are small where documents become large or many")
+  func growth() async throws {
+    let documents = ListedDocuments(
+      (0..<6).map { ("c/d\($0)", ["t": .string(String(repeating: "x", count: 300_000))]) })
+    func slices(_ stages: PipelineMessage.Stage...) async throws -> [Int] {
+      let pipeline = try Pipeline(PipelineMessage([stage("collection", .path("c"))] + stages), in: database)
+      var (results, sizes) = (try await PipelineRun(documents, context()).results(of: pipeline), [Int]())
+      while let slice = try await results.next() { sizes.append(slice.count) }
+      return sizes
+    }
+
+    let grown = try await slices(stage("select", named([("t", call("string_repeat", field("t"), 2))])))
+    #expect(grown == [1, 1, 1, 1, 1, 1])
+    let letters = stage("let", named([("l", call("split", call("substring", field("t"), 0, 700), ""))]))
+    let sizes = try await slices(letters, stage("unnest", .variable("l"), field("e")))
+    #expect(sizes.reduce(0, +) == 4_200 && sizes.allSatisfy { $0 <= 500 })
+    let long = call("string_repeat", field("t"), 30)
+    await #expect(throws: RPCStatus.self) { try await slices(stage("select", named([("a", long), ("b", long)]))) }
+    await #expect(throws: RPCStatus.self) { try await slices(stage("let", named([("a", long), ("b", long)]))) }
+  }
+
   @Test(
     "Stages that see all documents refuse what they cannot hold",
     arguments: ["sort", "distinct", "aggregate", "sample"])

@@ -6,24 +6,24 @@ extension PipelineRun {
     let context = context
     switch stage {
     case .filter(let condition):
-      return transformed(rows, condition.subqueries) { row, result throws(EvaluationError) in
-        if Evaluation(row, context).holds(condition) { result.append(row) }
+      return transformed(rows, condition.subqueries) { row throws(EvaluationError) in
+        Evaluation(row, context).holds(condition) ? row : nil
       }
     case .select(let assignments):
-      return transformed(rows, assignments.flatMap(\.value.subqueries)) { row, result throws(EvaluationError) in
-        result.append(try row.selecting(assignments, context))
+      return transformed(rows, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
+        try row.selecting(assignments, context)
       }
     case .addFields(let assignments):
-      return transformed(rows, assignments.flatMap(\.value.subqueries)) { row, result throws(EvaluationError) in
+      return transformed(rows, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
         var row = row
         try row.assign(assignments, context)
-        result.append(row)
+        return row
       }
     case .removeFields(let paths):
-      return transformed(rows) { row, result throws(EvaluationError) in
+      return transformed(rows) { row throws(EvaluationError) in
         var row = row
         row.remove(paths)
-        result.append(row)
+        return row
       }
     case .sort(let orders): return sorted(rows, orders, limit: nil)
     case .limit(let count): return LimitedRows(input: rows, skipped: 0, left: count)
@@ -32,27 +32,25 @@ extension PipelineRun {
     case .distinct(let groups): return DistinctRows(rows, self, groups)
     case .nearest(let search): return nearest(search, among: rows)
     case .replace(let value, let mode):
-      return transformed(rows, value.subqueries) { row, result throws(EvaluationError) in
-        result.append(try row.replaced(by: try Evaluation(row, context).value(value), mode, context))
+      return transformed(rows, value.subqueries) { row throws(EvaluationError) in
+        try row.replaced(by: try Evaluation(row, context).value(value), mode, context)
       }
     case .sample(.documents(let count)): return SampledRows(rows, count, context)
     case .sample(.share(let share)):
-      return transformed(rows) { row, result throws(EvaluationError) in
-        if context.randomShare() < share { result.append(row) }
+      return transformed(rows) { row throws(EvaluationError) in
+        context.randomShare() < share ? row : nil
       }
     case .union(let other): return UnitedRows(rows, other, self, scope)
-    case .unnest(let unnesting):
-      return transformed(rows, unnesting.value.subqueries) { row, result throws(EvaluationError) in
-        try Self.unnest(row, unnesting, context, into: &result)
-      }
+    case .unnest(let unnesting): return UnnestedRows(rows, self, unnesting)
     case .define(let definitions):
-      return transformed(rows, definitions.flatMap(\.value.subqueries)) { row, result throws(EvaluationError) in
+      return transformed(rows, definitions.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
         let evaluation = Evaluation(row, context)
         var row = row
         for definition in definitions {
           row.variables.updateValue(try evaluation.value(definition.value), forKey: definition.name)
         }
-        result.append(row)
+        try Evaluation.check(.array(row.variables.values.compactMap { $0 }))
+        return row
       }
     case .search(let search): return searched(search, in: rows)
     }
@@ -61,7 +59,7 @@ extension PipelineRun {
   private func transformed(
     _ rows: any RowSource, _ subqueries: [Subquery] = [], _ transform: @escaping TransformedRows.Transform
   ) -> TransformedRows {
-    TransformedRows(input: rows, run: self, subqueries: subqueries, transform: transform)
+    TransformedRows(rows, self, subqueries, transform)
   }
 
   func sorted(_ rows: any RowSource, _ orders: [SortOrder], limit: Int?) -> SortedRows {
@@ -77,33 +75,16 @@ extension PipelineRun {
     }
   }
 
-  /// A row for each element of an array. What is no array stays as it is, without an index.
-  private static func unnest(
-    _ row: Row, _ unnesting: Unnesting, _ context: EvaluationContext, into result: inout [Row]
-  ) throws(EvaluationError) {
-    func append(_ element: Value?, _ index: Value) {
-      var (row, fields) = (row, row.data.fields)
-      fields[unnesting.path] = element
-      if let path = unnesting.indexPath { fields[path] = index }
-      row.data = DocumentData(fields)
-      result.append(row)
-    }
-
-    let value = try Evaluation(row, context).value(unnesting.value)
-    guard case .array(let elements)? = value else { return append(value, .null) }
-    for (index, element) in elements.enumerated() { append(element, .integer(Int64(index))) }
-  }
-
   /// The rows whose vectors are nearest, nearest first. Rows without a vector of the same length are left out.
   private func nearest(_ search: NearestSearch, among rows: any RowSource) -> any RowSource {
     let context = context
     let isFarBetter = search.measure == .dotProduct
-    let measured = transformed(rows, search.field.subqueries) { row, result throws(EvaluationError) in
+    let measured = transformed(rows, search.field.subqueries) { row throws(EvaluationError) in
       guard case .vector(let vector)? = try Evaluation(row, context).value(search.field),
         vector.count == search.vector.count
-      else { return }
+      else { return nil }
       let distance = search.measure(search.vector, vector)
-      if let threshold = search.threshold, isFarBetter ? distance < threshold : distance > threshold { return }
+      if let threshold = search.threshold, isFarBetter ? distance < threshold : distance > threshold { return nil }
       var row = row
       row.score = distance
       if let path = search.distanceField {
@@ -111,7 +92,7 @@ extension PipelineRun {
         fields[path] = .double(distance)
         row.data = DocumentData(fields)
       }
-      result.append(row)
+      return row
     }
     return SortedRows("find_nearest", measured, self, isDescending: [isFarBetter], limit: search.limit) { row in
       [row.score.map { .double($0) }]
@@ -122,12 +103,12 @@ extension PipelineRun {
   private func searched(_ search: TextSearch, in rows: any RowSource) -> any RowSource {
     let context = context
     let words = search.query.searchedWords
-    var result: any RowSource = transformed(rows, search.query.subqueries) { row, result throws(EvaluationError) in
-      guard Evaluation(row, context).holds(search.query) else { return }
+    var result: any RowSource = transformed(rows, search.query.subqueries) { row throws(EvaluationError) in
+      guard Evaluation(row, context).holds(search.query) else { return nil }
       var row = row
       let scores = words.compactMap { $0.score(row.data.fields) }
       row.score = scores.isEmpty ? 0 : scores.reduce(0, +) / Double(scores.count)
-      result.append(row)
+      return row
     }
     if !search.order.isEmpty {
       result = sorted(result, search.order, limit: search.limit.map { $0 + search.offset })

@@ -82,8 +82,8 @@ package struct PipelineRun: Sendable {
     var skipped = 0
     for stage in stages {
       switch stage {
-      case .offset(let count): skipped = Int(clamping: Int64(skipped) + Int64(min(count, Int(Int32.max))))
-      case .limit(let count): return count > Int(Int32.max) ? nil : count + skipped
+      case .offset(let count): skipped += count
+      case .limit(let count): return count + skipped
       default: return nil
       }
     }

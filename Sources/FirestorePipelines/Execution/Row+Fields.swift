@@ -9,6 +9,7 @@ extension Row {
     for assignment in assignments {
       if let value = try evaluation.value(assignment.value) { try set(assignment.path, value, &fields, context) }
     }
+    try Evaluation.check(.map(fields))
     data = DocumentData(fields)
   }
 
@@ -19,6 +20,7 @@ extension Row {
     for assignment in assignments {
       if let value = try evaluation.value(assignment.value) { try result.set(assignment.path, value, &fields, context) }
     }
+    try Evaluation.check(.map(fields))
     result.data = DocumentData(fields)
     return result
   }

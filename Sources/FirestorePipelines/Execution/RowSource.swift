@@ -47,28 +47,99 @@ struct HeldRows: RowSource {
   }
 }
 
-/// Rows that each become none, one or several.
+/// Rows that each become another one, or none.
 struct TransformedRows: RowSource {
-  typealias Transform = @Sendable (Row, inout [Row]) throws(EvaluationError) -> Void
+  typealias Transform = @Sendable (Row) throws(EvaluationError) -> Row?
 
-  var input: any RowSource
-  let run: PipelineRun
+  /// What a slice holds, but for its last row: what is worked out may be far larger than the documents.
+  private static let sliceBytes = 1 << 20
+
+  private var input: any RowSource
+  private let run: PipelineRun
   /// What has to be known of a row before.
-  let subqueries: [Subquery]
-  let transform: Transform
+  private let subqueries: [Subquery]
+  private let transform: Transform
+  private var rest: ArraySlice<Row> = []
+
+  init(_ input: any RowSource, _ run: PipelineRun, _ subqueries: [Subquery], _ transform: @escaping Transform) {
+    (self.input, self.run, self.subqueries, self.transform) = (input, run, subqueries, transform)
+  }
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
-    while let rows = try await input.next() {
-      var result: [Row] = []
-      result.reserveCapacity(rows.count)
-      for row in rows {
-        let row = subqueries.isEmpty ? row : try await run.answered(row, subqueries)
-        do throws(EvaluationError) { try transform(row, &result) } catch { throw error.status }
+    var (result, bytes) = ([Row](), 0)
+    while bytes < Self.sliceBytes {
+      guard let next = rest.popFirst() else {
+        if !result.isEmpty { return result }
+        if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+        guard let rows = try await input.next() else { return nil }
+        rest = rows[...]
+        continue
       }
-      if !result.isEmpty { return result }
-      if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+      let row = subqueries.isEmpty ? next : try await run.answered(next, subqueries)
+      do throws(EvaluationError) {
+        guard let made = try transform(row) else { continue }
+        result.append(row)
+        bytes += row.heldBytes
+      } catch { throw error.status }
     }
-    return nil
+    return result
+  }
+}
+
+/// A row for each element of an array. What is no array stays as it is, without an index.
+struct UnnestedRows: RowSource {
+  private static let slice = 500
+
+  private var input: any RowSource
+  private let run: PipelineRun
+  private let unnesting: Unnesting
+  private let subqueries: [Subquery]
+  private var rest: ArraySlice<Row> = []
+  /// The elements that are still to come of a row.
+  private var current: (row: Row, elements: ArraySlice<Value>)?
+
+  init(_ input: any RowSource, _ run: PipelineRun, _ unnesting: Unnesting) {
+    (self.input, self.run, self.unnesting) = (input, run, unnesting)
+    subqueries = unnesting.value.subqueries
+  }
+
+  mutating func next() async throws(RPCStatus) -> [Row]? {
+    var result: [Row] = []
+    while result.count < Self.slice {
+      if case (let row, var elements)? = current {
+        while result.count < Self.slice, let element = elements.popFirst() {
+          result.append(row.with(element, at: elements.startIndex - 1, unnesting))
+        }
+        current = elements.isEmpty ? nil : (row, elements)
+        continue
+      }
+      guard let next = rest.popFirst() else {
+        if !result.isEmpty { return result }
+        guard let rows = try await input.next() else { return nil }
+        rest = rows[...]
+        continue
+      }
+      let row = subqueries.isEmpty ? next : try await run.answered(next, subqueries)
+      do throws(EvaluationError) {
+        let value = try Evaluation(row, run.context).value(unnesting.value)
+        if case .array(let elements)? = value {
+          current = (row, elements[...])
+        } else {
+          result.append(row.with(value, at: nil, unnesting))
+        }
+      } catch { throw error.status }
+    }
+    return result
+  }
+}
+
+extension Row {
+  fileprivate func with(_ element: Value?, at index: Int?, _ unnesting: Unnesting) -> Row {
+    var (row, fields) = (self, data.fields)
+    fields[unnesting.path] = element
+    if let path = unnesting.indexPath { fields[path] = index.map { .integer(Int64($0)) } ?? .null }
+    row.data = DocumentData(fields)
+    return row
   }
 }
 

@@ -89,6 +89,7 @@ extension Value {
 
   func time(of function: String) throws(EvaluationError) -> Timestamp {
     guard case .timestamp(let time) = self else { throw .type(function, "a timestamp", self) }
+    guard time.isValid else { throw EvaluationError(time.objection) }
     return time
   }
 
