@@ -78,8 +78,8 @@ struct TransformedRows: RowSource {
       let row = subqueries.isEmpty ? next : try await run.answered(next, subqueries)
       do throws(EvaluationError) {
         guard let made = try transform(row) else { continue }
-        result.append(row)
-        bytes += row.heldBytes
+        result.append(made)
+        bytes += made.heldBytes
       } catch { throw error.status }
     }
     return result

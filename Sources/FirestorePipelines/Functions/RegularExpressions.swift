@@ -35,7 +35,7 @@ enum RegularExpressions {
     do throws(PatternError) { pattern = try context.patterns.pattern(source) } catch {
       throw EvaluationError("\(function)() takes a regular expression; at \(error.text).")
     }
-    guard text.utf8.count <= work / pattern.stepCount else { throw tooMuchWork(function) }
+    guard text.utf8.count <= work / max(pattern.stepCount, 1) else { throw tooMuchWork(function) }
     return (text, pattern)
   }
 
