@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
+/// What expressions came to during one decision, in the order of their evaluation.
+package struct RulesTrace: Sendable {
+  private(set) var steps: [(expression: Int, outcome: RulesCoverage.Outcome)] = []
+
+  package init() {}
+
+  /// - Parameter value: `nil` for an expression that failed.
+  mutating func note(_ expression: Int, _ value: RuleValue?) {
+    steps.append((expression, value?.plain.map { .value($0) } ?? .undefined))
+  }
+
+  /// Forgets all; what it takes to note as much again stays reserved.
+  package mutating func clear() { steps.removeAll(keepingCapacity: true) }
+}
+
 /// How often each expression of a ruleset came to which value.
 package struct RulesCoverage: Sendable {
   /// What an expression came to.
@@ -10,29 +25,52 @@ package struct RulesCoverage: Sendable {
     case undefined
   }
 
+  /// The outcomes of one expression. Those of conditions are most of all, and are counted without a table.
+  fileprivate struct Counts {
+    var isTrue = 0
+    var isFalse = 0
+    var undefined = 0
+    var others: [Value: Int] = [:]
+  }
+
   /// Different values of one expression that are told apart; any other counts as undefined.
   private static let mostValues = 100
 
   /// By expression of the ruleset.
-  private(set) var counts: [Int: [Outcome: Int]] = [:]
+  private var counts: [Counts] = []
 
   package init() {}
 
-  package mutating func merge(with other: RulesCoverage) {
-    for (expression, outcomes) in other.counts {
-      for (outcome, count) in outcomes { add(expression, outcome, count) }
+  /// Adds what one decision noted, which is forgotten.
+  package mutating func take(_ trace: inout RulesTrace) {
+    for (expression, outcome) in trace.steps {
+      while counts.count <= expression { counts.append(Counts()) }
+      counts[expression].count(outcome, Self.mostValues)
     }
+    trace.clear()
   }
 
-  mutating func count(_ expression: Int, _ value: RuleValue) {
-    add(expression, value.plain.map { .value($0) } ?? .undefined, 1)
+  /// What an expression came to, the most frequent first.
+  func values(of expression: Int) -> [(value: Outcome, count: Int)] {
+    guard counts.indices.contains(expression) else { return [] }
+    let counts = counts[expression]
+    let plain: [(Outcome, Int)] = [
+      (.value(.boolean(true)), counts.isTrue), (.value(.boolean(false)), counts.isFalse),
+      (.undefined, counts.undefined),
+    ]
+    return (plain.filter { $0.1 > 0 } + counts.others.map { (.value($0.key), $0.value) })
+      .map { (value: $0.0, count: $0.1) }.sorted { $0.count > $1.count }
   }
+}
 
-  mutating func countFailure(_ expression: Int) { add(expression, .undefined, 1) }
-
-  private mutating func add(_ expression: Int, _ outcome: Outcome, _ count: Int) {
-    let isFull = counts[expression].map { $0.count >= Self.mostValues && $0[outcome] == nil } ?? false
-    counts[expression, default: [:]][isFull ? .undefined : outcome, default: 0] += count
+extension RulesCoverage.Counts {
+  fileprivate mutating func count(_ outcome: RulesCoverage.Outcome, _ mostValues: Int) {
+    switch outcome {
+    case .value(.boolean(true)): isTrue += 1
+    case .value(.boolean(false)): isFalse += 1
+    case .value(let value) where others.count < mostValues || others[value] != nil: others[value, default: 0] += 1
+    case .value, .undefined: undefined += 1
+    }
   }
 }
 

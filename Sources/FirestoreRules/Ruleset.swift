@@ -1,26 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Security rules that were compiled and decide on requests.
-package struct Ruleset: Sendable {
+package final class Ruleset: Sendable {
   package let files: [RulesFile]
-  private let program: Program
+  let program: Program
+
+  private init(_ files: [RulesFile], _ program: Program) {
+    self.files = files
+    self.program = program
+  }
 
   /// Reads rules.
   /// - Returns: the ruleset, unless an issue is an error, and all that is wrong or looks wrong.
   package static func compile(_ files: [RulesFile]) -> (ruleset: Ruleset?, issues: [RulesIssue]) {
     var compilation = Compilation()
     guard let program = compilation.compile(files) else { return (nil, compilation.issues) }
-    return (Ruleset(files: files, program: program), compilation.issues)
+    return (Ruleset(files, program), compilation.issues)
   }
 
   /// Decides on one request; allowed if any `allow` statement that matches it is true.
-  /// - Parameter coverage: counts what each expression came to; `nil` for not counting, which is faster.
+  package func decide(_ request: RulesRequest, _ documents: RulesDocuments) -> RulesVerdict {
+    var decision = Decision(self, request, documents, nil)
+    return decision.verdict()
+  }
+
+  /// Decides, and notes what each expression came to.
   package func decide(
-    _ request: RulesRequest, _ documents: RulesDocuments, _ coverage: inout RulesCoverage?
+    _ request: RulesRequest, _ documents: RulesDocuments, _ trace: inout RulesTrace
   ) -> RulesVerdict {
-    var decision = Decision(program, request, documents, coverage)
+    // Lent, not copied.
+    var lent = RulesTrace()
+    swap(&lent, &trace)
+    var decision = Decision(self, request, documents, consume lent)
     let verdict = decision.verdict()
-    coverage = decision.coverage
+    if let noted = decision.takeTrace() { trace = noted }
     return verdict
   }
 
@@ -33,7 +46,7 @@ package struct Ruleset: Sendable {
     let expression = program.expressions[id]
     return RulesCoverageNode(
       position: program.sources[program.files[id]].position(expression.range),
-      values: (coverage.counts[id] ?? [:]).map { ($0.key, $0.value) }.sorted { $0.1 > $1.1 },
+      values: coverage.values(of: id),
       children: expression.kind.parts.map { node($0, coverage) })
   }
 }

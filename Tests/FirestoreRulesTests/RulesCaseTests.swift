@@ -33,8 +33,7 @@ struct RulesCaseTests {
       do throws(JSONError) {
         guard let content = try reader.read(try JSONSyntax(parsing: line)) else { continue }
         read += 1
-        var coverage: RulesCoverage?
-        _ = ruleset.decide(content.request, content.documents, &coverage)
+        _ = ruleset.decide(content.request, content.documents)
       } catch {
         #expect(!error.reason.isEmpty && error.column >= 0 && error.column <= line.utf8.count + 1, "round \(round): \(line)")
       }

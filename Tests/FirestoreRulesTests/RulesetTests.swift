@@ -46,14 +46,13 @@ struct RulesetTests {
         allow list: if true;
       }
       """)
-    var coverage: RulesCoverage?
-    let verdict = ruleset.decide(Self.get("a/b"), Self.none, &coverage)
+    let verdict = ruleset.decide(Self.get("a/b"), Self.none)
 
     #expect(verdict.isAllowed && verdict.decidingLine == 5 && verdict.denial.isEmpty)
     #expect(verdict.outcomes.map(\.line) == [3, 4, 5] && verdict.outcomes.allSatisfy { $0.column == 3 })
     #expect(verdict.outcomes[0].result == .isFalse && verdict.outcomes[2].result == .isTrue)
     #expect(verdict.outcomes[1].result == .failed(message: "Null value error.", line: 4, column: 17))
-    let unmatched = ruleset.decide(Self.get("z/b"), Self.none, &coverage)
+    let unmatched = ruleset.decide(Self.get("z/b"), Self.none)
     #expect(!unmatched.isAllowed && unmatched.decidingLine == nil && unmatched.outcomes.isEmpty)
     #expect(unmatched.denial == "No matching allow statements")
   }
@@ -61,8 +60,7 @@ struct RulesetTests {
   @Test("A denial is told in the emulator's words")
   func denial() throws {
     let ruleset = try Self.compile("match /a/{id} {\n allow get: if resource.data.x == 1;\n allow get: if false;\n}")
-    var coverage: RulesCoverage?
-    let verdict = ruleset.decide(Self.get("a/b", try Self.document("a/b", ["x": .integer(2)])), Self.none, &coverage)
+    let verdict = ruleset.decide(Self.get("a/b", try Self.document("a/b", ["x": .integer(2)])), Self.none)
 
     #expect(!verdict.isAllowed && verdict.decidingLine == 4)
     #expect(verdict.denial == "\nevaluation error at L3:16 for 'get' @ L3, false for 'get' @ L4, false for 'get' @ L3")
@@ -77,29 +75,27 @@ struct RulesetTests {
         + "match /b/{id} { allow get: if "
         + (0..<11).map { "!exists(\(path("x\($0)")))" }.joined(separator: " && ") + "; }")
     let stored = Self.documents([try Self.document("roles/ada", ["n": .integer(1)])])
-    var coverage: RulesCoverage?
-    let verdict = ruleset.decide(Self.get("a/b"), stored, &coverage)
+    let verdict = ruleset.decide(Self.get("a/b"), stored)
     #expect(verdict.isAllowed && verdict.accesses == 2)
     #expect(verdict.read == [try #require(DocumentKey("roles/ada")), try #require(DocumentKey("roles/bob"))])
 
     var request = Self.get("b/b")
-    let denied = ruleset.decide(request, stored, &coverage)
+    let denied = ruleset.decide(request, stored)
     #expect(!denied.isAllowed && denied.accesses == 10 && denied.denial.contains("At most 10 documents"))
     request.accessAllowance = RulesLimits.accessesInAll
-    #expect(ruleset.decide(request, stored, &coverage).isAllowed)
+    #expect(ruleset.decide(request, stored).isAllowed)
   }
 
   @Test("Coverage counts what each expression came to, and adds up")
   func coverage() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if id == 'b' || resource.data.x > 1; }")
-    var first: RulesCoverage? = RulesCoverage()
-    #expect(ruleset.decide(Self.get("a/b"), Self.none, &first).isAllowed)
-    var second: RulesCoverage? = RulesCoverage()
-    #expect(!ruleset.decide(Self.get("a/c"), Self.none, &second).isAllowed)
-    var sum = try #require(first)
-    sum.merge(with: try #require(second))
+    var (trace, coverage) = (RulesTrace(), RulesCoverage())
+    #expect(ruleset.decide(Self.get("a/b"), Self.none, &trace).isAllowed)
+    coverage.take(&trace)
+    #expect(!ruleset.decide(Self.get("a/c"), Self.none, &trace).isAllowed)
+    coverage.take(&trace)
 
-    let report = ruleset.report(sum)
+    let report = ruleset.report(coverage)
     #expect(report.count == 1)
     let condition = try #require(report.first)
     #expect(condition.position.line == 2 && condition.position.column == 31)
@@ -112,8 +108,7 @@ struct RulesetTests {
   @Test("A path in another database is refused, and named")
   func otherDatabase() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if exists(/databases/other/documents/a/b); }")
-    var coverage: RulesCoverage?
-    let verdict = ruleset.decide(Self.get("a/b"), Self.none, &coverage)
+    let verdict = ruleset.decide(Self.get("a/b"), Self.none)
     #expect(!verdict.isAllowed && verdict.accesses == 0)
     #expect(verdict.denial.contains("/databases/other/documents/a/b"), "\(verdict.denial)")
   }
@@ -128,10 +123,9 @@ struct RulesetTests {
     let ruleset = try Self.compile(
       "match /l/{id} { allow get: if \(all); }\nmatch /s/{id} { allow get: if \(pattern); }\n"
         + "\(growing)\nmatch /g/{id} { allow get: if d(d(d(d(d(d(d(d(d(d('aaaaaaaa')))))))))).size() > 0; }")
-    var coverage: RulesCoverage?
     for path in ["l/a", "s/a", "g/a"] {
       let document = try Self.document(path, ["l": list, "s": text])
-      let verdict = ruleset.decide(Self.get(path, document), Self.none, &coverage)
+      let verdict = ruleset.decide(Self.get(path, document), Self.none)
       #expect(!verdict.isAllowed && verdict.denial.contains("too much work"), "\(path) \(verdict.denial.prefix(200))")
     }
   }

@@ -17,8 +17,7 @@ struct VerdictTests {
       var verdict = "invalid"
       var said = issues.first { $0.isError }?.message ?? ""
       if let ruleset {
-        var coverage: RulesCoverage?
-        let decision = ruleset.decide(line.content.request, line.content.documents, &coverage)
+        let decision = ruleset.decide(line.content.request, line.content.documents)
         verdict = decision.isAllowed ? "allow" : "deny"
         said = decision.denial
       }

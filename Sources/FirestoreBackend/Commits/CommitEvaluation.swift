@@ -35,6 +35,15 @@ struct CommitEvaluation {
       }
     }
 
+    /// As documents are made of them.
+    var data: DocumentData? {
+      switch content {
+      case .missing: nil
+      case .stored(let encoded): DocumentData(encoded: encoded)
+      case .fields(let fields): DocumentData(fields)
+      }
+    }
+
     var encoded: EncodedFields? {
       switch content {
       case .missing: nil
@@ -57,14 +66,16 @@ struct CommitEvaluation {
   private var inserted: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  private let isPreview: Bool
+  /// Whether a precondition that does not hold is noted, and taken to hold, until all mutations have been looked at.
+  private let defersPreconditions: Bool
+  /// The first precondition that does not hold.
+  private var failure: StoreError?
 
-  /// - Parameter isPreview: preconditions are taken to hold.
-  init(database: DatabaseID, commitTime: SnapshotVersion, serverTime: Timestamp, isPreview: Bool = false) {
+  init(database: DatabaseID, commitTime: SnapshotVersion, serverTime: Timestamp, defersPreconditions: Bool = false) {
     self.database = database
     self.commitTime = commitTime
     self.serverTime = serverTime
-    self.isPreview = isPreview
+    self.defersPreconditions = defersPreconditions
   }
 
   /// - Parameter read: the document before the commit; asked once per key.
@@ -77,7 +88,10 @@ struct CommitEvaluation {
       documents[key] = WorkingDocument(try read(key))
       order.append(key)
     }
-    if !isPreview { try check(mutation.precondition, of: mutation) }
+    do throws(StoreError) { try check(mutation.precondition, of: mutation) } catch {
+      guard defersPreconditions else { throw error }
+      failure = failure ?? error
+    }
 
     var transformResults: [Value] = []
     switch mutation.operation {
@@ -140,6 +154,9 @@ struct CommitEvaluation {
         "the stored version (\(stored)) does not match the required base version (\(required.microseconds)): \(name)")
     }
   }
+
+  /// - Throws: `refused` for a precondition that does not hold.
+  func checkPreconditions() throws(StoreError) { if let failure { throw failure } }
 
   /// Encodes the results, checks their sizes and drops documents that end as they began.
   /// - Returns: one result per mutation, and the documents to store.

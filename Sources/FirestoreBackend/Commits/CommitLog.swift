@@ -81,12 +81,7 @@ struct CommitLog: ~Copyable {
       if let name, let answer = try requests.answer(to: name) {
         return CommitOutcome(response: answer, transitions: [])
       }
-      if let check {
-        let reader = DocumentReader(connection: connection, database: database, state: state, past: nil)
-        let preview = try CommitPreview(mutations, at: version, reader)
-        do throws(RPCStatus) { try check(preview) } catch { throw .refused(error.code, error.message) }
-      }
-      let outcome = try writer.apply(mutations, connection)
+      let outcome = try writer.apply(mutations, check: check, connection)
       try writer.finish(keeping: keptChanges, connection)
       if let name { try requests.record(outcome.response, for: name, limits) }
       if prunesRequests { try requests.prune(at: version, limits) }

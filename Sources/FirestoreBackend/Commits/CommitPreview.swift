@@ -23,28 +23,17 @@ package struct CommitPreview {
   package let entries: [Entry]
   private let reader: DocumentReader
 
-  /// - Throws: `refused` for mutations that could not be applied whatever is stored.
-  init(
-    _ mutations: [Mutation], at version: Int64, _ reader: DocumentReader
-  ) throws(StoreError) {
-    let commitTime = SnapshotVersion(microseconds: version)
-    var evaluation = CommitEvaluation(
-      database: reader.database, commitTime: commitTime,
-      serverTime: ServerTimestamp.of(version, after: reader.state.lastServerTime), isPreview: true)
-    for mutation in mutations {
-      try evaluation.apply(mutation) { key throws(StoreError) in try reader.stored(key) }
-    }
+  init(_ evaluation: CommitEvaluation, _ reader: DocumentReader) {
     database = reader.database
     time = evaluation.serverTime
     self.reader = reader
     entries = evaluation.order.map { key in
       let working = evaluation.documents[key]
       let before = working?.stored?.document
-      let after = working?.encoded.map { fields in
+      let after = working?.data.map { data in
         let created = working?.isNew == false ? before?.createTime : nil
         return Document(
-          key: key, version: commitTime, createTime: created ?? commitTime,
-          state: .found(DocumentData(encoded: fields)))
+          key: key, version: evaluation.commitTime, createTime: created ?? evaluation.commitTime, state: .found(data))
       }
       return Entry(key: key, before: before, after: after, isVerification: !evaluation.touched.contains(key))
     }

@@ -24,16 +24,25 @@ struct CommitWriter {
     self.collections = collections.count > Self.rememberedCollections ? [:] : collections
   }
 
-  mutating func apply(_ mutations: [Mutation], _ connection: Connection) throws(StoreError) -> CommitOutcome {
+  /// - Parameter check: what it throws is refused.
+  mutating func apply(
+    _ mutations: [Mutation], check: CommitCheck? = nil, _ connection: Connection
+  ) throws(StoreError) -> CommitOutcome {
     let commitTime = SnapshotVersion(microseconds: version)
     var evaluation = CommitEvaluation(
       database: database, commitTime: commitTime,
-      serverTime: ServerTimestamp.of(version, after: state.lastServerTime))
+      serverTime: ServerTimestamp.of(version, after: state.lastServerTime), defersPreconditions: check != nil)
     for mutation in mutations {
       try evaluation.apply(mutation) { key throws(StoreError) in
         guard let collection = try collection(of: key, making: false, connection) else { return nil }
         return try DocumentReader.read(key, in: collection, connection)
       }
+    }
+    if let check {
+      let reader = DocumentReader(connection: connection, database: database, state: state, past: nil)
+      let preview = CommitPreview(evaluation, reader)
+      do throws(RPCStatus) { try check(preview) } catch { throw .refused(error.code, error.message) }
+      try evaluation.checkPreconditions()
     }
     let (results, changed) = try evaluation.finish()
     if evaluation.givesServerTime { state.lastServerTime = evaluation.serverTime.microseconds }

@@ -6,21 +6,24 @@ import FirestoreQuery
 struct Decision {
   private typealias Statement = (statement: Program.Allow, captures: [RuleValue?])
 
-  private let program: Program
+  private let ruleset: Ruleset
   private let request: RulesRequest
   private var evaluator: Evaluator
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
   private var decidingLine: Int?
 
-  init(_ program: Program, _ request: RulesRequest, _ documents: RulesDocuments, _ coverage: RulesCoverage?) {
-    self.program = program
+  /// - Parameter trace: where it is noted what expressions come to.
+  init(_ ruleset: Ruleset, _ request: RulesRequest, _ documents: RulesDocuments, _ trace: consuming RulesTrace?) {
+    self.ruleset = ruleset
     self.request = request
-    evaluator = Evaluator(program, request, DocumentAccess(request, documents))
-    evaluator.coverage = coverage
+    evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents))
+    evaluator.trace = trace
   }
 
-  var coverage: RulesCoverage? { evaluator.coverage }
+  private var program: Program { _read { yield ruleset.program } }
+
+  mutating func takeTrace() -> RulesTrace? { evaluator.trace.take() }
 
   mutating func verdict() -> RulesVerdict {
     let isAllowed = request.method == .list ? decideOnQuery() : decideOnDocument(evaluator.path)
@@ -33,7 +36,7 @@ struct Decision {
   }
 
   private func statements(_ path: [PathMatch.Segment]) -> [Statement] {
-    PathMatch(program: program, path: path).statements().filter { $0.statement.methods.contains(request.method) }
+    PathMatch(ruleset: ruleset, path: path).statements().filter { $0.statement.methods.contains(request.method) }
   }
 
   private mutating func decideOnDocument(_ path: RulePath) -> Bool {
@@ -133,7 +136,7 @@ struct Decision {
           if !said.isFalse { second.append(reason) }
         }
       } else {
-        let others = PathMatch(program: program, path: evaluator.path.segments.map { .text($0) }).statements()
+        let others = PathMatch(ruleset: ruleset, path: evaluator.path.segments.map { .text($0) }).statements()
         first += others.filter { $0.statement.methods.contains(method) }.compactMap { blindReason($0, method)?.text }
       }
     }

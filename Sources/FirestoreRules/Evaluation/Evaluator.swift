@@ -24,7 +24,7 @@ struct Evaluator {
     case hidden
   }
 
-  let program: Program
+  private let ruleset: Ruleset
   private(set) var request: RulesRequest
   var documents: DocumentAccess
   var resource: Resource
@@ -32,16 +32,18 @@ struct Evaluator {
   var path: RulePath
   /// Values of the variables of paths; `nil` for one that the query does not fix.
   var captures: [RuleValue?] = []
-  var coverage: RulesCoverage?
+  /// Where it is noted what expressions come to.
+  var trace: RulesTrace?
   /// Expressions that may still be evaluated, and steps that may still be gone, so that no rule and no value takes long.
   var remainingExpressions = RulesLimits.expressions
   var remainingWork = RulesLimits.work
   private var locals: [Local] = []
   private var frame = 0
   private var newDocument: RuleDocument?
+  private var knownAuthentication: RuleValue?
 
-  init(_ program: Program, _ request: RulesRequest, _ documents: DocumentAccess) {
-    self.program = program
+  init(_ ruleset: Ruleset, _ request: RulesRequest, _ documents: DocumentAccess) {
+    self.ruleset = ruleset
     self.request = request
     self.documents = documents
     resource = .document(request.resource.flatMap { RuleDocument($0, in: request.database) })
@@ -54,11 +56,13 @@ struct Evaluator {
     var copy = self
     copy.request = request
     copy.resource = .hidden
-    copy.coverage = nil
+    copy.trace = nil
     copy.remainingExpressions = RulesLimits.expressions
     copy.remainingWork = RulesLimits.work
     return copy
   }
+
+  var program: Program { _read { yield ruleset.program } }
 
   var isProof: Bool { if case .known = resource { true } else { false } }
 
@@ -72,13 +76,13 @@ struct Evaluator {
   mutating func value(_ id: Expression.ID) throws(RuleFailure) -> RuleValue {
     remainingExpressions -= 1
     if remainingExpressions < 0 { throw .tooManyExpressions }
-    if coverage == nil { return try evaluate(program.expressions[id].kind, at: id) }
+    if trace == nil { return try evaluate(program.expressions[id].kind, at: id) }
     do throws(RuleFailure) {
       let value = try evaluate(program.expressions[id].kind, at: id)
-      coverage?.count(id, value)
+      trace?.note(id, value)
       return value
     } catch {
-      coverage?.countFailure(id)
+      trace?.note(id, nil)
       throw error
     }
   }
@@ -96,7 +100,7 @@ struct Evaluator {
       guard let value = captures[place] else { throw .nullValue }
       return value
     case .local(let place): return try local(place)
-    case .request: return requestMap
+    case .request: return requestMap()
     case .resource: return try resourceValue()
     case .requestProperty(let property):
       remainingExpressions -= 1
@@ -246,9 +250,9 @@ extension Evaluator {
     }
   }
 
-  private func requestValue(_ property: RequestProperty) throws(RuleFailure) -> RuleValue {
+  private mutating func requestValue(_ property: RequestProperty) throws(RuleFailure) -> RuleValue {
     switch property {
-    case .auth: return authentication
+    case .auth: return authentication()
     case .method: return .string(request.method.rawValue)
     case .path: return .path(path)
     case .time: return .timestamp(time)
@@ -269,7 +273,7 @@ extension Evaluator {
     Timestamp(seconds: request.time.seconds, nanoseconds: request.time.nanoseconds / 1_000_000 * 1_000_000)
   }
 
-  private var requestMap: RuleValue {
+  private mutating func requestMap() -> RuleValue {
     var entries = RuleEntries()
     for property in RequestProperty.allCases {
       // What the request does not have is not in the map.
@@ -278,12 +282,15 @@ extension Evaluator {
     return .map(.entries(entries))
   }
 
-  private var authentication: RuleValue {
+  private mutating func authentication() -> RuleValue {
     guard let user = request.user else { return .null }
+    if let known = knownAuthentication { return known }
     var entries = RuleEntries()
     entries["uid"] = .string(user.uid)
     entries["token"] = .map(.fields(user.claims))
-    return .map(.entries(entries))
+    let value = RuleValue.map(.entries(entries))
+    knownAuthentication = value
+    return value
   }
 
   private var query: RuleValue {

@@ -12,8 +12,10 @@ struct PathMatch {
     case anyNumber
   }
 
-  let program: Program
+  let ruleset: Ruleset
   let path: [Segment]
+
+  private var program: Program { _read { yield ruleset.program } }
 
   /// The statements of all blocks that cover the whole path, in their order, each with the variables of the path.
   func statements() -> [(statement: Program.Allow, captures: [RuleValue?])] {

@@ -36,8 +36,21 @@ package final class AccessRules: Sendable {
     var watchers: [Int: @Sendable (RulesEvaluation) -> Void] = [:]
     var lastWatcher = 0
     var changes: [@Sendable () -> Void] = []
+    /// Room for what the next decision notes.
+    var trace = RulesTrace()
 
     func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
+
+    /// Counts what a decision noted, unless the rules are other ones by now.
+    mutating func count(_ trace: inout RulesTrace, of ruleset: Ruleset, for project: String) {
+      if case .ruleset(let own)? = projects[project]?.source {
+        if own === ruleset { projects[project]?.coverage.take(&trace) }
+      } else if case .ruleset(let known)? = shared?.source, known === ruleset {
+        shared?.coverage.take(&trace)
+      }
+      trace.clear()
+      swap(&self.trace, &trace)
+    }
   }
 
   private let state = Mutex(State())
@@ -77,14 +90,8 @@ package final class AccessRules: Sendable {
 
   package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
 
-  /// - Throws: `invalid-argument` for rules that cannot be read.
-  private func ruleset(for project: String) throws(RPCStatus) -> Ruleset? {
-    switch source(for: project) {
-    case .ruleset(let ruleset)?: return ruleset
-    case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
-    case nil: return nil
-    }
-  }
+  /// Whether there are rules for a project.
+  func concern(_ project: String) -> Bool { isActive && state.withLock { $0.loaded(for: project) != nil } }
 
   /// Who makes a call.
   /// - Throws: `invalid-argument` or `unauthenticated` for a token that is none.
@@ -102,17 +109,20 @@ package final class AccessRules: Sendable {
   /// - Returns: `nil` without rules for the project.
   func decide(_ request: RulesRequest, _ documents: RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
     let project = request.database.project
-    guard let ruleset = try ruleset(for: project) else { return nil }
-    var coverage: RulesCoverage? = RulesCoverage()
-    let verdict = ruleset.decide(request, documents, &coverage)
+    var trace = RulesTrace()
+    let source = state.withLock { state in
+      swap(&state.trace, &trace)
+      return state.loaded(for: project)?.source
+    }
+    let ruleset: Ruleset
+    switch source {
+    case .ruleset(let known)?: ruleset = known
+    case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
+    case nil: return nil
+    }
+    let verdict = ruleset.decide(request, documents, &trace)
     let (evaluation, watchers) = state.withLock { state in
-      if let coverage {
-        if state.projects[project] != nil {
-          state.projects[project]?.coverage.merge(with: coverage)
-        } else {
-          state.shared?.coverage.merge(with: coverage)
-        }
-      }
+      state.count(&trace, of: ruleset, for: project)
       state.decided += 1
       let evaluation = RulesEvaluation(
         number: state.decided, request: request, verdict: verdict, files: ruleset.files)

@@ -11,7 +11,7 @@ struct CallAccess: Sendable {
   let user: RulesUser?
 
   /// Whether there are rules to ask for a database.
-  func concerns(_ database: DatabaseID) -> Bool { rules.source(for: database.project) != nil }
+  func concerns(_ database: DatabaseID) -> Bool { rules.concern(database.project) }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.
   /// - Returns: the documents on which that depends, besides these.

@@ -33,7 +33,7 @@ package final class TokenReader: Sendable {
     var expiry: Int64?
   }
 
-  /// Tokens that are not read again. More are forgotten together.
+  /// Headers whose tokens are not read again. More are forgotten together.
   private static let mostKnown = 256
   /// Seconds that the clocks of who issues and who reads tokens may differ.
   private static let leeway: Int64 = 60
@@ -49,19 +49,19 @@ package final class TokenReader: Sendable {
   /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller {
     guard let authorization, !authorization.isEmpty else { return .user(nil) }
+    if let old = known.withLock({ $0[authorization] }) {
+      try check(old.expiry)
+      return .user(old.user)
+    }
     let words = authorization.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "bearer" else { throw Self.invalid }
     let token = String(words[1])
     if isOwner(token) { return .owner }
-    if let old = known.withLock({ $0[token] }) {
-      try check(old.expiry)
-      return .user(old.user)
-    }
     let new = try read(token)
     try check(new.expiry)
     known.withLock { known in
       if known.count >= Self.mostKnown { known = [:] }
-      known[token] = new
+      known[authorization] = new
     }
     return .user(new.user)
   }

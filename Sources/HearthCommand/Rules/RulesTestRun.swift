@@ -40,8 +40,7 @@ struct RulesTestRun {
 
   private mutating func complaint(_ content: RulesCase) -> String? {
     count += 1
-    var coverage: RulesCoverage?
-    let verdict = ruleset.decide(content.request, content.documents, &coverage)
+    let verdict = ruleset.decide(content.request, content.documents)
     if verdict.isAllowed == content.expectsAllow { return nil }
     failures += 1
     let request = "\(content.request.method.rawValue) \(content.request.path.text)"
