@@ -3,11 +3,10 @@ import FirestoreModel
 import FirestoreQuery
 
 /// One decision of a program on one request.
-struct Decision {
-  private typealias Statement = (statement: Program.Allow, captures: [RuleValue?])
+struct Decision: ~Copyable {
+  private typealias Statement = PathMatch.Statement
 
   private let ruleset: Ruleset
-  private let request: RulesRequest
   private var evaluator: Evaluator
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
@@ -16,7 +15,6 @@ struct Decision {
   /// - Parameter trace: where it is noted what expressions come to.
   init(_ ruleset: Ruleset, _ request: RulesRequest, _ documents: RulesDocuments, _ trace: consuming RulesTrace?) {
     self.ruleset = ruleset
-    self.request = request
     evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents))
     evaluator.trace = trace
   }
@@ -35,12 +33,14 @@ struct Decision {
       read: evaluator.documents.read, accesses: evaluator.documents.count)
   }
 
-  private func statements(_ path: [PathMatch.Segment]) -> [Statement] {
-    PathMatch(ruleset: ruleset, path: path).statements().filter { $0.statement.methods.contains(request.method) }
+  private var request: RulesRequest { _read { yield evaluator.request } }
+
+  private func statements(_ path: RulePath, _ rest: [PathMatch.Segment] = []) -> [Statement] {
+    PathMatch.statements(ruleset, RulesMethods(request.method), path, rest)
   }
 
   private mutating func decideOnDocument(_ path: RulePath) -> Bool {
-    let statements = statements(path.segments.map { .text($0) })
+    let statements = statements(path)
     if let allowing = statements.firstIndex(where: { tries($0) }) {
       decidingLine = statements[allowing].statement.line
       return true
@@ -57,7 +57,7 @@ struct Decision {
       return false
     }
     let collection = evaluator.path
-    let pattern = self.pattern(collection)
+    let rest = self.rest
     for alternative in facts.alternatives {
       let isAllowed: Bool
       if let key = alternative.key {
@@ -68,7 +68,7 @@ struct Decision {
         evaluator.path = collection
       } else {
         evaluator.resource = .known(alternative.data)
-        let statements = statements(pattern)
+        let statements = statements(collection, rest)
         let allowing = statements.firstIndex { tries($0) }
         if let allowing { decidingLine = statements[allowing].statement.line }
         isAllowed = allowing != nil
@@ -78,17 +78,11 @@ struct Decision {
     return true
   }
 
-  /// The paths of all documents that the query may find.
-  private func pattern(_ collection: RulePath) -> [PathMatch.Segment] {
-    var pattern = collection.segments.map { PathMatch.Segment.text($0) }
-    if let group = request.query?.target.collectionGroup {
-      pattern += [.anyNumber, .text(group), .any]
-    } else if request.path.isCollection {
-      pattern.append(.any)
-    } else if request.query?.target.isDocumentTarget != true {
-      pattern.append(.anyNumber)
-    }
-    return pattern
+  /// What follows the query's path in those of all documents that it may find.
+  private var rest: [PathMatch.Segment] {
+    if let group = request.query?.target.collectionGroup { return [.anyNumber, .text(group), .any] }
+    if request.path.isCollection { return [.any] }
+    return request.query?.target.isDocumentTarget == true ? [] : [.anyNumber]
   }
 
   /// Evaluates a statement and notes what came of it.
@@ -136,8 +130,8 @@ struct Decision {
           if !said.isFalse { second.append(reason) }
         }
       } else {
-        let others = PathMatch(ruleset: ruleset, path: evaluator.path.segments.map { .text($0) }).statements()
-        first += others.filter { $0.statement.methods.contains(method) }.compactMap { blindReason($0, method)?.text }
+        let others = PathMatch.statements(ruleset, RulesMethods(method), evaluator.path)
+        first += others.compactMap { blindReason($0, method)?.text }
       }
     }
     reasons = first + second

@@ -158,7 +158,7 @@ extension Evaluator {
   /// - Throws: `notKnown` where a query leaves open what is in one of them.
   mutating func weigh(_ left: RuleValue, _ right: RuleValue) throws(RuleFailure) {
     if isProof, !left.isKnown || !right.isKnown { throw .notKnown }
-    try work(min(left.weight, right.weight))
+    try work(left.isScalar || right.isScalar ? 1 : min(left.weight, right.weight))
   }
 }
 
@@ -223,6 +223,14 @@ extension RuleValue {
     case .map(.entries(let entries)), .map(.known(let entries)):
       entries.sorted.reduce(1) { $0 + 1 + $1.value.weight }
     case .mapDiff(let diff): diff.added.count + diff.removed.count + diff.changed.count + diff.unchanged.count
+    }
+  }
+
+  /// Whether all values of its type have the same weight.
+  fileprivate var isScalar: Bool {
+    switch self {
+    case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint: true
+    case .string, .bytes, .path, .vector, .list, .set, .map, .mapDiff: false
     }
   }
 

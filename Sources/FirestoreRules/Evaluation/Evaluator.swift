@@ -5,7 +5,7 @@ import LinearPatterns
 
 /// Evaluates the expressions of a program for one request. Everything is evaluated when it is needed and not before:
 /// also parameters and the `let`s of functions.
-struct Evaluator {
+struct Evaluator: ~Copyable {
   /// A variable of a function that is being called.
   private enum Local {
     /// Not evaluated yet; `frame` is where its own variables begin.
@@ -42,24 +42,22 @@ struct Evaluator {
   private var newDocument: RuleDocument?
   private var knownAuthentication: RuleValue?
 
-  init(_ ruleset: Ruleset, _ request: RulesRequest, _ documents: DocumentAccess) {
+  init(_ ruleset: Ruleset, _ request: consuming RulesRequest, _ documents: consuming DocumentAccess) {
     self.ruleset = ruleset
+    let database = request.database
+    resource = .document(request.resource.flatMap { RuleDocument($0, in: database) })
+    path = RulePath(database, request.path)
+    newDocument = request.newResource.flatMap { RuleDocument($0, in: database) }
     self.request = request
     self.documents = documents
-    resource = .document(request.resource.flatMap { RuleDocument($0, in: request.database) })
-    path = RulePath(request.database, request.path)
-    newDocument = request.newResource.flatMap { RuleDocument($0, in: request.database) }
   }
 
   /// For another request about the same document, without a look at what is stored.
   func blind(_ request: RulesRequest) -> Evaluator {
-    var copy = self
-    copy.request = request
-    copy.resource = .hidden
-    copy.trace = nil
-    copy.remainingExpressions = RulesLimits.expressions
-    copy.remainingWork = RulesLimits.work
-    return copy
+    var blind = Evaluator(ruleset, request, documents)
+    blind.resource = .hidden
+    blind.path = path
+    return blind
   }
 
   var program: Program { _read { yield ruleset.program } }

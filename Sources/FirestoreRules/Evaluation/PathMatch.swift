@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// Compares the paths of `match` blocks with the path of a request.
 struct PathMatch {
-  /// One segment of a path, as far as it is known.
+  /// What follows the known part of a path.
   enum Segment {
     case text(String)
     /// Any one segment: the document that a query may find.
@@ -12,68 +12,93 @@ struct PathMatch {
     case anyNumber
   }
 
-  let ruleset: Ruleset
-  let path: [Segment]
-
-  private var program: Program { _read { yield ruleset.program } }
-
-  /// The statements of all blocks that cover the whole path, in their order, each with the variables of the path.
-  func statements() -> [(statement: Program.Allow, captures: [RuleValue?])] {
-    var found: [(statement: Program.Allow, captures: [RuleValue?])] = []
-    for root in program.roots { collect(root, from: 0, [], &found) }
-    return found
+  /// A statement of a block that covers the whole path, with the variables of the path.
+  struct Statement {
+    let statement: Program.Allow
+    let captures: [RuleValue?]
   }
 
-  private func collect(
-    _ block: Int, from start: Int, _ captures: [RuleValue?],
-    _ found: inout [(statement: Program.Allow, captures: [RuleValue?])]
-  ) {
-    let match = program.matches[block]
-    walk(match.segments[...], from: start, captures) { end, captures in
-      if end == path.count { for statement in match.allows { found.append((statement, captures)) } }
-      for child in match.children { collect(child, from: end, captures, &found) }
-    }
+  private let ruleset: Ruleset
+  private let methods: RulesMethods
+  private let known: [String]
+  private let rest: [Segment]
+  /// Variables of the blocks that are being looked at.
+  private var captures: [RuleValue?] = []
+  private var found: [Statement] = []
+
+  /// The statements about some of these methods, in their order.
+  static func statements(
+    _ ruleset: Ruleset, _ methods: RulesMethods, _ path: RulePath, _ rest: [Segment] = []
+  ) -> [Statement] {
+    var match = PathMatch(ruleset, methods, path.segments, rest)
+    for root in ruleset.program.roots { match.collect(root, from: 0) }
+    return match.found
   }
 
-  /// Calls `body` for each way in which segments of a block cover segments of the path, with where the next begins.
-  private func walk(
-    _ segments: ArraySlice<Program.Segment>, from start: Int, _ captures: [RuleValue?],
-    _ body: (Int, [RuleValue?]) -> Void
-  ) {
-    var captures = captures
+  private init(_ ruleset: Ruleset, _ methods: RulesMethods, _ known: [String], _ rest: [Segment]) {
+    (self.ruleset, self.methods, self.known, self.rest) = (ruleset, methods, known, rest)
+  }
+
+  private var count: Int { known.count + rest.count }
+
+  private func segment(_ place: Int) -> Segment {
+    place < known.count ? .text(known[place]) : rest[place - known.count]
+  }
+
+  private mutating func collect(_ block: Int, from start: Int, segment first: Int = 0) {
+    let outer = captures.count
     var place = start
-    var rest = segments
-    while let segment = rest.first {
-      rest = rest.dropFirst()
-      switch segment {
+    for index in first..<ruleset.program.matches[block].segments.count {
+      switch ruleset.program.matches[block].segments[index] {
       case .literal(let literal):
-        guard place < path.count, case .text(let text) = path[place], text.equalsUTF8(literal) else { return }
+        guard place < count, case .text(let text) = segment(place), text.equalsUTF8(literal) else {
+          captures.removeLast(captures.count - outer)
+          return
+        }
         place += 1
       case .variable:
-        guard place < path.count else { return }
-        switch path[place] {
-        case .text(let text): captures.append(.string(text))
-        case .any: captures.append(nil)
-        case .anyNumber: return
+        guard place < count, let value = variable(segment(place)) else {
+          captures.removeLast(captures.count - outer)
+          return
         }
+        captures.append(value)
         place += 1
       case .rest:
         // The first version wants at least one segment.
-        let least = program.version == 1 ? 1 : 0
-        guard place + least <= path.count else { return }
-        for end in (place + least)...path.count {
-          walk(rest, from: end, captures + [covered(place..<end)], body)
+        let least = ruleset.program.version == 1 ? 1 : 0
+        if place + least <= count {
+          for end in (place + least)...count {
+            captures.append(covered(place..<end))
+            collect(block, from: end, segment: index + 1)
+            captures.removeLast()
+          }
         }
+        captures.removeLast(captures.count - outer)
         return
       }
     }
-    body(place, captures)
+    if place == count {
+      for statement in ruleset.program.matches[block].allows where !statement.methods.isDisjoint(with: methods) {
+        found.append(Statement(statement: statement, captures: captures))
+      }
+    }
+    for child in ruleset.program.matches[block].children { collect(child, from: place) }
+    captures.removeLast(captures.count - outer)
+  }
+
+  /// - Returns: `nil` for what is not one segment, `.some(nil)` for one that is not known.
+  private func variable(_ segment: Segment) -> RuleValue?? {
+    switch segment {
+    case .text(let text): .some(.string(text))
+    case .any: .some(nil)
+    case .anyNumber: nil
+    }
   }
 
   private func covered(_ range: Range<Int>) -> RuleValue? {
     var segments: [String] = []
     for place in range {
-      guard case .text(let text) = path[place] else { return nil }
+      guard case .text(let text) = segment(place) else { return nil }
       segments.append(text)
     }
     return .path(RulePath(segments: segments))

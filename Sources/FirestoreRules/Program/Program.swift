@@ -1,6 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import LinearPatterns
 
+/// Methods that a statement is about.
+struct RulesMethods: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  init(rawValue: UInt8) { self.rawValue = rawValue }
+  init(_ methods: RulesRequest.Method...) { self.init(rawValue: methods.reduce(0) { $0 | Self.bit($1) }) }
+
+  func contains(_ method: RulesRequest.Method) -> Bool { rawValue & Self.bit(method) != 0 }
+
+  private static func bit(_ method: RulesRequest.Method) -> UInt8 {
+    switch method {
+    case .get: 1
+    case .list: 2
+    case .create: 4
+    case .update: 8
+    case .delete: 16
+    }
+  }
+}
+
 /// What was read from files of rules: everything by its place in a table.
 struct Program: Sendable {
   /// Where names are looked up: a service, a `match` block or a function.
@@ -37,7 +57,7 @@ struct Program: Sendable {
   }
 
   struct Allow: Sendable {
-    var methods: Set<RulesRequest.Method>
+    var methods: RulesMethods
     var condition: Expression.ID?
     var file: Int
     var line: Int

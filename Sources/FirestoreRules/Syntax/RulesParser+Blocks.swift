@@ -185,11 +185,11 @@ extension RulesParser {
     return statement
   }
 
-  private static func methods(_ name: String) -> Set<RulesRequest.Method>? {
+  private static func methods(_ name: String) -> RulesMethods? {
     switch name {
-    case "read": [.get, .list]
-    case "write": [.create, .update, .delete]
-    default: RulesRequest.Method(rawValue: name).map { [$0] }
+    case "read": RulesMethods(.get, .list)
+    case "write": RulesMethods(.create, .update, .delete)
+    default: RulesRequest.Method(rawValue: name).map { RulesMethods($0) }
     }
   }
 

@@ -130,7 +130,7 @@ package final class AccessRules: Sendable {
       if state.evaluations.count >= 2 * Self.keptEvaluations {
         state.evaluations.removeFirst(state.evaluations.count - Self.keptEvaluations)
       }
-      return (evaluation, state.watchers.values.map { $0 })
+      return (evaluation, state.watchers.isEmpty ? [] : Array(state.watchers.values))
     }
     for watcher in watchers { watcher(evaluation) }
     return verdict
