@@ -31,6 +31,8 @@ package struct RulesCoverage: Sendable {
     var isFalse = 0
     var undefined = 0
     var others: [Value: Int] = [:]
+    /// The last other value, not yet counted in the table: one often follows itself.
+    var last: (value: Value, count: Int)?
   }
 
   /// Different values of one expression that are told apart; any other counts as undefined.
@@ -53,7 +55,8 @@ package struct RulesCoverage: Sendable {
   /// What an expression came to, the most frequent first.
   func values(of expression: Int) -> [(value: Outcome, count: Int)] {
     guard counts.indices.contains(expression) else { return [] }
-    let counts = counts[expression]
+    var counts = counts[expression]
+    counts.settle(Self.mostValues)
     let plain: [(Outcome, Int)] = [
       (.value(.boolean(true)), counts.isTrue), (.value(.boolean(false)), counts.isFalse),
       (.undefined, counts.undefined),
@@ -68,8 +71,25 @@ extension RulesCoverage.Counts {
     switch outcome {
     case .value(.boolean(true)): isTrue += 1
     case .value(.boolean(false)): isFalse += 1
-    case .value(let value) where others.count < mostValues || others[value] != nil: others[value, default: 0] += 1
-    case .value, .undefined: undefined += 1
+    case .value(let value):
+      if last?.value == value {
+        last?.count += 1
+      } else {
+        settle(mostValues)
+        last = (value, 1)
+      }
+    case .undefined: undefined += 1
+    }
+  }
+
+  /// Counts the last other value in the table.
+  fileprivate mutating func settle(_ mostValues: Int) {
+    guard let (value, count) = last else { return }
+    last = nil
+    if others.count < mostValues || others[value] != nil {
+      others[value, default: 0] += count
+    } else {
+      undefined += count
     }
   }
 }

@@ -125,6 +125,7 @@ struct CommitEvaluation {
   }
 
   private func check(_ precondition: Precondition, of mutation: Mutation) throws(StoreError) {
+    if precondition == .none { return }
     let name = database.name(of: mutation.key)
     let working = documents[mutation.key]
     let exists = working?.exists ?? false

@@ -231,7 +231,7 @@ extension Evaluator {
     for binding in function.bindings { locals.append(.pending(binding, frame: base)) }
     frame = base
     defer {
-      locals.removeLast(locals.count - base)
+      while locals.count > base { locals.removeLast() }
       frame = own
     }
     return try value(function.result)
@@ -283,9 +283,7 @@ extension Evaluator {
   private mutating func authentication() -> RuleValue {
     guard let user = request.user else { return .null }
     if let known = knownAuthentication { return known }
-    var entries = RuleEntries()
-    entries["uid"] = .string(user.uid)
-    entries["token"] = .map(.fields(user.claims))
+    let entries = RuleEntries(sorted: [("token", .map(.fields(user.claims))), ("uid", .string(user.uid))])
     let value = RuleValue.map(.entries(entries))
     knownAuthentication = value
     return value

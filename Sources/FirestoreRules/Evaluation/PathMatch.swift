@@ -39,6 +39,9 @@ struct PathMatch {
     (self.ruleset, self.methods, self.known, self.rest) = (ruleset, methods, known, rest)
   }
 
+  /// Variables of a block that was left.
+  private mutating func forget(after count: Int) { while captures.count > count { captures.removeLast() } }
+
   private var count: Int { known.count + rest.count }
 
   private func segment(_ place: Int) -> Segment {
@@ -52,13 +55,13 @@ struct PathMatch {
       switch ruleset.program.matches[block].segments[index] {
       case .literal(let literal):
         guard place < count, case .text(let text) = segment(place), text.equalsUTF8(literal) else {
-          captures.removeLast(captures.count - outer)
+          forget(after: outer)
           return
         }
         place += 1
       case .variable:
         guard place < count, let value = variable(segment(place)) else {
-          captures.removeLast(captures.count - outer)
+          forget(after: outer)
           return
         }
         captures.append(value)
@@ -73,7 +76,7 @@ struct PathMatch {
             captures.removeLast()
           }
         }
-        captures.removeLast(captures.count - outer)
+        forget(after: outer)
         return
       }
     }
@@ -83,7 +86,7 @@ struct PathMatch {
       }
     }
     for child in ruleset.program.matches[block].children { collect(child, from: place) }
-    captures.removeLast(captures.count - outer)
+    forget(after: outer)
   }
 
   /// - Returns: `nil` for what is not one segment, `.some(nil)` for one that is not known.

@@ -53,6 +53,9 @@ struct RuleEntries {
 
   init() {}
 
+  /// - Parameter sorted: each name once, in the order of their bytes.
+  init(sorted: [(name: String, value: RuleValue)]) { self.sorted = sorted }
+
   init(_ fields: Fields) { sorted = fields.entries.map { ($0.name, RuleValue($0.value)) } }
 
   /// The value of one entry.

@@ -118,9 +118,18 @@ struct RulePath: Hashable {
   init(segments: [String]) { self.segments = segments }
 
   init(_ database: DatabaseID, _ path: ResourcePath) {
-    segments = ["databases", database.database, "documents"]
-    segments.reserveCapacity(3 + path.count)
-    for segment in path.segments { segments.append(String(segment)) }
+    segments = []
+    segments.reserveCapacity(8)
+    segments.append("databases")
+    segments.append(database.database)
+    segments.append("documents")
+    if path.isRoot { return }
+    var rest = path.text.utf8[...]
+    while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
+      segments.append(String(Substring(rest[..<slash])))
+      rest = rest[rest.index(after: slash)...]
+    }
+    segments.append(String(Substring(rest)))
   }
 
   var text: String { segments.map { "/" + $0 }.joined() }
