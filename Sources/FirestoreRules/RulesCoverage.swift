@@ -3,13 +3,18 @@ package import FirestoreModel
 
 /// What expressions came to during one decision, in the order of their evaluation.
 package struct RulesTrace: Sendable {
-  private(set) var steps: [(expression: Int, outcome: RulesCoverage.Outcome)] = []
+  struct Step: Sendable {
+    let expression: Int
+    let outcome: RulesCoverage.Outcome
+  }
+
+  private(set) var steps: [Step] = []
 
   package init() {}
 
   /// - Parameter value: `nil` for an expression that failed.
   mutating func note(_ expression: Int, _ value: RuleValue?) {
-    steps.append((expression, value?.plain.map { .value($0) } ?? .undefined))
+    steps.append(Step(expression: expression, outcome: value?.plain.map { .value($0) } ?? .undefined))
   }
 
   /// Forgets all; what it takes to note as much again stays reserved.
@@ -45,9 +50,9 @@ package struct RulesCoverage: Sendable {
 
   /// Adds what one decision noted, which is forgotten.
   package mutating func take(_ trace: inout RulesTrace) {
-    for (expression, outcome) in trace.steps {
-      while counts.count <= expression { counts.append(Counts()) }
-      counts[expression].count(outcome, Self.mostValues)
+    for step in trace.steps {
+      while counts.count <= step.expression { counts.append(Counts()) }
+      counts[step.expression].count(step.outcome, Self.mostValues)
     }
     trace.clear()
   }

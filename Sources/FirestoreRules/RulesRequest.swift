@@ -65,6 +65,13 @@ package struct RulesRequest: Sendable {
   }
 }
 
+/// A request that rules decide on. It has many parts, so that all who look at it share it.
+package final class SharedRequest: Sendable {
+  package let value: RulesRequest
+
+  package init(_ value: RulesRequest) { self.value = value }
+}
+
 /// The documents that rules can look at with `get` and `exists`, and as they will be after all writes of the request
 /// with `getAfter` and `existsAfter`.
 package struct RulesDocuments {

@@ -20,13 +20,13 @@ package final class Ruleset: Sendable {
 
   /// Decides on one request; allowed if any `allow` statement that matches it is true.
   package func decide(_ request: RulesRequest, _ documents: RulesDocuments) -> RulesVerdict {
-    var decision = Decision(self, request, documents, nil)
+    var decision = Decision(self, SharedRequest(request), documents, nil)
     return decision.verdict()
   }
 
   /// Decides, and notes what each expression came to.
   package func decide(
-    _ request: RulesRequest, _ documents: RulesDocuments, _ trace: inout RulesTrace
+    _ request: SharedRequest, _ documents: RulesDocuments, _ trace: inout RulesTrace
   ) -> RulesVerdict {
     // Lent, not copied.
     var lent = RulesTrace()

@@ -35,7 +35,7 @@ struct RandomRulesTests {
       }
       var (trace, coverage) = (RulesTrace(), RulesCoverage())
       let verdict = ruleset.decide(request, line.content.documents)
-      let again = ruleset.decide(request, line.content.documents, &trace)
+      let again = ruleset.decide(SharedRequest(request), line.content.documents, &trace)
       coverage.take(&trace)
       #expect(
         verdict.isAllowed == again.isAllowed && verdict.outcomes == again.outcomes && verdict.denial == again.denial,

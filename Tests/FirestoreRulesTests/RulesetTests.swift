@@ -90,9 +90,9 @@ struct RulesetTests {
   func coverage() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if id == 'b' || resource.data.x > 1; }")
     var (trace, coverage) = (RulesTrace(), RulesCoverage())
-    #expect(ruleset.decide(Self.get("a/b"), Self.none, &trace).isAllowed)
+    #expect(ruleset.decide(SharedRequest(Self.get("a/b")), Self.none, &trace).isAllowed)
     coverage.take(&trace)
-    #expect(!ruleset.decide(Self.get("a/c"), Self.none, &trace).isAllowed)
+    #expect(!ruleset.decide(SharedRequest(Self.get("a/c")), Self.none, &trace).isAllowed)
     coverage.take(&trace)
 
     let report = ruleset.report(coverage)

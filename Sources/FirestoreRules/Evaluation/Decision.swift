@@ -13,9 +13,9 @@ struct Decision: ~Copyable {
   private var decidingLine: Int?
 
   /// - Parameter trace: where it is noted what expressions come to.
-  init(_ ruleset: Ruleset, _ request: RulesRequest, _ documents: RulesDocuments, _ trace: consuming RulesTrace?) {
+  init(_ ruleset: Ruleset, _ request: SharedRequest, _ documents: RulesDocuments, _ trace: consuming RulesTrace?) {
     self.ruleset = ruleset
-    evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents))
+    evaluator = Evaluator(ruleset, request, DocumentAccess(request.value, documents))
     evaluator.trace = trace
   }
 
@@ -143,7 +143,7 @@ struct Decision: ~Copyable {
     guard let condition = candidate.statement.condition else { return nil }
     var blindRequest = request
     blindRequest.method = method
-    var blind = evaluator.blind(blindRequest)
+    var blind = evaluator.blind(SharedRequest(blindRequest))
     blind.captures = candidate.captures
     let suffix = " for '\(method.rawValue)' @ L\(candidate.statement.line)"
     do throws(RuleFailure) { return try blind.holds(condition) ? nil : ("false" + suffix, true) } catch {

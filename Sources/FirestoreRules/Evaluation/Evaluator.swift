@@ -25,7 +25,7 @@ struct Evaluator: ~Copyable {
   }
 
   private let ruleset: Ruleset
-  private(set) var request: RulesRequest
+  private let shared: SharedRequest
   var documents: DocumentAccess
   var resource: Resource
   /// `request.path`.
@@ -42,24 +42,26 @@ struct Evaluator: ~Copyable {
   private var newDocument: RuleDocument?
   private var knownAuthentication: RuleValue?
 
-  init(_ ruleset: Ruleset, _ request: consuming RulesRequest, _ documents: consuming DocumentAccess) {
+  init(_ ruleset: Ruleset, _ shared: SharedRequest, _ documents: consuming DocumentAccess) {
     self.ruleset = ruleset
+    self.shared = shared
+    let request = shared.value
     let database = request.database
     resource = .document(request.resource.flatMap { RuleDocument($0, in: database) })
     path = RulePath(database, request.path)
     newDocument = request.newResource.flatMap { RuleDocument($0, in: database) }
-    self.request = request
     self.documents = documents
   }
 
   /// For another request about the same document, without a look at what is stored.
-  func blind(_ request: RulesRequest) -> Evaluator {
+  func blind(_ request: SharedRequest) -> Evaluator {
     var blind = Evaluator(ruleset, request, documents)
     blind.resource = .hidden
     blind.path = path
     return blind
   }
 
+  var request: RulesRequest { _read { yield shared.value } }
   var program: Program { _read { yield ruleset.program } }
 
   var isProof: Bool { if case .known = resource { true } else { false } }
@@ -283,7 +285,10 @@ extension Evaluator {
   private mutating func authentication() -> RuleValue {
     guard let user = request.user else { return .null }
     if let known = knownAuthentication { return known }
-    let entries = RuleEntries(sorted: [("token", .map(.fields(user.claims))), ("uid", .string(user.uid))])
+    let entries = RuleEntries(sorted: [
+      RuleEntries.Entry(name: "token", value: .map(.fields(user.claims))),
+      RuleEntries.Entry(name: "uid", value: .string(user.uid)),
+    ])
     let value = RuleValue.map(.entries(entries))
     knownAuthentication = value
     return value

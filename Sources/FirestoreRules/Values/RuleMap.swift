@@ -49,14 +49,19 @@ enum RuleMap {
 
 /// Entries of a map, sorted by the UTF-8 bytes of their names.
 struct RuleEntries {
-  private(set) var sorted: [(name: String, value: RuleValue)] = []
+  struct Entry {
+    let name: String
+    var value: RuleValue
+  }
+
+  private(set) var sorted: [Entry] = []
 
   init() {}
 
   /// - Parameter sorted: each name once, in the order of their bytes.
-  init(sorted: [(name: String, value: RuleValue)]) { self.sorted = sorted }
+  init(sorted: [Entry]) { self.sorted = sorted }
 
-  init(_ fields: Fields) { sorted = fields.entries.map { ($0.name, RuleValue($0.value)) } }
+  init(_ fields: Fields) { sorted = fields.entries.map { Entry(name: $0.name, value: RuleValue($0.value)) } }
 
   /// The value of one entry.
   subscript(name: String) -> RuleValue? {
@@ -69,7 +74,7 @@ struct RuleEntries {
       switch (isFound, newValue) {
       case (true, let value?): sorted[place].value = value
       case (true, nil): sorted.remove(at: place)
-      case (false, let value?): sorted.insert((name, value), at: place)
+      case (false, let value?): sorted.insert(Entry(name: name, value: value), at: place)
       case (false, nil): break
       }
     }
@@ -95,7 +100,12 @@ final class RuleDocument {
   private let key: DocumentKey
   private let database: DatabaseID
   private let content: DocumentData
-  private var decoded: [(name: String, value: RuleValue?)] = []
+  private struct Decoded {
+    let name: String
+    let value: RuleValue?
+  }
+
+  private var decoded: [Decoded] = []
   private var all: Fields?
 
   /// - Returns: `nil` for a document that does not exist.
@@ -124,7 +134,7 @@ final class RuleDocument {
   func field(_ name: FieldPath) -> RuleValue? {
     if let found = decoded.first(where: { $0.name.equalsUTF8(name.first) }) { return found.value }
     let value = (all.map { $0[name.first] } ?? content[name]).map { RuleValue($0) }
-    decoded.append((name.first, value))
+    decoded.append(Decoded(name: name.first, value: value))
     return value
   }
 

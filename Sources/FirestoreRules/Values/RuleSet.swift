@@ -22,7 +22,8 @@ struct RuleMapDiff {
   /// - Parameter after: the map whose method it is.
   init(_ after: RuleEntries, from before: RuleEntries) {
     var old = before.sorted[...]
-    for (name, value) in after.sorted {
+    for entry in after.sorted {
+      let (name, value) = (entry.name, entry.value)
       while let first = old.first, first.name.compareUTF8(name) == .ascending {
         removed.append(first.name)
         old.removeFirst()
@@ -125,9 +126,9 @@ extension RuleValue {
       for value in values { value.hash(into: &hasher) }
     case .set(let set): hasher.combine(set.elements)
     case .map(let map):
-      for (name, value) in map.entries.sorted {
-        name.hashUTF8(into: &hasher)
-        value.hash(into: &hasher)
+      for entry in map.entries.sorted {
+        entry.name.hashUTF8(into: &hasher)
+        entry.value.hash(into: &hasher)
       }
     case .mapDiff, .constraint: break
     }

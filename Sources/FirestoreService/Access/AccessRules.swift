@@ -120,6 +120,7 @@ package final class AccessRules: Sendable {
     case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
     case nil: return nil
     }
+    let request = SharedRequest(request)
     let verdict = ruleset.decide(request, documents, &trace)
     let (evaluation, watchers) = state.withLock { state in
       state.count(&trace, of: ruleset, for: project)

@@ -60,11 +60,12 @@ struct CallAccess: Sendable {
       let source = DocumentSource(
         stored: { key throws(RPCStatus) in try preview.stored(key) },
         after: { key throws(RPCStatus) in try preview.after(key) })
+      try rules.check(user, for: preview.database)
       for entry in preview.entries {
-        guard let method = entry.method else { continue }
-        var request = try request(method, entry.key.path, in: preview.database, at: preview.time)
-        request.resource = entry.before
-        if method == .create || method == .update { request.newResource = entry.after }
+        let method = entry.method
+        var request = RulesRequest(
+          method: method, database: preview.database, path: entry.key.path, user: user, time: preview.time,
+          resource: entry.before, newResource: method == .create || method == .update ? entry.after : nil)
         request.accessAllowance = min(RulesLimits.accesses, allowance)
         allowance -= min(allowance, try decide(request, source).accesses)
       }
@@ -111,10 +112,12 @@ struct CallAccess: Sendable {
 }
 
 extension CommitPreview.Entry {
-  /// `nil` for what changes nothing: a deletion of what is not there counts as a deletion all the same.
-  fileprivate var method: RulesRequest.Method? {
+  /// A deletion of what is not there counts as a deletion all the same.
+  fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
-    return if after == nil { .delete } else if before == nil { .create } else { .update }
+    if case nil = after { return .delete }
+    if case nil = before { return .create }
+    return .update
   }
 }
 
