@@ -6,6 +6,14 @@
   case equal = 0
   case descending = 1
 
+  /// Spares other modules the comparison of raw values as those of any type.
+  package static func == (left: Ordering, right: Ordering) -> Bool {
+    switch (left, right) {
+    case (.ascending, .ascending), (.equal, .equal), (.descending, .descending): true
+    default: false
+    }
+  }
+
   package var reversed: Ordering {
     switch self {
     case .ascending: .descending
@@ -33,7 +41,11 @@ extension String {
 
   /// Whether both strings consist of the same UTF-8 bytes.
   package func equalsUTF8(_ other: String) -> Bool {
-    utf8.count == other.utf8.count && compareUTF8(other) == .equal
+    withUTF8Bytes { left in
+      other.withUTF8Bytes { right in
+        left.count == right.count && Ordering.firstDifference(left, right) == left.count
+      }
+    }
   }
 
   /// Calls `body` with the UTF-8 bytes, without copying where the string is stored as such.

@@ -31,7 +31,24 @@ package struct RulesQuery: Sendable {
 
 /// One access to one document, or one query, that rules decide on.
 package struct RulesRequest: Sendable {
-  package enum Method: String, Sendable, CaseIterable { case get, list, create, update, delete }
+  package enum Method: String, Sendable, CaseIterable {
+    case get, list, create, update, delete
+
+    /// Whether a document is there afterwards.
+    package var hasResult: Bool {
+      switch self {
+      case .create, .update: true
+      case .get, .list, .delete: false
+      }
+    }
+
+    package var isList: Bool {
+      switch self {
+      case .list: true
+      case .get, .create, .update, .delete: false
+      }
+    }
+  }
 
   package var method: Method
   package var database: DatabaseID

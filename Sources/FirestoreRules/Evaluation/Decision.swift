@@ -24,7 +24,7 @@ struct Decision: ~Copyable {
   mutating func takeTrace() -> RulesTrace? { evaluator.trace.take() }
 
   mutating func verdict() -> RulesVerdict {
-    let isAllowed = request.method == .list ? decideOnQuery() : decideOnDocument(evaluator.path)
+    let isAllowed = request.method.isList ? decideOnQuery() : decideOnDocument(evaluator.path)
     if !isAllowed, reasons.isEmpty { reasons.append("No matching allow statements") }
     // The emulator begins with a line break where it names statements.
     let denial = isAllowed ? "" : (decidingLine == nil ? "" : "\n") + reasons.joined(separator: ", ")
@@ -45,7 +45,7 @@ struct Decision: ~Copyable {
       decidingLine = statements[allowing].statement.line
       return true
     }
-    if request.method != .list { explain(statements) }
+    if !request.method.isList { explain(statements) }
     return false
   }
 

@@ -257,7 +257,7 @@ extension Evaluator {
     case .path: return .path(path)
     case .time: return .timestamp(time)
     case .headers: return .map(.entries(RuleEntries()))
-    case .query: if request.method == .list { return query }
+    case .query: if request.method.isList { return query }
     case .resource:
       switch request.method {
       case .create, .update: return newDocument.map { .map(.document($0)) } ?? .null

@@ -65,7 +65,7 @@ struct CallAccess: Sendable {
         let method = entry.method
         var request = RulesRequest(
           method: method, database: preview.database, path: entry.key.path, user: user, time: preview.time,
-          resource: entry.before, newResource: method == .create || method == .update ? entry.after : nil)
+          resource: entry.before, newResource: method.hasResult ? entry.after : nil)
         request.accessAllowance = min(RulesLimits.accesses, allowance)
         allowance -= min(allowance, try decide(request, source).accesses)
       }
