@@ -80,6 +80,10 @@ package struct RulesRequest: Sendable {
     self.newResource = newResource
     self.query = query
   }
+
+  package var withoutDocuments: RulesRequest {
+    RulesRequest(method: method, database: database, path: path, user: user, time: time, query: query)
+  }
 }
 
 /// A request that rules decide on. It has many parts, so that all who look at it share it.

@@ -6,9 +6,6 @@ import Synchronization
 /// The security rules of a server: for all projects, and for those that have their own. What was decided is counted, and
 /// told to who watches.
 package final class AccessRules: Sendable {
-  /// How many decisions are kept for those who begin to watch later.
-  private static let keptEvaluations = 200
-
   /// Rules as they were given.
   package enum Source: Sendable {
     case ruleset(Ruleset)
@@ -31,8 +28,7 @@ package final class AccessRules: Sendable {
   private struct State {
     var shared: Loaded?
     var projects: [String: Loaded] = [:]
-    var decided = 0
-    var evaluations: [RulesEvaluation] = []
+    var evaluations = PastEvaluations()
     var watchers: [Int: @Sendable (RulesEvaluation) -> Void] = [:]
     var lastWatcher = 0
     var changes: [@Sendable () -> Void] = []
@@ -120,17 +116,15 @@ package final class AccessRules: Sendable {
     case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
     case nil: return nil
     }
-    let request = SharedRequest(request)
-    let verdict = ruleset.decide(request, documents, &trace)
+    let verdict = ruleset.decide(SharedRequest(request), documents, &trace)
     let (evaluation, watchers) = state.withLock { state in
       state.count(&trace, of: ruleset, for: project)
-      state.decided += 1
+      let number = state.evaluations.count + 1
+      let isLookedAt = !verdict.isAllowed || !state.watchers.isEmpty
       let evaluation = RulesEvaluation(
-        number: state.decided, request: request, verdict: verdict, files: ruleset.files)
+        number: number, request: isLookedAt ? request : request.withoutDocuments, verdict: verdict,
+        files: ruleset.files)
       state.evaluations.append(evaluation)
-      if state.evaluations.count >= 2 * Self.keptEvaluations {
-        state.evaluations.removeFirst(state.evaluations.count - Self.keptEvaluations)
-      }
       return (evaluation, state.watchers.isEmpty ? [] : Array(state.watchers.values))
     }
     for watcher in watchers { watcher(evaluation) }
@@ -148,12 +142,12 @@ package final class AccessRules: Sendable {
     state.withLock { state in
       state.lastWatcher += 1
       state.watchers[state.lastWatcher] = body
-      return (state.evaluations.suffix(Self.keptEvaluations), state.lastWatcher)
+      return (state.evaluations.inOrder, state.lastWatcher)
     }
   }
 
   /// The last decisions.
-  package var evaluations: [RulesEvaluation] { state.withLock { $0.evaluations.suffix(Self.keptEvaluations) } }
+  package var evaluations: [RulesEvaluation] { state.withLock { $0.evaluations.inOrder } }
 
   package func endWatch(_ number: Int) { state.withLock { $0.watchers[number] = nil } }
 }
