@@ -121,6 +121,22 @@ struct ExportFolderTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder("mine")) == ["letter"])
   }
 
+  @Test("The folder that the process works in, those above it, and those with a file system on them are not replaced")
+  func immovable() throws {
+    for name in [".", "./", "..", FileManager.default.currentDirectoryPath, "/proc", "/"] {
+      #expect(throws: ExportError.self, "\(name)") { try export(name, [], in: home) }
+    }
+    #expect(MountedFolders.contain("/proc"))
+    let folder = try Folder()
+    #expect(!MountedFolders.contain(folder.path))
+    for (line, path) in [
+      ("36 35 98:0 / /mnt rw - ext3 /dev/root rw", "/mnt"), (#"36 35 98:0 /a /m\040\134n\04 rw"#, #"/m \n\04"#),
+      ("36 35 98:0 /", nil), ("", nil),
+    ] as [(String, String?)] {
+      #expect(MountedFolders.folder(line.utf8) == path.map { Array($0.utf8) })
+    }
+  }
+
   @Test("Files that are missing, cut, longer or of elsewhere are named")
   func damage() throws {
     let folder = try Folder()

@@ -30,12 +30,32 @@ struct FolderReplacement: Sendable {
     guard !name.isEmpty, name != ".", name != ".." else {
       throw ExportError(.unwritable, path, "An export needs a folder with a name of its own.")
     }
+    try Self.checkMovable(target, path)
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
     part = "\(parent)/.\(name).part-\(getpid())-\(number)"
     try Self.checkReplaceable(target, path)
     Self.removeAbandonedParts(of: name, in: parent)
     guard mkdir(part, 0o777) == 0 else {
       throw ExportError(.unwritable, path, "No folder can be made in \(parent): \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// A folder that somebody stands in, or on which a file system is mounted, cannot give its name to another.
+  private static func checkMovable(_ target: String, _ path: String) throws(ExportError) {
+    if let here = getcwd(nil, 0) {
+      defer { free(here) }
+      if (String(cString: here) + "/").utf8.starts(with: (target + "/").utf8) {
+        throw ExportError(
+          .unwritable, path,
+          "This process works in or below that folder, which an export would replace; name a folder in it, such as "
+            + "\(path.hasSuffix("/") ? path : path + "/")export.")
+      }
+    }
+    if MountedFolders.contain(target) {
+      throw ExportError(
+        .unwritable, path,
+        "A file system is mounted there, and an export replaces its folder; name a folder in it, such as "
+          + "\(path.hasSuffix("/") ? path : path + "/")export.")
     }
   }
 
