@@ -138,10 +138,14 @@ extension EndToEndTests.InPipes {
       #expect(missing.status == 66 && missing.hasOneErrorLine)
       let unwritable = try await hearth("export", "--all", "-o", "/proc/hearth.jsonl")
       #expect(unwritable.status == 73 && unwritable.hasOneErrorLine)
-      let absent = try await hearth("export", "c/absent", "-o", path("absent.jsonl"))
-      #expect(absent.status == 4)
+      for absent in ["c/absent", "absent"] {
+        for format in ["jsonl", "google"] {
+          let run = try await hearth("export", absent, "--format", format, "-o", path("absent"))
+          #expect(run.status == 4 && run.hasOneErrorLine && run.errors.contains(absent), "\(run.errors)")
+        }
+      }
       let left = try FileManager.default.contentsOfDirectory(atPath: surroundings.folder.path)
-      #expect(!left.contains { $0.contains(".part-") || $0 == "absent.jsonl" })
+      #expect(!left.contains { $0.contains(".part-") || $0 == "absent" })
     }
   }
 }

@@ -22,7 +22,7 @@ struct ExportCommand: AsyncParsableCommand {
       While others write, an export has each document as it was when its turn came; with --at, as in --at now, it has all \
       of them as they were at one moment.
 
-      Exit status: 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
+      Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
       74 if the output cannot be created or written.
       """)
 
@@ -106,11 +106,11 @@ struct ExportCommand: AsyncParsableCommand {
     report(written, progress.elapsed)
   }
 
-  /// - Throws: `notFound` for a document that is not there.
+  /// - Throws: `notFound` for a path at which nothing is.
   private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?) throws(CommandFailure) {
-    guard written.documents == 0, let path, path.isDocument else { return }
-    let below = recursive ? ", and nothing is below it" : ""
-    throw CommandFailure(.notFound, "\(path) does not exist\(below).")
+    guard written.documents == 0, let path else { return }
+    let reason = path.isDocument ? "does not exist" : "has no documents"
+    throw CommandFailure(.notFound, "\(path) \(reason)\(recursive ? ", and nothing is below it" : "").")
   }
 
   private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {

@@ -40,7 +40,7 @@ struct ExportJob: Sendable {
 
   /// Writes a folder in Google's format, which is there when all of it is.
   /// - Parameters:
-  ///   - folder: one that holds an export is replaced.
+  ///   - folder: one that holds an export is replaced; not by documents of a path that has none.
   ///   - progress: told after each document how many there are; what it throws ends the export.
   func run(
     at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void
@@ -48,7 +48,7 @@ struct ExportJob: Sendable {
     do {
       var writer = try ExportWriter(folder, database, begin: .now)
       let outcome = try await visit(datastore, database, progress) { _, key, fields in try writer.append(key, fields) }
-      if outcome.documents == 0, let root = roots?.first, root.isDocument { return outcome }
+      if outcome.documents == 0, roots != nil { return outcome }
       try writer.finish(end: .now)
       return outcome
     } catch let error as ExportError {
