@@ -91,6 +91,15 @@ extension EndToEndTests.InPipes {
       let changed = try await hearth("update", "locks/a", "n=7", "--if-unchanged-since", String(time))
       #expect(changed.status == 6 && changed.hasOneErrorLine, "\(changed.errors)")
       #expect(try await hearth("get", "locks/a", "--select", "n").output == "{\n  \"n\": 6\n}\n")
+      for (arguments, note) in [
+        (["locks/a", "--select", "n"], ""), (["locks/a", "--select", "m"], "hearth: locks/a has no m.\n"),
+        (["locks", "--select", "n,m,m.a,__name__"], "hearth: No document here has m or m.a.\n"),
+        (["locks", "--template", "{{id}} {{m}}"], "hearth: No document here has m.\n"),
+        (["locks", "--select", "m", "--quiet"], ""), (["absent", "--select", "m"], ""),
+      ] {
+        let run = try await HeadlessRun(["get"] + arguments, surroundings)
+        #expect(run.status == 0 && run.errors == note, "\(arguments): \(run.errors)")
+      }
     }
 
     @Test("update and delete by a query want --yes where nobody can be asked, and say how many; move and copy follow")

@@ -13,6 +13,9 @@ struct DocumentPrinter {
   private let output: OutputFile
   private var table: DocumentTable
   private var delimited: DelimitedDocuments?
+  private var count = 0
+  /// Fields that are to be shown and that no document has had so far.
+  private var unseen: [FieldPath]
 
   /// Tables on no terminal are as wide as this.
   private static let width = 120
@@ -22,6 +25,11 @@ struct DocumentPrinter {
     to output: OutputFile
   ) {
     (self.query, self.format, self.selection, self.database, self.output) = (query, format, selection, database, output)
+    if case .template(let template) = format {
+      unseen = (template.fields ?? []).sorted()
+    } else {
+      unseen = selection?.paths.filter { !$0.isDocumentID } ?? []
+    }
     let size = TerminalSize(of: STDOUT_FILENO)
     table = DocumentTable(
       of: query, selection, width: size?.columns ?? Self.width, size == nil ? .none : .ofProcess(), in: database)
@@ -32,6 +40,8 @@ struct DocumentPrinter {
 
   mutating func print(_ found: Document) throws {
     var document = found
+    count += 1
+    if !unseen.isEmpty { unseen.removeAll { found[$0] != nil } }
     if let selection, let data = found.data {
       document.state = .found(DocumentData(selection.fields(of: data.fields)))
     }
@@ -51,8 +61,19 @@ struct DocumentPrinter {
   /// - Returns: what is to be said beside the data; `nil` for nothing.
   mutating func finish() throws -> String? {
     if case .delimited = format { try lines(delimited?.finish() ?? []) }
-    guard case .table = format else { return nil }
+    guard case .table = format else { return unseenNote }
     try output.raw(table.finish())
+    return tableNote + (unseenNote.map { " " + $0 } ?? "")
+  }
+
+  /// A mistyped name looks like a field that happens to be absent.
+  private var unseenNote: String? {
+    if unseen.isEmpty || count == 0 { return nil }
+    let names = unseen.map(\.canonicalText).joined(separator: " or ")
+    return query.isDocumentQuery ? "\(query.path) has no \(names)." : "No document here has \(names)."
+  }
+
+  private var tableNote: String {
     let left = table.leftOut
     if left.isEmpty { return "\(table.count.documents)." }
     let names = left.prefix(8).map(\.canonicalText).joined(separator: ", ")
