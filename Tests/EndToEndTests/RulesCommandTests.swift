@@ -58,6 +58,36 @@ extension EndToEndTests.InPipes {
       #expect(run.lines[1] == "\(path)/cases.jsonl:6: list rooms is allowed, \(path)/r.rules:6", "\(run.output)")
     }
 
+    @Test("Without a case nothing was tested, and that is no success")
+    func none() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write("r.rules", Self.rules)
+      try surroundings.write("cases.jsonl", "\n")
+      let path = surroundings.folder.path
+      let run = try await HeadlessRun(["rules", "test", "\(path)/r.rules", "\(path)/cases.jsonl"], surroundings)
+      #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
+    }
+
+    @Test("A server tells of rules that it does not take, and of a file that is gone; what it had holds on")
+    func served() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write("r.rules", Self.rules)
+      let path = surroundings.folder.appending(path: "r.rules").path
+      let server = try await ServeProcess(surroundings, ["--in-memory", "--rules", path])
+
+      try surroundings.write("r.rules", "rules_version = '2';")
+      let refused = try await server.process.errorLine()
+      #expect(
+        refused.hasPrefix("hearth: \(path):1:21: error: ") && refused.hasSuffix(" The rules from before hold on."),
+        "\(refused)")
+      try FileManager.default.removeItem(atPath: path)
+      #expect(
+        try await server.process.errorLine()
+          == "hearth: The rules in \(path) cannot be read: No such file or directory. The rules from before hold on.")
+      try surroundings.write("r.rules", Self.rules)
+      #expect(try await server.process.errorLine() == "hearth: \(path) has changed; its rules hold from now on.")
+    }
+
     @Test("A case that cannot be read is named with its place and ends with 65")
     func unreadable() async throws {
       let surroundings = try Surroundings()

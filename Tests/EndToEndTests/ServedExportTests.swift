@@ -52,6 +52,18 @@ extension EndToEndTests.InPipes {
       #expect(difference.output.contains("c/new"))
     }
 
+    @Test("A closed terminal ends it with its export, too")
+    func hungUp() async throws {
+      let server = try await serve("--in-memory", "--project-id", "p", "--export-on-exit", path("left"))
+      let there = ["--emulator", server.address, "--project", "p"]
+      #expect(try await HeadlessRun(["set", "c/d", "{}"] + there, surroundings).status == 0)
+
+      kill(server.process.id, SIGHUP)
+
+      #expect(try await server.process.exitStatus() == 0)
+      #expect(try await hearth("import", "--dry-run", path("left"), "--in-memory").errors.contains("1 document"))
+    }
+
     @Test("An export on exit that is cut off by a kill is whole or absent, and the old one stays whole")
     func killed() async throws {
       try await makeExport("seed", documents: 2_000)
@@ -80,6 +92,7 @@ extension EndToEndTests.InPipes {
         (["--export-on-exit", path("left")], 64, "--project-id"),
         (["--project-id", "p", "--export-on-exit", path("full")], 73, "letter"),
         (["--project-id", "p", "--export-on-exit", path("a/b/c")], 73, "a/b/c"),
+        (["--project-id", "p", "--export-on-exit", "."], 73, "./export"),
         (["--import-data", path("seed"), "--data", path("data-seed"), "--project-id", "p"], 5, "has documents"),
         (["--database-mode", "datastore-mode"], 64, "datastore-mode"), (["--host-port", "8080"], 64, "HOST:PORT"),
         (["true"], 64, "true"), (["--single_project_mode"], 64, "--project-id"),

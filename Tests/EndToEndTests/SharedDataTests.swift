@@ -88,6 +88,21 @@ extension EndToEndTests.InPipes {
       for watcher in [first, second] { try await watcher.shows("c/b") }
     }
 
+    @Test("A port that leads to another process ends when it is told to, and promises no indexes", .timeLimit(.minutes(1)))
+    func attachedEnd() async throws {
+      let (owner, other) = (try await ServeProcess(surroundings, []), try await ServeProcess(surroundings, []))
+      #expect(try await hearth("set", "c/d", "{}", "--emulator", other.address).status == 0)
+      try surroundings.write("indexes.json", "{\"indexes\": []}")
+      let file = surroundings.folder.appending(path: "indexes.json").path
+      let third = try await hearth("serve", "--port", "0", "--require-indexes", file)
+      #expect(third.status == 69 && third.errors.contains("--require-indexes"), "\(third.errors)")
+
+      kill(other.process.id, SIGTERM)
+
+      #expect(try await other.process.exitStatus() == 0)
+      #expect(try await hearth("get", "c/d", "--emulator", owner.address).status == 0)
+    }
+
     @Test("A port serves beside a watcher that has the data open, and goes on when that is killed")
     func port() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)

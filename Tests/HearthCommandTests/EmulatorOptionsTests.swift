@@ -47,9 +47,16 @@ struct EmulatorOptionsTests {
       ["true"], ["--single_project_mode", "false", "--project-id", "p"], ["--single_project_mode"],
       ["--database-mode", "datastore-mode"], ["--export-name", "e"], ["--export-on-exit", "x", "--export-name", "a/b"],
       ["--export-on-exit", ""], ["--project-id", ""], ["--project-id", "a/b"],
+      ["--project-id", "a b"],
     ])
   func refused(arguments: [String]) {
     #expect(throws: (any Error).self) { try EmulatorOptions.parse(arguments) }
+  }
+
+  @Test("What says twice where to listen is refused", arguments: [["--port", "1"], ["--host", "h"], ["--port", "8080"]])
+  func twoPlaces(arguments: [String]) throws {
+    #expect(throws: (any Error).self) { try ServeCommand.parse(["--host-port", "h:1"] + arguments) }
+    _ = try ServeCommand.parse(arguments)
   }
 
   @Test("Another project is refused, or remarked on")

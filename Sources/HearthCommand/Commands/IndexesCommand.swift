@@ -79,10 +79,12 @@ struct IndexesCommand: AsyncParsableCommand {
         .usage, "--suggest asks the server that has seen the queries: name it with --emulator HOST:PORT.")
     }
     let project = storage.locations.database.project
-    do throws(RPCStatus) {
-      let text = try await EmulatorControl(remote.endpoint).get("/emulator/v1/projects/\(project):indexes")
-      try? OutputFile.print(String(decoding: text, as: UTF8.self))
-    } catch { throw CommandFailure(error) }
+    let control = EmulatorControl(remote.endpoint)
+    let text: [UInt8]
+    do throws(RPCStatus) { text = try await control.get("/emulator/v1/projects/\(project):indexes") } catch {
+      throw CommandFailure(error)
+    }
+    try OutputFile.print(String(decoding: text, as: UTF8.self))
   }
 
   private static func definitions(in file: String) throws(CommandFailure) -> [FieldIndex] {

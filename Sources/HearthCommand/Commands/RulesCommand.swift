@@ -78,6 +78,9 @@ struct RulesCommand: ParsableCommand {
       }
       var run = RulesTestRun(ruleset, name: source.name)
       for path in cases { try run.test(path, output) }
+      if run.count == 0 {
+        throw CommandFailure(.badData, "there is no case in \(cases.joined(separator: ", ")): nothing was tested.")
+      }
       try output.line(run.summary)
       try output.flush()
       if run.failures > 0 { throw CommandFailure(.failure, run.complaint) }

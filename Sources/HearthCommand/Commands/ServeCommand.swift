@@ -23,15 +23,15 @@ struct ServeCommand: AsyncParsableCommand {
       rules on all but administrators ('Authorization: Bearer owner', as server SDKs send to an emulator); tokens of \
       users are believed unsigned, as Google's emulator does, unless there are --auth-keys. A --host that others reach \
       asks for --rules or --open, and holds connections to the usual limits against floods. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
-      next when it ends. A --tls-key of yours must be yours alone (chmod 600). SIGTERM and SIGINT end it when running \
-      requests are done.
+      next when it ends. A --tls-key of yours must be yours alone (chmod 600). SIGTERM, SIGINT and a closed \
+      terminal (SIGHUP) end it when running requests are done.
       """)
 
-  @Option(help: ArgumentHelp("The address to listen on.", valueName: "address"))
-  var host = "127.0.0.1"
+  @Option(help: ArgumentHelp("The address to listen on. (default: 127.0.0.1)", valueName: "address"))
+  var host: String?
 
-  @Option(help: ArgumentHelp("The port to listen on; 0 lets the system choose.", valueName: "number"))
-  var port = 8080
+  @Option(help: ArgumentHelp("The port to listen on; 0 lets the system choose. (default: 8080)", valueName: "number"))
+  var port: Int?
 
   @Option(help: ArgumentHelp("Where the data is kept; made if absent.", valueName: "directory"))
   var data: String?
@@ -59,13 +59,16 @@ struct ServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
-    if !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
+    if let port, !(0...65_535).contains(port) { throw ValidationError("--port \(port) is not a port; it is 0 to 65535.") }
+    if emulator.hostPort != nil, host != nil || port != nil {
+      throw ValidationError("--host-port says where to listen, as --host and --port do: leave out one or the other.")
+    }
     if (tlsCert == nil) != (tlsKey == nil) { throw ValidationError("--tls-cert and --tls-key go together.") }
     if inMemory, data != nil { throw ValidationError("--data and --in-memory exclude each other.") }
   }
 
   mutating func run() async throws {
-    if let address = try emulator.address() { (host, port) = address }
+    let (host, port) = try emulator.address() ?? (host ?? "127.0.0.1", port ?? 8080)
     for remark in emulator.remarks { StandardError.write("hearth: \(remark)") }
     // What an import brings is the emulator's: gone at the end.
     if emulator.importData != nil, data == nil { inMemory = true }
@@ -79,7 +82,7 @@ struct ServeCommand: AsyncParsableCommand {
       host: host, port: port, tls: tls, maximumConnections: maxConnections)
     // A host that is not known is told of when it is listened on.
     let isLoopback = (try? configuration.isLoopback) ?? true
-    if !isLoopback { try checkIsMeant() }
+    if !isLoopback { try checkIsMeant(of: host) }
     let served = try ServedRules(access, isLoopback: isLoopback)
     configuration.rules = served.rules
     let required = try RequiredIndexes(access.requireIndexes)
@@ -91,7 +94,9 @@ struct ServeCommand: AsyncParsableCommand {
       if case .shared(let data) = source {
         JobControl.letsGo(of: data)
         if case .attached(let owner) = data.company.standing {
-          if access.rules != nil { throw CommandFailure(.unavailable, ServedPort.rulesNeedData(of: "\(owner)")) }
+          if let enforced = access.enforced {
+            throw CommandFailure(.unavailable, ServedPort.needsData(of: "\(owner)", enforced))
+          }
           StandardError.write("hearth: \(owner) has the data open; this port leads there.")
         }
         if let warning = data.durabilityWarning(sync) { StandardError.write("hearth: \(warning)") }
@@ -122,7 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   /// What others reach is open to them on purpose.
-  private func checkIsMeant() throws {
+  private func checkIsMeant(of host: String) throws {
     if access.rules == nil, !access.open {
       throw CommandFailure(
         .usage,
@@ -147,7 +152,8 @@ struct ServeCommand: AsyncParsableCommand {
     var configuration = configuration
     configuration.stop = { stop.stop() }
     var sources: [any DispatchSourceSignal] = []
-    for number in [SIGTERM, SIGINT] {
+    // What is to outlive its terminal (nohup) goes on.
+    for number in [SIGTERM, SIGINT] + (ShellSignals.isIgnored(SIGHUP) ? [] : [SIGHUP]) {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { stop.stop() }
@@ -159,8 +165,8 @@ struct ServeCommand: AsyncParsableCommand {
       }
     }
     defer { for source in sources { source.cancel() } }
-    let (host, isSecure) = (host, tlsCert != nil)
-    try await ServedPort(configuration, source, enforcesRules: access.rules != nil).run(until: stop) { port in
+    let (host, isSecure) = (configuration.host, tlsCert != nil)
+    try await ServedPort(configuration, source, enforcing: access.enforced).run(until: stop) { port in
       let address = ServedAddress(host: host, port: port)
       let text = """
         Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.

@@ -29,6 +29,9 @@ struct AccessOptions: ParsableArguments {
   @Flag(help: "Serve a --host that others reach although there are no rules.")
   var open = false
 
+  /// What the process that has the data open must hold requests to.
+  var enforced: String? { rules != nil ? "rules" : requireIndexes != nil ? "--require-indexes" : nil }
+
   func validate() throws {
     if authKeys != nil, rules == nil {
       throw ValidationError("--auth-keys says who users are, and nothing says what they may do: add --rules FILE.")

@@ -77,8 +77,8 @@ struct EmulatorOptions: ParsableArguments {
     if isSingleProject, projectID == nil {
       throw ValidationError("--single_project_mode says that there is one project: name it with --project-id.")
     }
-    if let projectID, projectID.isEmpty || projectID.contains("/") {
-      throw ValidationError("--project-id \(projectID) is not the id of a project.")
+    if let projectID, projectID.isEmpty || projectID.contains(where: { $0 == "/" || $0.isWhitespace }) {
+      throw ValidationError("--project-id \"\(projectID)\" is not the id of a project.")
     }
     if let mode = databaseMode, !["firestore-native", "cloud_firestore"].contains(mode.lowercased()) {
       throw ValidationError(

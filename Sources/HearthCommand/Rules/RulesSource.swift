@@ -19,10 +19,15 @@ struct RulesSource {
     let text = try input.text(atMost: Self.mostBytes)
     let (ruleset, issues) = Ruleset.compile([RulesFile(name: input.name, content: text)])
     self.ruleset = ruleset
-    problems = issues.map { issue in
-      let place = issue.line > 0 ? "\(issue.fileName):\(issue.line):\(issue.column)" : issue.fileName
-      return "\(place): \(issue.isError ? "error" : "warning"): \(issue.message)"
-    }
+    problems = issues.map(\.text)
+  }
+}
+
+extension RulesIssue {
+  /// With file, line and column, unless it is about the whole file.
+  var text: String {
+    let place = line > 0 ? "\(fileName):\(line):\(column)" : fileName
+    return "\(place): \(isError ? "error" : "warning"): \(message)"
   }
 }
 

@@ -9,7 +9,7 @@ struct RulesTestRun {
 
   private let ruleset: Ruleset
   private let rulesName: String
-  private var count = 0
+  private(set) var count = 0
   private(set) var failures = 0
 
   init(_ ruleset: Ruleset, name: String) {

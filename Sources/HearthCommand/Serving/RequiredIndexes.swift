@@ -29,7 +29,7 @@ struct RequiredIndexes {
     let indexes = indexes
     return ServedFile(file, of: "indexes").watch { text in
       do throws(CommandFailure) {
-        indexes.require(try Self.read(text, of: file))
+        indexes.require(try Self.read(try text.get(), of: file))
         StandardError.write("hearth: \(file) has changed; its indexes are those that there are.")
       } catch { StandardError.write("hearth: \(error.message) The indexes from before stay.") }
     }

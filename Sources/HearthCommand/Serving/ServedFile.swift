@@ -13,8 +13,9 @@ struct ServedFile {
     self.content = content
   }
 
-  /// - Throws: `CommandFailure`.
-  func text() throws -> String {
+  private func read() -> Result<String, CommandFailure> { Result { () throws(CommandFailure) in try text() } }
+
+  func text() throws(CommandFailure) -> String {
     guard let data = FileManager.default.contents(atPath: path) else {
       var (isFolder, reason) = (ObjCBool(false), String(cString: strerror(access(path, R_OK) == 0 ? EIO : errno)))
       if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
@@ -28,16 +29,17 @@ struct ServedFile {
     return text
   }
 
-  /// Tells what the file says whenever it says something else, until the watch is stopped. While it is not there or
-  /// cannot be read nothing is told.
+  /// Tells what the file says whenever it says something else, or that it cannot be read any more, until the watch is
+  /// stopped.
   @MainActor
-  func watch(_ changed: @escaping @MainActor (String) -> Void) -> FileWatch? {
+  func watch(_ changed: @escaping @MainActor (Result<String, CommandFailure>) -> Void) -> FileWatch? {
     let folder = URL(filePath: path).resolvingSymlinksInPath().deletingLastPathComponent().path
-    var last = try? text()
+    var last = read()
     return FileWatch(folders: [folder]) {
-      guard let text = try? text(), text != last else { return }
-      last = text
-      changed(text)
+      let now = read()
+      guard now != last else { return }
+      last = now
+      changed(now)
     }
   }
 }

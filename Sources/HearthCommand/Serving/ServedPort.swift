@@ -16,18 +16,18 @@ enum PortSource: Sendable {
 struct ServedPort: Sendable {
   private var configuration: FirestoreServer.Configuration
   private let source: PortSource
-  private let enforcesRules: Bool
+  private let enforced: String?
 
-  /// - Parameter enforcesRules: the port never leads to another process, which knows no rules.
-  init(_ configuration: FirestoreServer.Configuration, _ source: PortSource, enforcesRules: Bool = false) {
+  /// - Parameter enforced: for which the port never leads to another process, which knows nothing of it.
+  init(_ configuration: FirestoreServer.Configuration, _ source: PortSource, enforcing enforced: String? = nil) {
     self.configuration = configuration
     self.source = source
-    self.enforcesRules = enforcesRules
+    self.enforced = enforced
   }
 
   /// - Parameter owner: has the data open.
-  static func rulesNeedData(of owner: String) -> String {
-    "\(owner) has the data open, and only who has it open can enforce rules. End that, or serve other data (--data)."
+  static func needsData(of owner: String, _ enforced: String) -> String {
+    "\(owner) has the data open, and only who has it open can enforce \(enforced). End that, or serve other data (--data)."
   }
 
   /// Serves until there is a stop; then calls have a moment to end.
@@ -94,10 +94,12 @@ struct ServedPort: Sendable {
           let (access, end) = try await data.access()
           switch access {
           case .own(let backend): return (backend, end)
-          case .over where enforcesRules:
-            throw RPCStatus(.unavailable, Self.rulesNeedData(of: "Another process now"))
-          case .over(let socket, _): try await PortRelay(configuration, to: socket).run(until: end, ready: ready)
+          case .over(let socket, _):
+            if let enforced { throw RPCStatus(.unavailable, Self.needsData(of: "Another process now", enforced)) }
+            try await PortRelay(configuration, to: socket).run(until: end, ready: ready)
           }
+          // Cancelled while the way is there still, it would open the port again and again.
+          if Task.isCancelled { return nil }
         }
       }
       defer { group.cancelAll() }

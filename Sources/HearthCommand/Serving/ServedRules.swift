@@ -25,7 +25,7 @@ struct ServedRules {
       let (ruleset, issues) = Ruleset.compile([try Self.read(file)])
       guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
       rules.set(.ruleset(ruleset))
-      for issue in issues { StandardError.write("hearth: \(Self.text(of: issue))") }
+      for issue in issues { StandardError.write("hearth: \(issue.text)") }
     }
   }
 
@@ -35,13 +35,13 @@ struct ServedRules {
     guard let file else { return nil }
     let rules = rules
     return ServedFile(file, of: "rules").watch { text in
-      let (ruleset, issues) = Ruleset.compile([RulesFile(name: file, content: text)])
-      if let ruleset {
+      do throws(CommandFailure) {
+        let (ruleset, issues) = Ruleset.compile([RulesFile(name: file, content: try text.get())])
+        guard let ruleset else { throw CommandFailure(.badData, Self.text(of: issues)) }
         rules.set(.ruleset(ruleset))
         StandardError.write("hearth: \(file) has changed; its rules hold from now on.")
-      } else {
-        StandardError.write("hearth: \(Self.text(of: issues)) The rules from before hold on.")
-      }
+        for issue in issues { StandardError.write("hearth: \(issue.text)") }
+      } catch { StandardError.write("hearth: \(error.message) The rules from before hold on.") }
     }
   }
 
@@ -57,14 +57,10 @@ struct ServedRules {
     return secret
   }
 
-  private static func text(of issue: RulesIssue) -> String {
-    "\(issue.fileName):\(issue.line):\(issue.column): \(issue.message)"
-  }
-
   private static func text(of issues: [RulesIssue]) -> String {
     let errors = issues.filter(\.isError)
     let more = errors.count > 1 ? " (and \(errors.count - 1) more; 'hearth rules check' lists them)" : ""
-    return (errors.first.map(text(of:)) ?? "These are no rules.") + more
+    return (errors.first?.text ?? "These are no rules.") + more
   }
 }
 

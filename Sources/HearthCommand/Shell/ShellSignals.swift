@@ -29,7 +29,7 @@ struct ShellSignals {
     }
   }
 
-  private static func isIgnored(_ number: CInt) -> Bool {
+  static func isIgnored(_ number: CInt) -> Bool {
     var action = sigaction()
     return sigaction(number, nil, &action) == 0
       && unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1

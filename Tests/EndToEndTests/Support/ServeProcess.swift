@@ -40,7 +40,12 @@ extension Substring {
 
 extension ChildProcess {
   /// The next line of standard output, without its end.
-  func line() async throws -> String {
+  func line() async throws -> String { try await line(of: output) }
+
+  /// The next line of standard error, without its end.
+  func errorLine() async throws -> String { try await line(of: errors) }
+
+  private func line(of output: CInt) async throws -> String {
     var bytes: [UInt8] = []
     let deadline = ContinuousClock.now + Waiting.limit
     while true {
