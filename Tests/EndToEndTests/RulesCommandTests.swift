@@ -88,6 +88,19 @@ extension EndToEndTests.InPipes {
       #expect(try await server.process.errorLine() == "hearth: \(path) has changed; its rules hold from now on.")
     }
 
+    @Test("Rules come through a pipe, too, and no more of them than are rules")
+    func piped() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.write("r.rules", Self.rules)
+      let path = surroundings.folder.appending(path: "r.rules").path
+      let server = try await ServeProcess(
+        surroundings, ["--in-memory", "--rules", "/dev/stdin"], redirection: "<\(path)")
+      #expect(server.port > 0)
+      let endless = try await HeadlessRun(
+        ["serve", "--in-memory", "--port", "0", "--rules", "/dev/zero"], surroundings)
+      #expect(endless.status == 65 && endless.hasOneErrorLine && endless.errors.contains("16 MiB"), "\(endless.errors)")
+    }
+
     @Test("A case that cannot be read is named with its place and ends with 65")
     func unreadable() async throws {
       let surroundings = try Surroundings()

@@ -17,9 +17,11 @@ extension EndToEndTests.InPipes {
 
     @Test("Output that cannot be written is exit status 74 and one line, wherever output is the job")
     func unwritableOutput() async throws {
+      let server = try await ServeProcess(surroundings)
       let commands = [
         "--help", "--version", "help get", "--print-keys", "get a", "get a/b", "export --all", "watch a --until synced",
         "explain a", "set a/b {} --json", "run -", "--generate-completion-script bash",
+        "indexes --suggest --emulator \(server.address)",
       ]
       _ = try await hearth("set a/b {}", "<&0")
       for (command, redirection) in commands.map({ ($0, ">/dev/full") }) + [("get a", ">&-"), ("--help", ">&-")] {
