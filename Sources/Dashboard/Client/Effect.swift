@@ -63,8 +63,9 @@ package enum ClientEffect: Equatable, Sendable {
   /// or `question` where a file would be replaced.
   case transfer(TransferRequest)
   case cancelTransfer
-  /// Ask the server what its security rules have decided last; answers `decisions`.
-  case listDecisions
+  /// Ask the server what its security rules have decided last; answers `decisions`, unless the newest has the number
+  /// that is known.
+  case listDecisions(after: Int?)
   /// Disturb the network as given, also calm it.
   case setFaults(FaultSettings)
   case injectFault(WriteFault)

@@ -37,7 +37,10 @@ extension Keymap {
   private static let requests: [Command] = [
     Command(
       "refresh-requests", "r", in: .overlay(.requests), "ask the server again", hint: "again", 5,
-      run: { _ in [.client(.listDecisions)] })
+      run: { _ in [.client(.listDecisions(after: nil))] }),
+    Command(
+      "toggle-denied", "d", in: .overlay(.requests), "only what was denied, or all", hint: "denied only", 4,
+      change: { $0.toggleDeniedRequests() }),
   ]
 
   private static let columns: [Command] = [

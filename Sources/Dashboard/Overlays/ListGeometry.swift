@@ -30,7 +30,14 @@ extension DashboardState {
     case .copyMenu(let items), .newMenu(let items): return plain(layout, width: 64, count: items.count)
     case .faults: return plain(layout, width: 74, count: FaultItem.allCases.count)
     case .listeners: return plain(layout, width: 100, count: listeners.count)
-    case .requests(let panel): return plain(layout, width: 120, count: max(10, panel.decisions?.count ?? 0))
+    case .requests(let panel):
+      let sentences = panel.note == nil ? (panel.all ?? []).map(\.sentence) : []
+      let width = min(120, layout.size.width - 2)
+      let kept = openedRows(sentences, width: width, layout, glyphs)
+      let dialog = Dialog(layout, width: width, rows: max(10, panel.all?.count ?? 0) + kept)
+      var rows = dialog.content
+      rows.height = max(0, rows.height - kept)
+      return ListGeometry(dialog: dialog, rows: rows)
     case .columns(let picker): return plain(layout, width: 64, count: picker.names.count)
     }
   }
@@ -45,8 +52,13 @@ extension DashboardState {
   private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
     let width = layout.size.width - 4
     guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }
-    let longest = messages.map { WrappedText.lines($0.text, width: max(8, width - 6), glyphs.ellipsis).count }.max()
+    return openedRows(messages.map(\.text), width: width, layout, glyphs)
+  }
+
+  /// Rows for all of one of some texts and a rule above it.
+  private func openedRows(_ texts: [String], width: Int, _ layout: Layout, _ glyphs: Glyphs) -> Int {
+    let longest = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max()
     let room = layout.size.height / 2 - 4
-    return room > 1 ? min(longest ?? 1, room) + 1 : 0
+    return longest.map { room > 1 ? min($0, room) + 1 : 0 } ?? 0
   }
 }

@@ -108,7 +108,7 @@ extension DashboardState {
     case .columns(let picker): picker.names.count
     case .decision(let decision): decision.items.count
     case .listeners: listeners.count
-    case .requests(let panel): panel.decisions?.count ?? 0
+    case .requests(let panel): panel.decisions.count
     }
   }
 

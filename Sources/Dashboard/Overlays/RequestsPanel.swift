@@ -2,20 +2,54 @@
 import FirestoreClientState
 import FirestoreModel
 
-/// The requests that the server's security rules have decided on, the newest first.
+/// The requests that the server's security rules have decided on, the newest first. While it is open the server is asked
+/// again and again.
 package struct RequestsPanel: Sendable {
+  /// Between two questions, in seconds.
+  private static let pause: Int64 = 1
+
   /// `nil` until the server has answered.
-  var decisions: [RuleDecision]?
-  var failure: String?
+  private(set) var all: [RuleDecision]?
+  private(set) var failure: String?
+  var isDeniedOnly = false
+  var asksAgainAt: Timestamp
+
+  init(now: Timestamp) { asksAgainAt = now.advanced(seconds: Self.pause) }
+
+  var denied: Int { all?.count { !$0.isAllowed } ?? 0 }
+
+  /// The rows.
+  var decisions: [RuleDecision] { isDeniedOnly ? all?.filter { !$0.isAllowed } ?? [] : all ?? [] }
 
   /// What stands in place of rows.
   var note: String? {
     if let failure { return failure }
-    return switch decisions?.isEmpty {
-    case nil: "asking the server"
-    case true?: "rules have decided on nothing so far; administrators are not asked about"
-    case false?: nil
+    guard let all else { return "asking the server" }
+    if all.isEmpty { return "no request has been put to rules so far; administrators' are not" }
+    return decisions.isEmpty ? "none of the last \(all.count) was denied" : nil
+  }
+
+  mutating func take(_ answer: ClientEvent.DecisionsResult) {
+    switch answer {
+    case .success(let decisions): (all, failure) = (decisions.sorted { $0.number > $1.number }, nil)
+    case .failure(let status): failure = status.description
     }
+  }
+
+  /// The question that is due, for what has come since the last answer.
+  mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
+    guard asksAgainAt <= now else { return [] }
+    asksAgainAt = now.advanced(seconds: Self.pause)
+    return [.client(.listDecisions(after: failure == nil ? all?.first?.number ?? 0 : nil))]
+  }
+}
+
+extension RuleDecision {
+  /// Who asked for what, and what became of it.
+  var sentence: String {
+    let verdict = (isAllowed ? "allowed" : "denied") + (line.map { " by line \($0)" } ?? "")
+    let end = isAllowed || reason.isEmpty ? "" : ": \(reason)"
+    return "\(method) \(path.isRoot ? "/" : path.text) as \(user ?? "nobody"): \(verdict)\(end)"
   }
 }
 
@@ -30,29 +64,48 @@ extension DashboardState {
   }
 
   mutating func openRequests() -> [Effect] {
-    overlay = .list(ListOverlay(content: .requests(RequestsPanel())))
-    return [.client(.listDecisions)]
+    overlay = .list(ListOverlay(content: .requests(RequestsPanel(now: now))))
+    return [.client(.listDecisions(after: nil))]
   }
 
-  mutating func receive(_ result: ClientEvent.DecisionsResult) {
+  mutating func receive(_ result: ClientEvent.DecisionsResult) { changeRequests { $0.take(result) } }
+
+  mutating func toggleDeniedRequests() { changeRequests { $0.isDeniedOnly.toggle() } }
+
+  /// The selected request stays selected while others come in above it, or go.
+  private mutating func changeRequests(_ change: (inout RequestsPanel) -> Void) {
+    guard let list = overlay?.list, case .requests(var panel) = list.content else { return }
+    let selected = panel.decision(at: list.cursor.index)?.number
+    change(&panel)
+    let rows = panel.decisions
+    let index = selected.flatMap { number in rows.firstIndex { $0.number == number } } ?? 0
+    overlay?.list?.cursor.select(index: index, in: rows.indices)
+    overlay?.list?.content = .requests(panel)
+  }
+
+  /// When the server is to be asked again.
+  var nextQuestion: Timestamp? {
+    if case .requests(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
+  }
+
+  mutating func takeDueQuestion() -> [Effect] {
+    guard case .requests(var panel)? = overlay?.list?.content else { return [] }
+    let effects = panel.takeDueQuestion(at: now)
+    overlay?.list?.content = .requests(panel)
+    return effects
+  }
+
+  /// The device's clock was set back.
+  mutating func moveQuestion(_ moved: (Timestamp) -> Timestamp) {
     guard case .requests(var panel)? = overlay?.list?.content else { return }
-    switch result {
-    case .success(let decisions):
-      // The selected request stays selected while newer ones come in above it.
-      let selected = overlay?.list.flatMap { panel.decision(at: $0.cursor.index)?.number }
-      panel.decisions = decisions.sorted { $0.number > $1.number }
-      panel.failure = nil
-      let index = selected.flatMap { number in panel.decisions?.firstIndex { $0.number == number } } ?? 0
-      overlay?.list?.cursor.select(index: index, in: 0..<decisions.count)
-    case .failure(let status): panel.failure = status.description
-    }
+    panel.asksAgainAt = moved(panel.asksAgainAt)
     overlay?.list?.content = .requests(panel)
   }
 }
 
 extension RequestsPanel {
   func decision(at index: Int) -> RuleDecision? {
-    guard let decisions, decisions.indices.contains(index) else { return nil }
-    return decisions[index]
+    let rows = decisions
+    return rows.indices.contains(index) ? rows[index] : nil
   }
 }

@@ -9,7 +9,7 @@ extension DashboardState {
     var moments = toasts.map(\.expiry)
     moments += [
       writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, overlay?.editor?.recountAt,
-      networkReturn,
+      networkReturn, nextQuestion,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
@@ -44,6 +44,7 @@ extension DashboardState {
     browser.recounts = browser.recounts.mapValues(moved)
     browser.nextReview = browser.nextReview.map(moved)
     if let due = overlay?.editor?.recountAt { overlay?.editor?.recountAt = moved(due) }
+    moveQuestion(moved)
     networkReturn = networkReturn.map(moved)
     network.since = moved(network.since)
     network.nextRetry = network.nextRetry.map(moved)

@@ -40,6 +40,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = state.takeDueReview()
     effects += state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
     effects += state.takeDuePreview()
+    effects += state.takeDueQuestion()
     effects += state.takeNetworkReturn()
   case .client(let event, let time):
     state.age(to: time)

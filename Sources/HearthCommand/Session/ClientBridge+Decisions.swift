@@ -7,17 +7,22 @@ import FirestoreModel
 
 extension ClientBridge {
   /// Asks the server what its rules have decided.
-  func listDecisions() {
+  /// - Parameter known: nothing is answered if the newest has this number, or while another question waits.
+  func listDecisions(after known: Int?) {
+    if known != nil, isListingDecisions { return }
     guard let control else {
       return emit(.decisions(.failure(RPCStatus(.unimplemented, "This backend has no rules to tell of."))))
     }
     let project = transferPlace.database.project
+    isListingDecisions = true
     request { bridge in
+      defer { bridge.isListingDecisions = false }
       let result: ClientEvent.DecisionsResult
       do throws(RPCStatus) {
         let body = try await control.get("/emulator/v1/projects/\(project):requests")
         result = .success(try DecisionsReader.decisions(in: body))
       } catch { result = .failure(error) }
+      if let known, case .success(let decisions) = result, decisions.map(\.number).max() ?? 0 == known { return }
       bridge.emit(.decisions(result))
     }
   }

@@ -37,6 +37,8 @@ final class ClientBridge {
   /// Open documents with writes whose result the server has not sent.
   private var unsettled: Set<DocumentKey> = []
   private var requests: [Int: Task<Void, Never>] = [:]
+  /// What rules have decided was asked for, and has not been answered.
+  var isListingDecisions = false
   private var requestCount = 0
   private(set) var canReachBackend: Bool
   private var news = StatusNews()
@@ -142,7 +144,7 @@ final class ClientBridge {
     case .setIndexAutoCreation(let isEnabled): engine.setIndexAutoCreation(isEnabled)
     case .transfer(let request): transfer(request)
     case .cancelTransfer: transferring?.cancel()
-    case .listDecisions: listDecisions()
+    case .listDecisions(let known): listDecisions(after: known)
     case .setFaults(let settings): faults.apply(settings)
     case .injectFault(let fault): faults.inject(fault)
     }
