@@ -47,7 +47,7 @@ struct RequestsTests {
   func gone() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1)])), at: 0.2)
-    driver.client(.decisions(.failure(RPCStatus(.unavailable, "Connection refused"))), at: 1.2)
+    driver.client(.decisions(.failure(RPCStatus(.unavailable, "127.0.0.1:8080 cannot answer /emulator/v1/projects/demo-shop:requests: Connection refused"))), at: 1.2)
     #expect(driver.screen.contains("Connection refused") && !driver.screen.contains("rooms/r1"))
     driver.tick(2)
     #expect(driver.effects.contains(.client(.listDecisions(after: nil))))
@@ -59,7 +59,9 @@ struct RequestsTests {
   func selected() {
     let reason = String(repeating: "false for 'get' @ L7, ", count: 8) + "and so on"
     var driver = opened()
+    driver.client(.decisions(.success([decision(1)])), at: 0.1)
     driver.client(.decisions(.success([decision(1), decision(2, denial: reason), decision(3)])), at: 0.2)
+    #expect(driver.screen.contains("get rooms/r3 as nobody"))
     driver.press("j")
     #expect(driver.screen.contains("get rooms/r2 as ada: denied by line 7: false for") && driver.screen.contains("and so on"))
 

@@ -72,10 +72,10 @@ extension DashboardState {
 
   mutating func toggleDeniedRequests() { changeRequests { $0.isDeniedOnly.toggle() } }
 
-  /// The selected request stays selected while others come in above it, or go.
+  /// The selected request stays selected while others come in above it, or go; at the top it is the newest.
   private mutating func changeRequests(_ change: (inout RequestsPanel) -> Void) {
     guard let list = overlay?.list, case .requests(var panel) = list.content else { return }
-    let selected = panel.decision(at: list.cursor.index)?.number
+    let selected = list.cursor.index == 0 ? nil : panel.decision(at: list.cursor.index)?.number
     change(&panel)
     let rows = panel.decisions
     let index = selected.flatMap { number in rows.firstIndex { $0.number == number } } ?? 0

@@ -18,7 +18,11 @@ struct RequestsDialog {
     let area = geometry.rows
     guard area.height > 0 else { return }
     if let note = panel.note {
-      canvas.put(note, at: area.origin, role: panel.failure == nil ? .textMuted : .error, clip: area)
+      let parts = WrappedText.lines(note, width: area.width, glyphs.ellipsis)
+      for (row, part) in parts.prefix(area.height).enumerated() {
+        let place = Point(x: area.x, y: area.y + row)
+        canvas.put(part, at: place, role: panel.failure == nil ? .textMuted : .error, clip: area)
+      }
       return
     }
     let most = max(8, area.width / 3)
