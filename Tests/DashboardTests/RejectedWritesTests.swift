@@ -40,6 +40,20 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("x drop"))
   }
 
+  @Test("The line of the rules that refused a write is on the screen", arguments: [(120, 36), (200, 60)])
+  func rules(width: Int, height: Int) {
+    var driver = Scenario.online.play(Size(width: width, height: height))
+    let refusal = RPCStatus(.permissionDenied, "Missing or insufficient permissions. 'create' @ L7")
+    driver.client(.writeRejected(BatchID(44), refusal), at: 18)
+    driver.press("2 G")
+    #expect(driver.screen.contains("#44 permission-denied: 'create' @ L7"), "\(driver.screen)")
+    #expect(RPCStatus(.permissionDenied, "Missing or insufficient permissions.").lineText.hasSuffix("permissions."))
+
+    driver.client(.listenerFailed(ListenerTag(2), refusal), at: 19)
+    driver.press("4 G")
+    #expect(driver.screen.contains("listener ended: permission-denied: 'cr"), "\(driver.screen)")
+  }
+
   @Test("r sends the selected one again, or all that are marked")
   func resend() {
     var driver = driver()

@@ -63,12 +63,12 @@ struct WritesPane {
     }
   }
 
-  /// What the columns have no room for: the selected row's error in full.
+  /// What the columns have no room for: the selected row's error.
   private func errorLine(_ error: RPCStatus, of row: QueueRow) -> Line {
     var line = Line(glyphs)
     line.skip(1)
     line.add("\(row.batch) ", .textMuted)
-    line.add(error.description, row.isRejected ? .error : .warn)
+    line.add(error.lineText, row.isRejected ? .error : .warn)
     return line
   }
 

@@ -124,7 +124,7 @@ extension DashboardState {
     let name = listeners[index].name
     feed.append(
       FeedRow(
-        time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.description)"))
+        time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.lineText)"))
     toast(.error, "\(name): \(status.description)")
   }
 

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+extension RPCStatus {
+  /// For one line: of a refusal by security rules what they say, without the sentence with which every one begins.
+  var lineText: String {
+    let beginning = "Missing or insufficient permissions. "
+    guard code == .permissionDenied, message.utf8.starts(with: beginning.utf8) else { return description }
+    return RPCStatus(code, String(message.dropFirst(beginning.count))).description
+  }
+}
