@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
+import Foundation
 import Glibc
 import Testing
 
@@ -52,6 +53,17 @@ extension EndToEndTests.InPipes {
         #expect(await Waiting.isReadable(process.output, by: .now + Waiting.limit))
         kill(process.id, signal)
         #expect(try await process.exitStatus() == status)
+      }
+    }
+
+    @Test("A server that cannot be reached is 69; credentials that cannot be used are 77, as with other commands")
+    func refused() async throws {
+      let unreachable = try await hearth("watch", "cities", "--emulator", "127.0.0.1:1")
+      #expect(unreachable.status == 69 && unreachable.hasOneErrorLine, "\(unreachable.errors)")
+      let absent = surroundings.folder.appending(path: "absent.json").path
+      for command in [["watch", "cities"], ["get", "cities"]] {
+        let run = try await HeadlessRun(command + ["--credentials", absent, "--project", "p"], surroundings)
+        #expect(run.status == 77 && run.hasOneErrorLine && run.errors.contains(absent), "\(run.errors)")
       }
     }
 

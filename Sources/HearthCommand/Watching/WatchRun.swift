@@ -131,6 +131,8 @@ struct WatchRun: Sendable {
       if isOffline, !wasOffline {
         let reason = status.watch.lastError.map { " (\($0.message))" } ?? ""
         if !contact.isMade, !startsFromCache {
+          // One that answers, or is not asked for want of credentials, is not out of reach.
+          if let error = status.watch.lastError, error.code != .unavailable { throw CommandFailure(error) }
           throw CommandFailure(.unavailable, "the server cannot be reached\(reason).")
         }
         headless.note("the server cannot be reached\(reason); still trying.")
