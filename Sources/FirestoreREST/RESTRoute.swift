@@ -31,10 +31,11 @@ struct RESTRoute {
   /// - Returns: `nil` if the address means nothing.
   init?(_ verb: String, _ segments: [Substring]) {
     var segments = segments
-    // Names may have colons: what follows the last one is a method only if there is such a method.
+    // Names may have colons: what follows the last one is a method only if there is such a method here.
     if verb == "POST", let last = segments.last, let colon = last.lastIndex(of: ":") {
       let name = String(last[last.index(after: colon)...])
-      if Self.ofDatabases[name] != nil || Self.ofParents[name] != nil || Self.unserved.contains(name) {
+      let isOfDatabase = segments.count == 5 && (Self.ofDatabases[name] != nil || Self.unserved.contains(name))
+      if isOfDatabase || Self.ofParents[name] != nil {
         custom = name
         segments[segments.count - 1] = last[..<colon]
       }
@@ -48,21 +49,20 @@ struct RESTRoute {
     let name = names.joined(separator: "/")
     let parent = names.dropLast().joined(separator: "/")
 
+    // That a name is one of a collection where a document's is meant is for the service to say.
     switch (verb, custom) {
     case ("POST", let custom?):
       if let method = Self.ofParents[custom] {
-        guard depth.isMultiple(of: 2) else { return nil }
         (self.method, fields) = (method, [(1, name)])
       } else {
-        if depth > 0 { return nil }
         (method, fields) = (Self.ofDatabases[custom], [(1, names.prefix(4).joined(separator: "/"))])
       }
     case ("GET", _) where isDocument: (method, fields) = (.getDocument, [(1, name)])
     case ("GET", _) where depth > 0: (method, fields) = (.listDocuments, [(1, parent), (2, collection(of: segments))])
-    case ("POST", _) where depth > 0 && !isDocument:
+    case ("POST", _) where depth > 0:
       (method, fields, bodyField) = (.createDocument, [(1, parent), (2, collection(of: segments))], 4)
-    case ("PATCH", _) where isDocument: (method, bodyField, documentName) = (.updateDocument, 1, name)
-    case ("DELETE", _) where isDocument: (method, fields) = (.deleteDocument, [(1, name)])
+    case ("PATCH", _) where depth > 0: (method, bodyField, documentName) = (.updateDocument, 1, name)
+    case ("DELETE", _) where depth > 0: (method, fields) = (.deleteDocument, [(1, name)])
     default: return nil
     }
   }

@@ -218,11 +218,33 @@ struct RESTCallTests {
   @Test(
     "Other addresses mean nothing",
     arguments: [
-      ("GET", ""), ("GET", "/"), ("GET", "/c//a"), ("PATCH", "/c"), ("PUT", "/c/a"), ("DELETE", "/c"), ("POST", "/c/a"),
-      ("POST", "/c/a:commit"), ("POST", "/c:runQuery"), ("GET", ":runQuery"),
+      ("GET", ""), ("GET", "/"), ("GET", "/c//a"), ("PUT", "/c/a"), ("PATCH", ""), ("POST", ":wrong"),
+      ("GET", ":runQuery"),
     ])
   func unknown(verb: String, path: String) async throws {
     #expect(await ask(try makeService(), verb, path, "{}").status == 404)
+  }
+
+  @Test(
+    "A collection's name where a document's is meant is told so",
+    arguments: [
+      ("PATCH", "/c", "name"), ("DELETE", "/c", "name"), ("POST", "/c/a", "parent name"),
+      ("POST", "/c/a:commit", "parent name"), ("POST", "/c:runQuery", "parent name"),
+      ("POST", "/c:listCollectionIds", "parent name"),
+    ])
+  func collection(verb: String, path: String, name: String) async throws {
+    let answer = await ask(try makeService(), verb, path, "{}")
+
+    #expect(answer.status == 400)
+    #expect(answer.body.contains("Document \(name)") && answer.body.contains("/documents/c"))
+  }
+
+  @Test("The method of a database is a name below it")
+  func colons() async throws {
+    let service = try makeService()
+
+    #expect(await ask(service, "POST", "/c:commit?documentId=a", "{}").status == 200)
+    #expect(await ask(service, "GET", "/c:commit/a", "").status == 200)
   }
 
   @Test("Values in their shortest and oddest forms are read as what they are")
