@@ -114,4 +114,36 @@ struct ControlTests {
       #expect(ControlRequest("POST", target + "/") != nil || target.hasSuffix(":export"))
     }
   }
+
+  @Test("What is wrong with rules has its place up to its last character, and is told as long as they are held")
+  func issues() throws {
+    let control = RulesControl(AccessRules(), of: "p")
+    let rules = "service cloud.firestore { match /a/{b} { allow read if true; } }"
+    let files = "\"rules\": {\"files\": [{\"name\": \"r\", \"content\": \"\(rules)\"}]}"
+    let place = #""line": 1, "column": 53, "currentOffset": 52, "endOffset": 53"#
+
+    let error = try #require(throws: RPCStatus.self) { try control.replace(Array("{\(files)}".utf8)) }
+    #expect(error.code == .invalidArgument)
+    #expect(!text(control.current()).contains("issues"))
+    let answer = text(try control.replace(Array("{\(files), \"ignore_errors\": true}".utf8)))
+    #expect(answer.contains(place) && answer.contains("\"ERROR\""))
+    #expect(text(control.current()).contains(place))
+  }
+
+  @Test("What concerns rules as a whole has no place in them")
+  func noPlace() throws {
+    let control = RulesControl(AccessRules(), of: "p")
+    let rules = "service cloud.firestore { match /a/{b} { allow read; } }"
+
+    let answer = text(
+      try control.replace(
+        Array("{\"rules\": {\"files\": [{\"name\": \"r\", \"content\": \"\(rules)\"}]}}".utf8)))
+
+    #expect(answer.contains(#""sourcePosition": { "fileName": "r" }"#))
+    #expect(answer.contains("\"WARNING\""))
+  }
+
+  private func text(_ answer: HTTPAnswer) -> String {
+    String(buffer: answer.body).split { $0.isWhitespace }.joined(separator: " ")
+  }
 }

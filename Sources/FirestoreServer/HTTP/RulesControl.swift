@@ -14,8 +14,13 @@ struct RulesControl: Sendable {
     self.project = project
   }
 
-  /// The rules, or what holds without any.
-  func current() -> HTTPAnswer { Self.answer([("rules", Self.json(rules.source(for: project)?.files ?? Self.open))]) }
+  /// The rules, with what is wrong with those that are held nevertheless, or what holds without any.
+  func current() -> HTTPAnswer {
+    let source = rules.source(for: project)
+    let members = [("rules", Self.json(source?.files ?? Self.open))]
+    guard case .broken(_, let issues)? = source else { return Self.answer(members) }
+    return Self.answer(members + Self.members(issues))
+  }
 
   /// Replaces the rules of the project.
   /// - Throws: `invalid-argument` for a request that cannot be read and, unless it says that errors are to be ignored,
@@ -30,7 +35,11 @@ struct RulesControl: Sendable {
     } else {
       throw RPCStatus(.invalidArgument, issues.compileError)
     }
-    return Self.answer(issues.isEmpty ? [] : [("issues", JSONSyntax(.array(issues.map(Self.json))))])
+    return Self.answer(Self.members(issues))
+  }
+
+  private static func members(_ issues: [RulesIssue]) -> [(String, JSONSyntax)] {
+    issues.isEmpty ? [] : [("issues", JSONSyntax(.array(issues.map(json))))]
   }
 
   /// How often each expression of the rules came to which value since they were loaded.
@@ -112,12 +121,14 @@ struct RulesControl: Sendable {
   }
 
   private static func json(_ issue: RulesIssue) -> JSONSyntax {
-    let position = object([
-      ("fileName", text(issue.fileName)), ("line", number(issue.line)), ("column", number(issue.column)),
-      ("currentOffset", number(issue.currentOffset)), ("endOffset", number(issue.endOffset)),
-    ])
+    // The last place that is meant, not the one behind it. What concerns the file as a whole has no place.
+    let place = [
+      ("line", issue.line), ("column", issue.column), ("currentOffset", issue.currentOffset),
+      ("endOffset", max(issue.currentOffset, issue.endOffset - 1)),
+    ]
+    let members = issue.line > 0 ? place.map { ($0, number($1)) } : []
     return object([
-      ("sourcePosition", position), ("description", text(issue.message)),
+      ("sourcePosition", object([("fileName", text(issue.fileName))] + members)), ("description", text(issue.message)),
       ("severity", text(issue.isError ? "ERROR" : "WARNING")),
     ])
   }
