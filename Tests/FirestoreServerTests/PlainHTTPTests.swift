@@ -125,6 +125,20 @@ import Testing
     #expect(try channel.sentText().hasPrefix("HTTP/1.1 403 Forbidden\r\n"))
   }
 
+  @Test(
+    "Only pages of this machine may ask for what controls the emulator",
+    arguments: [("http://localhost:5000", "200 OK"), ("http://evil.example", "403 Forbidden")])
+  func preflight(page: String, code: String) throws {
+    let channel = try open()
+    try channel.receive(
+      "OPTIONS /emulator/v1/projects/p:securityRules HTTP/1.1\r\nHost: localhost\r\nOrigin: \(page)\r\n"
+        + "Access-Control-Request-Method: PUT\r\n\r\n")
+    let answer = try channel.sentText()
+    #expect(answer.hasPrefix("HTTP/1.1 \(code)\r\n"))
+    #expect(answer.contains("Access-Control-Allow-Origin: \(page)\r\n") == code.hasPrefix("200"))
+    #expect(answer.contains("PUT") == code.hasPrefix("200"))
+  }
+
   @Test("What a request of this machine names is deleted with all below it, and answered when that is done")
   func deletes() async throws {
     let backend = try LocalBackend(
@@ -142,8 +156,10 @@ import Testing
         to: channel, service, ControlOrigins(isLoopback: true), WebChannels(service, on: channel.eventLoop), budget,
         handshake: .seconds(10))
     }.get()
+    let page = "http://localhost:5000"
     for (path, code) in [("c", "200 OK"), ("c//a", "404 Not Found")] {
-      let request = "DELETE /emulator/v1/\(database.documentsName)/\(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      let request =
+        "DELETE /emulator/v1/\(database.documentsName)/\(path) HTTP/1.1\r\nHost: localhost\r\nOrigin: \(page)\r\n\r\n"
       try await channel.writeInbound(ByteBuffer(string: request))
       var head = ""
       // The body of the answer before may come first.
@@ -151,6 +167,8 @@ import Testing
         head = String(buffer: try await channel.waitForOutboundWrite(as: ByteBuffer.self))
       }
       #expect(head.hasPrefix("HTTP/1.1 \(code)\r\n"))
+      // A page reads the answer.
+      #expect(head.contains("Access-Control-Allow-Origin: \(page)\r\n") == code.hasPrefix("200"))
     }
     #expect(try await backend.collectionIDs(below: .root, in: database) == ["e"])
     _ = try await channel.finish()

@@ -108,7 +108,8 @@ import Testing
     #expect(status(preflight) == "200 OK")
     for line in [
       "Access-Control-Allow-Origin: \(page)", "Access-Control-Allow-Headers: content-type,x-goog-api-client",
-      "Access-Control-Allow-Methods: DELETE,GET,PATCH,POST", "Access-Control-Allow-Credentials: true", "Vary: Origin",
+      "Access-Control-Allow-Methods: DELETE,GET,HEAD,PATCH,POST,PUT", "Access-Control-Allow-Credentials: true",
+      "Vary: Origin",
     ] { #expect(preflight.contains(line + "\r\n")) }
     try channel.receive(request("GET", "/c/a", "Origin: \(page)"))
     let missing = try channel.sentText()

@@ -22,6 +22,9 @@ enum ControlRequest: Equatable {
   /// The server ends.
   case shutDown
 
+  /// With which the addresses of what concerns a project begin.
+  static let root = "/emulator/v1/projects/"
+
   /// - Parameter target: as it came, with what follows `?`.
   /// - Returns: `nil` for what means nothing here.
   init?(_ method: String, _ target: String) {

@@ -34,7 +34,7 @@ struct HTTPAnswer {
   /// That a page of the same machine may use what is served (Fetch, "CORS protocol").
   init(preflightOf request: HTTPRequestHead) {
     self.init(200, "")
-    headers.add(name: "Access-Control-Allow-Methods", value: "DELETE,GET,PATCH,POST")
+    headers.add(name: "Access-Control-Allow-Methods", value: "DELETE,GET,HEAD,PATCH,POST,PUT")
     if let names = request.headers.first(name: "access-control-request-headers") {
       headers.add(name: "Access-Control-Allow-Headers", value: names)
     }

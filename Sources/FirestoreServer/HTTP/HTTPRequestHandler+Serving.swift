@@ -38,7 +38,7 @@ extension HTTPRequestHandler {
     let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
     let (control, body) = (ControlWork(service, origins), Array(body.readableBytesView))
     promise.completeWithTask { await control.answer(wish, body, to: plain) }
-    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0) }
+    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0.allowing(plain.origin)) }
   }
 
   // MARK: Monitor

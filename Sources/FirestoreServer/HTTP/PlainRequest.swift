@@ -46,6 +46,7 @@ struct PlainRequest {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     if target.hasPrefix(RESTCall.root) { return method == "OPTIONS" ? .preflight : .rest }
     if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
+    if target.hasPrefix(ControlRequest.root), method == "OPTIONS" { return .preflight }
     if path == RequestMonitor.path, method == "GET" { return .monitor }
     if path == "/", method == "GET" || method == "HEAD" { return .status }
     return ControlRequest(method, target).map { .control($0) } ?? .unknown
