@@ -14,12 +14,10 @@ struct RulesControl: Sendable {
     self.project = project
   }
 
-  /// The rules, with what is wrong with those that are held nevertheless, or what holds without any.
+  /// The rules with what there is to say of them, or what holds without any.
   func current() -> HTTPAnswer {
-    let source = rules.source(for: project)
-    let members = [("rules", Self.json(source?.files ?? Self.open))]
-    guard case .broken(_, let issues)? = source else { return Self.answer(members) }
-    return Self.answer(members + Self.members(issues))
+    guard let files = rules.source(for: project)?.files else { return Self.answer([("rules", Self.json(Self.open))]) }
+    return Self.answer([("rules", Self.json(files))] + Self.members(Ruleset.compile(files).issues))
   }
 
   /// Replaces the rules of the project.
@@ -120,15 +118,20 @@ struct RulesControl: Sendable {
     return object([("files", JSONSyntax(.array(files)))])
   }
 
-  private static func json(_ issue: RulesIssue) -> JSONSyntax {
-    // The last place that is meant, not the one behind it. What concerns the file as a whole has no place.
-    let place = [
-      ("line", issue.line), ("column", issue.column), ("currentOffset", issue.currentOffset),
-      ("endOffset", max(issue.currentOffset, issue.endOffset - 1)),
+  /// Up to the last character that is meant, not the one behind it.
+  private static func place(_ line: Int, _ column: Int, _ start: Int, _ end: Int) -> [(String, JSONSyntax)] {
+    [
+      ("line", number(line)), ("column", number(column)), ("currentOffset", number(start)),
+      ("endOffset", number(max(start, end - 1))),
     ]
-    let members = issue.line > 0 ? place.map { ($0, number($1)) } : []
+  }
+
+  private static func json(_ issue: RulesIssue) -> JSONSyntax {
+    var position = [("fileName", text(issue.fileName))]
+    // What concerns the file as a whole has no place in it.
+    if issue.line > 0 { position += place(issue.line, issue.column, issue.currentOffset, issue.endOffset) }
     return object([
-      ("sourcePosition", object([("fileName", text(issue.fileName))] + members)), ("description", text(issue.message)),
+      ("sourcePosition", object(position)), ("description", text(issue.message)),
       ("severity", text(issue.isError ? "ERROR" : "WARNING")),
     ])
   }
@@ -153,10 +156,7 @@ struct RulesControl: Sendable {
     var members = [
       (
         "sourcePosition",
-        object([
-          ("line", number(position.line)), ("column", number(position.column)),
-          ("currentOffset", number(position.currentOffset)), ("endOffset", number(position.endOffset)),
-        ])
+        object(place(position.line, position.column, position.currentOffset, position.endOffset))
       )
     ]
     if !node.values.isEmpty {
