@@ -40,6 +40,10 @@ package struct Fields: Sendable {
   /// The value of one entry; assigning `nil` removes it.
   package subscript(name: String) -> Value? {
     get {
+      if entries.count <= Self.fewest {
+        for entry in entries where entry.name.equalsUTF8(name) { return entry.value }
+        return nil
+      }
       let (index, found) = position(of: name)
       return found ? entries[index].value : nil
     }
@@ -53,6 +57,9 @@ package struct Fields: Sendable {
       }
     }
   }
+
+  /// Of so few, one is found fastest by looking at all.
+  private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {
     var low = 0
@@ -78,6 +85,7 @@ extension Fields {
   /// The value at a path; `nil` where a segment is absent or its parent is not a map.
   package subscript(path: FieldPath) -> Value? {
     get {
+      if path.segments.count == 1 { return self[path.first] }
       var fields = self
       for segment in path.segments.dropLast() {
         guard case .map(let inner)? = fields[segment] else { return nil }

@@ -24,6 +24,32 @@ package struct ResourcePath: Sendable {
     return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
   }
 
+  /// Finds where the segments end, in UTF-8 bytes; each begins one byte behind the end of the one before.
+  /// - Parameter ends: what it held is replaced.
+  package func findSegments(_ ends: inout [Int]) {
+    ends.removeAll(keepingCapacity: true)
+    if text.isEmpty { return }
+    text.withUTF8Bytes { bytes in
+      for place in bytes.indices where bytes[place] == UInt8(ascii: "/") { ends.append(place) }
+      ends.append(bytes.count)
+    }
+  }
+
+  /// The segment at these bytes.
+  package func segment(_ range: Range<Int>) -> String {
+    text.withUTF8Bytes { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
+  }
+
+  /// Whether the segment at these bytes is this one.
+  package func isSegment(_ range: Range<Int>, _ other: String) -> Bool {
+    text.withUTF8Bytes { bytes in
+      other.withUTF8Bytes { other in
+        range.count == other.count
+          && Ordering.firstDifference(UnsafeBufferPointer(rebasing: bytes[range]), other) == other.count
+      }
+    }
+  }
+
   package var count: Int { text.isEmpty ? 0 : text.utf8.reduce(into: 1) { if $1 == UInt8(ascii: "/") { $0 += 1 } } }
 
   /// Whether the path names a document.

@@ -1,26 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// What expressions came to during one decision, in the order of their evaluation.
-package struct RulesTrace: Sendable {
-  struct Step: Sendable {
-    let expression: Int
-    let outcome: RulesCoverage.Outcome
-  }
-
-  private(set) var steps: [Step] = []
-
-  package init() {}
-
-  /// - Parameter value: `nil` for an expression that failed.
-  mutating func note(_ expression: Int, _ value: RuleValue?) {
-    steps.append(Step(expression: expression, outcome: value?.plain.map { .value($0) } ?? .undefined))
-  }
-
-  /// Forgets all; what it takes to note as much again stays reserved.
-  package mutating func clear() { steps.removeAll(keepingCapacity: true) }
-}
-
 /// How often each expression of a ruleset came to which value.
 package struct RulesCoverage: Sendable {
   /// What an expression came to.
@@ -36,8 +16,8 @@ package struct RulesCoverage: Sendable {
     var isFalse = 0
     var undefined = 0
     var others: [Value: Int] = [:]
-    /// The last other value, not yet counted in the table: one often follows itself.
-    var last: (value: Value, count: Int)?
+    /// The last other values, not yet counted in the table: one often follows itself, and several are counted faster.
+    var recent: [(value: Value, count: Int)] = []
   }
 
   /// Different values of one expression that are told apart; any other counts as undefined.
@@ -48,13 +28,26 @@ package struct RulesCoverage: Sendable {
 
   package init() {}
 
-  /// Adds what one decision noted, which is forgotten.
-  package mutating func take(_ trace: inout RulesTrace) {
-    for step in trace.steps {
-      while counts.count <= step.expression { counts.append(Counts()) }
-      counts[step.expression].count(step.outcome, Self.mostValues)
+  mutating func makeRoom(for expressions: Range<Int>) {
+    while counts.count < expressions.count { counts.append(Counts()) }
+  }
+
+  mutating func countUndefined(_ expression: Int) { counts[expression].undefined += 1 }
+
+  mutating func count(_ value: RuleValue, of expression: Int) {
+    if case .bool(let isTrue) = value {
+      if isTrue { counts[expression].isTrue += 1 } else { counts[expression].isFalse += 1 }
+    } else if value.isPlain {
+      counts[expression].count(value, Self.mostValues)
+    } else {
+      counts[expression].undefined += 1
     }
-    trace.clear()
+  }
+
+  /// Adds what was counted elsewhere for the same rules.
+  package mutating func add(_ other: RulesCoverage) {
+    makeRoom(for: other.counts.indices)
+    for (expression, counts) in other.counts.enumerated() { self.counts[expression].add(counts, Self.mostValues) }
   }
 
   /// What an expression came to, the most frequent first.
@@ -72,25 +65,34 @@ package struct RulesCoverage: Sendable {
 }
 
 extension RulesCoverage.Counts {
-  fileprivate mutating func count(_ outcome: RulesCoverage.Outcome, _ mostValues: Int) {
-    switch outcome {
-    case .value(.boolean(true)): isTrue += 1
-    case .value(.boolean(false)): isFalse += 1
-    case .value(let value):
-      if last?.value == value {
-        last?.count += 1
-      } else {
-        settle(mostValues)
-        last = (value, 1)
-      }
-    case .undefined: undefined += 1
+  private static let mostRecent = 32
+
+  fileprivate mutating func count(_ value: RuleValue, _ mostValues: Int) {
+    if let last = recent.indices.last, value.isSame(as: recent[last].value) {
+      recent[last].count += 1
+    } else if let plain = value.plain {
+      if recent.count == Self.mostRecent { settle(mostValues) }
+      recent.append((plain, 1))
     }
   }
 
-  /// Counts the last other value in the table.
+  fileprivate mutating func add(_ other: RulesCoverage.Counts, _ mostValues: Int) {
+    var other = other
+    settle(mostValues)
+    other.settle(mostValues)
+    isTrue += other.isTrue
+    isFalse += other.isFalse
+    undefined += other.undefined
+    for (value, count) in other.others { settle(value, count, mostValues) }
+  }
+
+  /// Counts the last other values in the table.
   fileprivate mutating func settle(_ mostValues: Int) {
-    guard let (value, count) = last else { return }
-    last = nil
+    for (value, count) in recent { settle(value, count, mostValues) }
+    recent.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func settle(_ value: Value, _ count: Int, _ mostValues: Int) {
     if others.count < mostValues || others[value] != nil {
       others[value, default: 0] += count
     } else {
@@ -107,18 +109,38 @@ package struct RulesCoverageNode: Sendable {
 }
 
 extension RuleValue {
-  /// As a value of a document, where it is small and of a type that documents have.
+  /// Whether it is small and of a type that documents have.
+  fileprivate var isPlain: Bool {
+    switch self {
+    case .null, .bool, .int, .float, .timestamp, .latlng, .path: true
+    case .string(let text): text.utf8.count <= 200
+    case .bytes, .duration, .list, .vector, .set, .map, .mapDiff, .constraint: false
+    }
+  }
+
+  /// As a value of a document.
   fileprivate var plain: Value? {
     switch self {
     case .null: .null
     case .bool(let value): .boolean(value)
     case .int(let value): .integer(value)
     case .float(let value): .double(value)
-    case .string(let text): text.utf8.count <= 200 ? .string(text) : nil
+    case .string(let text): .string(text)
     case .timestamp(let time): .timestamp(time)
     case .latlng(let point): .geoPoint(point)
     case .path(let path): .string(path.text)
     default: nil
+    }
+  }
+
+  /// Whether `plain` is this value.
+  fileprivate func isSame(as value: Value) -> Bool {
+    switch (self, value) {
+    case (.null, .null): true
+    case (.int(let own), .integer(let other)): own == other
+    case (.string(let own), .string(let other)): own.equalsUTF8(other)
+    case (.timestamp(let own), .timestamp(let other)): own == other
+    default: plain == value
     }
   }
 }

@@ -2,16 +2,24 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Who asks: `request.auth`.
-package struct RulesUser: Sendable, Hashable {
-  package var uid: String
+/// Who asks: `request.auth`. Shared by all requests with one token.
+package final class RulesUser: Sendable {
+  package let uid: String
   /// `request.auth.token`: all claims of the token.
-  package var claims: Fields
+  package let claims: Fields
 
   package init(uid: String, claims: Fields) {
     self.uid = uid
     self.claims = claims
   }
+}
+
+extension RulesUser: Hashable {
+  package static func == (left: RulesUser, right: RulesUser) -> Bool {
+    left === right || left.uid == right.uid && left.claims == right.claims
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(uid) }
 }
 
 /// The query of a list request.
@@ -62,14 +70,20 @@ package struct RulesRequest: Sendable {
   /// For `create` and `update` the document as it will be: merged, with its transforms applied.
   package var newResource: Document?
   /// For `list`; `nil` there asks for all of the collection at `path`.
-  package var query: RulesQuery?
+  package var query: RulesQuery? {
+    get { boxedQuery?.value }
+    set { boxedQuery = newValue.map(QueryBox.init) }
+  }
+  /// Most requests have none, and all are copied.
+  private var boxedQuery: QueryBox?
   /// How many documents `get`, `exists` and their like may look at. A request that reads or writes several documents
   /// has `RulesLimits.accessesInAll` for all of them.
-  package var accessAllowance = RulesLimits.accesses
+  package var accessAllowance: Int
 
   package init(
     method: Method, database: DatabaseID, path: ResourcePath, user: RulesUser?, time: Timestamp,
-    resource: Document? = nil, newResource: Document? = nil, query: RulesQuery? = nil
+    resource: Document? = nil, newResource: Document? = nil, query: RulesQuery? = nil,
+    accessAllowance: Int = RulesLimits.accesses
   ) {
     self.method = method
     self.database = database
@@ -78,31 +92,45 @@ package struct RulesRequest: Sendable {
     self.time = time
     self.resource = resource
     self.newResource = newResource
-    self.query = query
+    self.accessAllowance = accessAllowance
+    boxedQuery = query.map(QueryBox.init)
   }
+}
 
-  package var withoutDocuments: RulesRequest {
-    RulesRequest(method: method, database: database, path: path, user: user, time: time, query: query)
-  }
+private final class QueryBox: Sendable {
+  let value: RulesQuery
+
+  init(_ value: RulesQuery) { self.value = value }
 }
 
 /// A request that rules decide on. It has many parts, so that all who look at it share it.
 package final class SharedRequest: Sendable {
   package let value: RulesRequest
 
-  package init(_ value: RulesRequest) { self.value = value }
+  package init(_ value: consuming RulesRequest) { self.value = value }
 }
 
-/// The documents that rules can look at with `get` and `exists`, and as they will be after all writes of the request
-/// with `getAfter` and `existsAfter`.
-package struct RulesDocuments {
-  package var stored: (DocumentKey) -> Document?
-  package var after: (DocumentKey) -> Document?
+/// The documents that rules can look at.
+package protocol RulesDocuments: AnyObject {
+  /// What `get` and `exists` see.
+  func stored(_ key: DocumentKey) -> Document?
+  /// What `getAfter` and `existsAfter` see: the document as it will be after all writes of the request.
+  func after(_ key: DocumentKey) -> Document?
+}
 
-  package init(stored: @escaping (DocumentKey) -> Document?, after: @escaping (DocumentKey) -> Document?) {
+/// Documents that are all known beforehand.
+package final class KnownDocuments: RulesDocuments {
+  private let stored: [DocumentKey: Document]
+  private let after: [DocumentKey: Document?]
+
+  /// - Parameter after: what writes make of documents, `nil` for a deleted one; those not named stay as they are.
+  package init(stored: [DocumentKey: Document] = [:], after: [DocumentKey: Document?] = [:]) {
     self.stored = stored
     self.after = after
   }
+
+  package func stored(_ key: DocumentKey) -> Document? { stored[key] }
+  package func after(_ key: DocumentKey) -> Document? { after[key] ?? stored[key] }
 }
 
 /// What rules may contain and use, as documented for Cloud Firestore.

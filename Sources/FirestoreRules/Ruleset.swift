@@ -4,10 +4,23 @@
 package final class Ruleset: Sendable {
   package let files: [RulesFile]
   let program: Program
+  /// Parts of the program, as decisions read them.
+  let kinds: FixedList<Expression.Kind>
+  let functions: FixedList<Program.Function>
+  let matches: FixedList<Program.Match>
 
   private init(_ files: [RulesFile], _ program: Program) {
     self.files = files
     self.program = program
+    kinds = FixedList(program.expressions.map(\.kind))
+    functions = FixedList(program.functions)
+    matches = FixedList(program.matches)
+  }
+
+  deinit {
+    kinds.free()
+    functions.free()
+    matches.free()
   }
 
   /// Reads rules.
@@ -19,21 +32,21 @@ package final class Ruleset: Sendable {
   }
 
   /// Decides on one request; allowed if any `allow` statement that matches it is true.
-  package func decide(_ request: RulesRequest, _ documents: RulesDocuments) -> RulesVerdict {
-    var decision = Decision(self, SharedRequest(request), documents, nil)
-    return decision.verdict()
+  package func decide(_ request: RulesRequest, _ documents: any RulesDocuments) -> RulesVerdict {
+    var room = RulesRoom()
+    return decide(SharedRequest(request), documents, &room)
   }
 
-  /// Decides, and notes what each expression came to.
+  /// Decides, and counts what each expression came to.
   package func decide(
-    _ request: SharedRequest, _ documents: RulesDocuments, _ trace: inout RulesTrace
+    _ request: SharedRequest, _ documents: any RulesDocuments, _ room: inout RulesRoom
   ) -> RulesVerdict {
     // Lent, not copied.
-    var lent = RulesTrace()
-    swap(&lent, &trace)
+    var lent = RulesRoom()
+    swap(&lent, &room)
     var decision = Decision(self, request, documents, consume lent)
     let verdict = decision.verdict()
-    if let noted = decision.takeTrace() { trace = noted }
+    room = decision.leftRoom()
     return verdict
   }
 

@@ -33,15 +33,14 @@ struct RandomRulesTests {
       if request.resource != nil, Bool.random(using: &generator) {
         request.resource = Self.document(request.path.text, generator.fields(depth: 2))
       }
-      var (trace, coverage) = (RulesTrace(), RulesCoverage())
+      var room = RulesRoom()
       let verdict = ruleset.decide(request, line.content.documents)
-      let again = ruleset.decide(SharedRequest(request), line.content.documents, &trace)
-      coverage.take(&trace)
+      let again = ruleset.decide(SharedRequest(request), line.content.documents, &room)
       #expect(
         verdict.isAllowed == again.isAllowed && verdict.outcomes == again.outcomes && verdict.denial == again.denial,
         "round \(round): \(text)")
       #expect(verdict.isAllowed == (verdict.outcomes.last?.result == .isTrue), "round \(round): \(text)")
-      #expect(ruleset.report(coverage).count < 1000)
+      #expect(ruleset.report(room.coverage).count < 1000)
     }
     #expect(decided > 5000, "\(decided)")
   }
@@ -62,7 +61,7 @@ struct RandomRulesTests {
   @Test("Whatever a query is allowed to find may be listed: random conditions, queries and documents")
   func soundness() throws {
     var generator = SeededGenerator(seed: 17)
-    let stored = RulesDocuments(stored: { _ in nil }, after: { _ in nil })
+    let stored = KnownDocuments()
     var allowed = 0
     var found = 0
     for round in 0..<10_000 {

@@ -27,12 +27,11 @@ struct RulesetTests {
       time: Timestamp(seconds: 1), resource: resource)
   }
 
-  private static func documents(_ stored: [Document]) -> RulesDocuments {
-    let table = Dictionary(uniqueKeysWithValues: stored.map { ($0.key, $0) })
-    return RulesDocuments(stored: { table[$0] }, after: { table[$0] })
+  private static func documents(_ stored: [Document]) -> KnownDocuments {
+    KnownDocuments(stored: Dictionary(uniqueKeysWithValues: stored.map { ($0.key, $0) }))
   }
 
-  private static var none: RulesDocuments { RulesDocuments(stored: { _ in nil }, after: { _ in nil }) }
+  private static var none: KnownDocuments { KnownDocuments() }
 
   @Test("A verdict says which statements were tried, what came of them, and which decided")
   func outcomes() throws {
@@ -89,13 +88,11 @@ struct RulesetTests {
   @Test("Coverage counts what each expression came to, and adds up")
   func coverage() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if id == 'b' || resource.data.x > 1; }")
-    var (trace, coverage) = (RulesTrace(), RulesCoverage())
-    #expect(ruleset.decide(SharedRequest(Self.get("a/b")), Self.none, &trace).isAllowed)
-    coverage.take(&trace)
-    #expect(!ruleset.decide(SharedRequest(Self.get("a/c")), Self.none, &trace).isAllowed)
-    coverage.take(&trace)
+    var room = RulesRoom()
+    #expect(ruleset.decide(SharedRequest(Self.get("a/b")), Self.none, &room).isAllowed)
+    #expect(!ruleset.decide(SharedRequest(Self.get("a/c")), Self.none, &room).isAllowed)
 
-    let report = ruleset.report(coverage)
+    let report = ruleset.report(room.coverage)
     #expect(report.count == 1)
     let condition = try #require(report.first)
     #expect(condition.position.line == 2 && condition.position.column == 31)

@@ -6,9 +6,9 @@ import FirestoreSQLite
 package typealias CommitCheck = @Sendable (CommitPreview) throws(RPCStatus) -> Void
 
 /// What a commit would do if all its preconditions held. Valid only while its check runs.
-package struct CommitPreview {
+package final class CommitPreview {
+  /// What it would do to one document.
   package struct Entry {
-    package let key: DocumentKey
     /// `nil` where there is none.
     package let before: Document?
     package let after: Document?
@@ -16,27 +16,31 @@ package struct CommitPreview {
     package let isVerification: Bool
   }
 
-  package let database: DatabaseID
-  /// The value of the commit's server timestamps.
-  package let time: Timestamp
-  /// One per document that the commit names, in the order of first mention.
-  package let entries: [Entry]
+  private let evaluation: CommitEvaluation
   private let reader: DocumentReader
 
   init(_ evaluation: CommitEvaluation, _ reader: DocumentReader) {
-    database = reader.database
-    time = evaluation.serverTime
+    self.evaluation = evaluation
     self.reader = reader
-    entries = evaluation.order.map { key in
-      let working = evaluation.documents[key]
-      let before = working?.stored?.document
-      let after = working?.data.map { data in
-        let created = working?.isNew == false ? before?.createTime : nil
-        return Document(
-          key: key, version: evaluation.commitTime, createTime: created ?? evaluation.commitTime, state: .found(data))
-      }
-      return Entry(key: key, before: before, after: after, isVerification: !evaluation.touched.contains(key))
+  }
+
+  package var database: DatabaseID { reader.database }
+  /// The value of the commit's server timestamps.
+  package var time: Timestamp { evaluation.serverTime }
+  /// The documents that the commit names, in the order of first mention.
+  package var keys: [DocumentKey] { evaluation.order }
+
+  /// - Returns: `nil` for a document that the commit does not name.
+  package func entry(_ key: DocumentKey) -> Entry? {
+    guard let working = evaluation.documents[key] else { return nil }
+    let before = working.stored?.document
+    var after: Document?
+    if let data = working.data {
+      let created = working.isNew ? nil : before?.createTime
+      after = Document(
+        key: key, version: evaluation.commitTime, createTime: created ?? evaluation.commitTime, state: .found(data))
     }
+    return Entry(before: before, after: after, isVerification: !evaluation.touched.contains(key))
   }
 
   /// Any document of the database as it is stored; `nil` where there is none.
@@ -46,7 +50,7 @@ package struct CommitPreview {
 
   /// Any document of the database as the commit would leave it; `nil` where there is none.
   package func after(_ key: DocumentKey) throws(RPCStatus) -> Document? {
-    if let entry = entries.first(where: { $0.key == key }) { return entry.after }
+    if let entry = entry(key) { return entry.after }
     return try stored(key)
   }
 }

@@ -22,14 +22,12 @@ package struct RulesCase: Sendable {
   package var expectsAllow: Bool
 
   /// Of the documents of the case; `getAfter` sees the request's own as well.
-  package var documents: RulesDocuments {
+  package var documents: KnownDocuments {
     var after = after
     if let key = DocumentKey(request.path), request.method != .list, request.method != .get {
       after[key] = .some(request.newResource)
     }
-    return RulesDocuments(
-      stored: { [stored] in stored[$0] },
-      after: { [stored, after] in after[$0] ?? stored[$0] })
+    return KnownDocuments(stored: stored, after: after)
   }
 }
 

@@ -4,27 +4,31 @@ import FirestoreQuery
 
 /// One decision of a program on one request.
 struct Decision: ~Copyable {
-  private typealias Statement = PathMatch.Statement
+  /// A statement about the request, with the variables of the path.
+  private struct Candidate {
+    let statement: Program.Allow
+    let captures: [MatchedPath.Capture]
+  }
 
-  private let ruleset: Ruleset
-  private var evaluator: Evaluator
+  let ruleset: Ruleset
+  var evaluator: Evaluator
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
   private var decidingLine: Int?
 
-  /// - Parameter trace: where it is noted what expressions come to.
-  init(_ ruleset: Ruleset, _ request: SharedRequest, _ documents: RulesDocuments, _ trace: consuming RulesTrace?) {
+  init(_ ruleset: Ruleset, _ request: SharedRequest, _ documents: any RulesDocuments, _ room: consuming RulesRoom) {
     self.ruleset = ruleset
-    evaluator = Evaluator(ruleset, request, DocumentAccess(request.value, documents))
-    evaluator.trace = trace
+    evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents), room)
   }
 
-  private var program: Program { _read { yield ruleset.program } }
+  /// What the next decision can use.
+  consuming func leftRoom() -> RulesRoom { evaluator.leftRoom() }
 
-  mutating func takeTrace() -> RulesTrace? { evaluator.trace.take() }
+  private var program: Program { _read { yield ruleset.program } }
+  private var request: RulesRequest { _read { yield evaluator.request } }
 
   mutating func verdict() -> RulesVerdict {
-    let isAllowed = request.method.isList ? decideOnQuery() : decideOnDocument(evaluator.path)
+    let isAllowed = request.method.isList ? decideOnQuery() : decideOnDocument()
     if !isAllowed, reasons.isEmpty { reasons.append("No matching allow statements") }
     // The emulator begins with a line break where it names statements.
     let denial = isAllowed ? "" : (decidingLine == nil ? "" : "\n") + reasons.joined(separator: ", ")
@@ -33,20 +37,14 @@ struct Decision: ~Copyable {
       read: evaluator.documents.read, accesses: evaluator.documents.count)
   }
 
-  private var request: RulesRequest { _read { yield evaluator.request } }
-
-  private func statements(_ path: RulePath, _ rest: [PathMatch.Segment] = []) -> [Statement] {
-    PathMatch.statements(ruleset, RulesMethods(request.method), path, rest)
+  private mutating func decideOnDocument() -> Bool {
+    if isAllowedBySome() { return true }
+    if !request.method.isList { explain() }
+    return false
   }
 
-  private mutating func decideOnDocument(_ path: RulePath) -> Bool {
-    let statements = statements(path)
-    if let allowing = statements.firstIndex(where: { tries($0) }) {
-      decidingLine = statements[allowing].statement.line
-      return true
-    }
-    if !request.method.isList { explain(statements) }
-    return false
+  private mutating func isAllowedBySome() -> Bool {
+    matches(RulesMethods(request.method)) { decision, statement in decision.tries(statement) }
   }
 
   /// Whether a query finds nothing but documents that may be listed: it must follow from what the query asks for.
@@ -57,41 +55,33 @@ struct Decision: ~Copyable {
       return false
     }
     let collection = evaluator.path
-    let rest = self.rest
     for alternative in facts.alternatives {
-      let isAllowed: Bool
       if let key = alternative.key {
         // All that can be found is one document, which is looked at.
-        evaluator.path = RulePath(request.database, key.path)
+        evaluator.path = MatchedPath(request.database, key.path)
         evaluator.resource = .document(evaluator.documents.only(key))
-        isAllowed = decideOnDocument(evaluator.path)
-        evaluator.path = collection
       } else {
+        evaluator.path = MatchedPath(request.database, request.path, rest)
         evaluator.resource = .known(alternative.data)
-        let statements = statements(collection, rest)
-        let allowing = statements.firstIndex { tries($0) }
-        if let allowing { decidingLine = statements[allowing].statement.line }
-        isAllowed = allowing != nil
       }
+      let isAllowed = decideOnDocument()
+      evaluator.path = collection
       if !isAllowed { return false }
     }
     return true
   }
 
   /// What follows the query's path in those of all documents that it may find.
-  private var rest: [PathMatch.Segment] {
+  private var rest: [MatchedPath.Segment] {
     if let group = request.query?.target.collectionGroup { return [.anyNumber, .text(group), .any] }
     if request.path.isCollection { return [.any] }
     return request.query?.target.isDocumentTarget == true ? [] : [.anyNumber]
   }
 
   /// Evaluates a statement and notes what came of it.
-  private mutating func tries(_ candidate: Statement) -> Bool {
-    let statement = candidate.statement
-    decidingLine = statement.line
+  private mutating func tries(_ statement: Program.Allow) -> Bool {
     var result = RulesOutcome.Result.isTrue
     if let condition = statement.condition {
-      evaluator.captures = candidate.captures
       do throws(RuleFailure) {
         if try !evaluator.holds(condition) {
           result = .isFalse
@@ -104,7 +94,10 @@ struct Decision: ~Copyable {
         reasons.append("\(text) for '\(request.method.rawValue)' @ L\(statement.line)")
       }
     }
-    outcomes.append(RulesOutcome(line: statement.line, column: statement.column, result: result))
+    decidingLine = statement.line
+    let outcome = RulesOutcome(line: statement.line, column: statement.column, result: result)
+    // One statement is all that most requests need.
+    if outcomes.isEmpty { outcomes = [outcome] } else { outcomes.append(outcome) }
     return result == .isTrue
   }
 
@@ -114,7 +107,7 @@ struct Decision: ~Copyable {
 
   /// Says of a denial what the emulator does, which first evaluates all conditions without looking at documents, and
   /// again those that are not false then. Whether a document is created or updated it does not know at first.
-  private mutating func explain(_ statements: [Statement]) {
+  private mutating func explain() {
     var first: [String] = []
     var second: [String] = []
     let methods: [RulesRequest.Method] =
@@ -123,23 +116,28 @@ struct Decision: ~Copyable {
       default: [request.method]
       }
     for method in methods {
-      if method == request.method {
-        for (candidate, reason) in zip(statements, reasons) {
-          guard let said = blindReason(candidate, method) else { continue }
-          first.append(said.text)
-          if !said.isFalse { second.append(reason) }
-        }
-      } else {
-        let others = PathMatch.statements(ruleset, RulesMethods(method), evaluator.path)
-        first += others.compactMap { blindReason($0, method)?.text }
+      let reasons = method == request.method ? reasons : []
+      for (place, candidate) in candidates(method).enumerated() {
+        guard let said = blindReason(candidate, method) else { continue }
+        first.append(said.text)
+        if !said.isFalse, reasons.indices.contains(place) { second.append(reasons[place]) }
       }
     }
     reasons = first + second
   }
 
+  private mutating func candidates(_ method: RulesRequest.Method) -> [Candidate] {
+    var candidates: [Candidate] = []
+    _ = matches(RulesMethods(method)) { decision, statement in
+      candidates.append(Candidate(statement: statement, captures: decision.evaluator.captures))
+      return false
+    }
+    return candidates
+  }
+
   /// Why a statement does not allow before any document is looked at.
   /// - Returns: `nil` if it does.
-  private func blindReason(_ candidate: Statement, _ method: RulesRequest.Method) -> (text: String, isFalse: Bool)? {
+  private func blindReason(_ candidate: Candidate, _ method: RulesRequest.Method) -> (text: String, isFalse: Bool)? {
     guard let condition = candidate.statement.condition else { return nil }
     var blindRequest = request
     blindRequest.method = method

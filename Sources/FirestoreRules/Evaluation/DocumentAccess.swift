@@ -8,18 +8,18 @@ struct DocumentAccess {
     var isAfter: Bool
   }
 
-  private let database: DatabaseID
-  private let documents: RulesDocuments
-  private let allowance: Int
-  private var found: [Place: RuleDocument?] = [:]
-  private(set) var read: Set<DocumentKey> = []
+  private let request: SharedRequest
+  private let documents: any RulesDocuments
+  private var found = [Place: RuleDocument?]()
+  private(set) var read = Set<DocumentKey>()
   var count: Int { found.count }
 
-  init(_ request: RulesRequest, _ documents: RulesDocuments) {
-    database = request.database
-    allowance = request.accessAllowance
+  init(_ request: SharedRequest, _ documents: any RulesDocuments) {
+    self.request = request
     self.documents = documents
   }
+
+  private var database: DatabaseID { request.value.database }
 
   /// - Parameter function: its name, for messages.
   mutating func document(_ path: RulePath, isAfter: Bool, _ function: Builtin) throws(RuleFailure) -> RuleDocument? {
@@ -30,10 +30,9 @@ struct DocumentAccess {
     }
     let place = Place(key: key, isAfter: isAfter)
     if let known = found[place] { return known }
+    let allowance = request.value.accessAllowance
     guard found.count < allowance else { throw .tooManyAccesses(allowance) }
-    let document = (isAfter ? documents.after(key) : documents.stored(key)).flatMap {
-      RuleDocument($0, in: database)
-    }
+    let document = RuleDocument(isAfter ? documents.after(key) : documents.stored(key), in: database)
     found[place] = .some(document)
     read.insert(key)
     return document
@@ -42,6 +41,6 @@ struct DocumentAccess {
   /// The stored document that is the only one that a query can find; not counted.
   mutating func only(_ key: DocumentKey) -> RuleDocument? {
     read.insert(key)
-    return documents.stored(key).flatMap { RuleDocument($0, in: database) }
+    return RuleDocument(documents.stored(key), in: database)
   }
 }

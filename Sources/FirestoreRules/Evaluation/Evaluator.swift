@@ -16,7 +16,9 @@ struct Evaluator: ~Copyable {
 
   /// What `resource` is.
   enum Resource {
-    /// The stored document, or null.
+    /// That of the request, not looked at yet.
+    case stored
+    /// A document, or null.
     case document(RuleDocument?)
     /// What a query says of the data of the documents that it finds.
     case known(RuleEntries)
@@ -28,29 +30,40 @@ struct Evaluator: ~Copyable {
   private let shared: SharedRequest
   var documents: DocumentAccess
   var resource: Resource
-  /// `request.path`.
-  var path: RulePath
-  /// Values of the variables of paths; `nil` for one that the query does not fix.
-  var captures: [RuleValue?] = []
-  /// Where it is noted what expressions come to.
-  var trace: RulesTrace?
+  /// `request.path`, and what follows it.
+  var path: MatchedPath
+  /// The variables of paths.
+  var captures: [MatchedPath.Capture]
+  private var coverage: RulesCoverage
   /// Expressions that may still be evaluated, and steps that may still be gone, so that no rule and no value takes long.
   var remainingExpressions = RulesLimits.expressions
   var remainingWork = RulesLimits.work
   private var locals: [Local] = []
   private var frame = 0
-  private var newDocument: RuleDocument?
-  private var knownAuthentication: RuleValue?
+  /// `request.resource`, once it was asked for.
+  private var newDocument: RuleDocument??
 
-  init(_ ruleset: Ruleset, _ shared: SharedRequest, _ documents: consuming DocumentAccess) {
+  init(
+    _ ruleset: Ruleset, _ shared: SharedRequest, _ documents: consuming DocumentAccess,
+    _ room: consuming RulesRoom = RulesRoom()
+  ) {
     self.ruleset = ruleset
     self.shared = shared
-    let request = shared.value
-    let database = request.database
-    resource = .document(request.resource.flatMap { RuleDocument($0, in: database) })
-    path = RulePath(database, request.path)
-    newDocument = request.newResource.flatMap { RuleDocument($0, in: database) }
     self.documents = documents
+    resource = .stored
+    path = MatchedPath(shared.value.database, shared.value.path, in: room.ends)
+    captures = room.captures
+    coverage = room.coverage
+    coverage.makeRoom(for: ruleset.kinds.indices)
+  }
+
+  /// What the next decision can use.
+  consuming func leftRoom() -> RulesRoom {
+    var room = RulesRoom()
+    room.coverage = coverage
+    room.ends = path.ends
+    room.captures = captures
+    return room
   }
 
   /// For another request about the same document, without a look at what is stored.
@@ -76,13 +89,12 @@ struct Evaluator: ~Copyable {
   mutating func value(_ id: Expression.ID) throws(RuleFailure) -> RuleValue {
     remainingExpressions -= 1
     if remainingExpressions < 0 { throw .tooManyExpressions }
-    if trace == nil { return try evaluate(program.expressions[id].kind, at: id) }
     do throws(RuleFailure) {
-      let value = try evaluate(program.expressions[id].kind, at: id)
-      trace?.note(id, value)
+      let value = try evaluate(id)
+      coverage.count(value, of: id)
       return value
     } catch {
-      trace?.note(id, nil)
+      coverage.countUndefined(id)
       throw error
     }
   }
@@ -93,11 +105,11 @@ struct Evaluator: ~Copyable {
     if remainingWork < 0 { throw .tooMuchWork }
   }
 
-  private mutating func evaluate(_ kind: Expression.Kind, at id: Expression.ID) throws(RuleFailure) -> RuleValue {
-    switch kind {
+  private mutating func evaluate(_ id: Expression.ID) throws(RuleFailure) -> RuleValue {
+    switch ruleset.kinds[id] {
     case .constant(let constant): return RuleValue(constant)
     case .capture(let place):
-      guard let value = captures[place] else { throw .nullValue }
+      guard let value = path.value(captures[place]) else { throw .nullValue }
       return value
     case .local(let place): return try local(place)
     case .request: return requestMap()
@@ -110,6 +122,7 @@ struct Evaluator: ~Copyable {
       _ = name
       throw .nullValue
     case .property(let whole, let name): return try property(name, of: value(whole))
+    case .field(let field): return try value(field)
     case .index(let whole, let index): return try element(of: value(whole), at: value(index))
     case .slice(let whole, let lower, let upper): return try slice(whole, lower, upper)
     case .not(let part): return try negation(of: value(part))
@@ -123,7 +136,7 @@ struct Evaluator: ~Copyable {
     case .list(let parts): return try .list(values(parts))
     case .map(let keys, let values): return try map(keys, values)
     case .path(let parts): return try path(parts)
-    case .function(let function, let arguments): return try call(program.functions[function], arguments)
+    case .function(let function, let arguments): return try call(function, arguments)
     case .builtin(let builtin, let arguments): return try call(builtin, arguments)
     case .method(let receiver, let method, let arguments): return try call(method, on: receiver, arguments)
     case .call(let name, _), .unknownCall(let name): throw .unknownFunction(name)
@@ -220,27 +233,52 @@ extension Evaluator {
     }
   }
 
-  private mutating func call(_ function: Program.Function, _ arguments: [Expression.ID]) throws(RuleFailure)
-    -> RuleValue
-  {
-    guard arguments.count == function.parameters.count else {
+  private mutating func call(_ place: Int, _ arguments: [Expression.ID]) throws(RuleFailure) -> RuleValue {
+    guard arguments.count == ruleset.functions[place].parameters.count else {
+      let function = ruleset.functions[place]
       throw .argumentCount(
         arguments.count, expected: ["\(function.name)(\(function.parameters.joined(separator: ", ")))"])
     }
     let base = locals.count
     let own = frame
     for argument in arguments { locals.append(.pending(argument, frame: own)) }
-    for binding in function.bindings { locals.append(.pending(binding, frame: base)) }
+    for binding in ruleset.functions[place].bindings { locals.append(.pending(binding, frame: base)) }
     frame = base
     defer {
       while locals.count > base { locals.removeLast() }
       frame = own
     }
-    return try value(function.result)
+    return try value(ruleset.functions[place].result)
   }
 
-  private func resourceValue() throws(RuleFailure) -> RuleValue {
+  /// As `property` of `property` of the document, without their values.
+  private mutating func value(_ field: Expression.Field) throws(RuleFailure) -> RuleValue {
+    guard let document = document(field.origin) else { return try property(field.name, of: value(field.data)) }
+    // `data`, `resource`, and before the latter `request`.
+    remainingExpressions -= field.origin == .written ? 3 : 2
+    if remainingExpressions < 0 { throw .tooManyExpressions }
+    coverage.countUndefined(field.data)
+    coverage.countUndefined(field.document)
+    guard let value = document.field(field.name) else { throw .undefinedProperty(field.name.first) }
+    return value
+  }
+
+  /// - Returns: `nil` where there is no document, or none that is known.
+  private mutating func document(_ origin: Expression.Field.Origin) -> RuleDocument? {
+    switch (origin, resource) {
+    case (.stored, .stored):
+      let document = RuleDocument(request.resource, in: request.database)
+      resource = .document(document)
+      return document
+    case (.stored, .document(let document)): return document
+    case (.stored, .known), (.stored, .hidden): return nil
+    case (.written, _): return request.method.hasResult ? newResource : nil
+    }
+  }
+
+  private mutating func resourceValue() throws(RuleFailure) -> RuleValue {
     switch resource {
+    case .stored: return document(.stored).map { .map(.document($0)) } ?? .null
     case .document(let document): return document.map { .map(.document($0)) } ?? .null
     case .known(let data):
       var entries = RuleEntries()
@@ -252,15 +290,15 @@ extension Evaluator {
 
   private mutating func requestValue(_ property: RequestProperty) throws(RuleFailure) -> RuleValue {
     switch property {
-    case .auth: return authentication()
+    case .auth: return request.user.map { .map(.user($0)) } ?? .null
     case .method: return .string(request.method.rawValue)
-    case .path: return .path(path)
+    case .path: return .path(RulePath(path.database, path.path))
     case .time: return .timestamp(time)
     case .headers: return .map(.entries(RuleEntries()))
     case .query: if request.method.isList { return query }
     case .resource:
       switch request.method {
-      case .create, .update: return newDocument.map { .map(.document($0)) } ?? .null
+      case .create, .update: return newResource.map { .map(.document($0)) } ?? .null
       case .delete: return .null
       case .get, .list: break
       }
@@ -282,16 +320,13 @@ extension Evaluator {
     return .map(.entries(entries))
   }
 
-  private mutating func authentication() -> RuleValue {
-    guard let user = request.user else { return .null }
-    if let known = knownAuthentication { return known }
-    let entries = RuleEntries(sorted: [
-      RuleEntries.Entry(name: "token", value: .map(.fields(user.claims))),
-      RuleEntries.Entry(name: "uid", value: .string(user.uid)),
-    ])
-    let value = RuleValue.map(.entries(entries))
-    knownAuthentication = value
-    return value
+  private var newResource: RuleDocument? {
+    mutating get {
+      if let known = newDocument { return known }
+      let document = RuleDocument(request.newResource, in: request.database)
+      newDocument = .some(document)
+      return document
+    }
   }
 
   private var query: RuleValue {

@@ -29,6 +29,8 @@ struct Expression: Sendable {
     /// A name that nothing has.
     case undefined(String)
     case property(ID, FieldPath)
+    /// `property` of the data of a document of the request.
+    case field(Field)
     case index(ID, ID)
     case slice(ID, ID?, ID?)
     case not(ID)
@@ -53,6 +55,19 @@ struct Expression: Sendable {
   enum PathPart: Sendable {
     case segment(String)
     case expression(ID)
+  }
+
+  /// `resource.data.name` or `request.resource.data.name`.
+  struct Field: Sendable {
+    enum Origin {
+      case stored, written
+    }
+
+    /// The expression `resource.data` in it, and `resource` in that.
+    let data: ID
+    let document: ID
+    let origin: Origin
+    let name: FieldPath
   }
 
   var kind: Kind

@@ -18,11 +18,25 @@ struct NameResolution {
       case .property(let whole, let path):
         if case .request = program.expressions[whole].kind, let property = RequestProperty(rawValue: path.first) {
           program.expressions[id].kind = .requestProperty(property)
+        } else if let field = field(path, of: whole) {
+          program.expressions[id].kind = .field(field)
         }
       default: break
       }
     }
     return program
+  }
+
+  private func field(_ name: FieldPath, of data: Expression.ID) -> Expression.Field? {
+    guard case .property(let document, let member) = program.expressions[data].kind, member.first == "data" else {
+      return nil
+    }
+    switch program.expressions[document].kind {
+    case .resource: return Expression.Field(data: data, document: document, origin: .stored, name: name)
+    case .requestProperty(.resource):
+      return Expression.Field(data: data, document: document, origin: .written, name: name)
+    default: return nil
+    }
   }
 
   private static let mostIssues = 100
@@ -148,6 +162,7 @@ extension Expression.Kind {
   var parts: [Expression.ID] {
     switch self {
     case .constant, .name, .capture, .local, .request, .resource, .requestProperty, .undefined, .unknownCall: []
+    case .field(let field): [field.data]
     case .property(let part, _), .not(let part), .negated(let part), .isType(let part, _): [part]
     case .index(let whole, let index): [whole, index]
     case .slice(let whole, let lower, let upper): [whole] + [lower, upper].compactMap { $0 }

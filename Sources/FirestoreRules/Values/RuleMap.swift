@@ -9,6 +9,8 @@ enum RuleMap {
   case document(RuleDocument)
   /// The data of a document.
   case data(RuleDocument)
+  /// Who asks: `uid` and `token`.
+  case user(RulesUser)
   /// What a query says of the documents that it finds: other entries may be there.
   case known(RuleEntries)
 
@@ -22,6 +24,7 @@ enum RuleMap {
     case .entries(let entries), .known(let entries): entries[name.first]
     case .document(let document): document[name.first]
     case .data(let document): document.field(name)
+    case .user(let user): user[name.first]
     }
   }
 
@@ -32,6 +35,7 @@ enum RuleMap {
     case .fields(let fields): fields.count
     case .entries(let entries), .known(let entries): entries.sorted.count
     case .document: 3
+    case .user: 2
     case .data(let document): document.fields.count
     }
   }
@@ -43,7 +47,25 @@ enum RuleMap {
     case .entries(let entries), .known(let entries): entries
     case .document(let document): document.entries
     case .data(let document): RuleEntries(document.fields)
+    case .user(let user): user.entries
     }
+  }
+}
+
+extension RulesUser {
+  fileprivate subscript(name: String) -> RuleValue? {
+    switch name {
+    case "uid": .string(uid)
+    case "token": .map(.fields(claims))
+    default: nil
+    }
+  }
+
+  var entries: RuleEntries {
+    RuleEntries(sorted: [
+      RuleEntries.Entry(name: "token", value: .map(.fields(claims))),
+      RuleEntries.Entry(name: "uid", value: .string(uid)),
+    ])
   }
 }
 
@@ -105,12 +127,14 @@ final class RuleDocument {
     let value: RuleValue?
   }
 
-  private var decoded: [Decoded] = []
-  private var all: Fields?
+  /// Most rules look at one field, which then needs no list.
+  @exclusivity(unchecked) private var first: Decoded?
+  @exclusivity(unchecked) private var others: [Decoded] = []
+  @exclusivity(unchecked) private var all: Fields?
 
   /// - Returns: `nil` for a document that does not exist.
-  init?(_ document: Document, in database: DatabaseID) {
-    guard let content = document.data else { return nil }
+  init?(_ document: Document?, in database: DatabaseID) {
+    guard let document, let content = document.data else { return nil }
     self.content = content
     self.database = database
     key = document.key
@@ -132,9 +156,13 @@ final class RuleDocument {
   }
 
   func field(_ name: FieldPath) -> RuleValue? {
-    if let found = decoded.first(where: { $0.name.equalsUTF8(name.first) }) { return found.value }
-    let value = (all.map { $0[name.first] } ?? content[name]).map { RuleValue($0) }
-    decoded.append(Decoded(name: name.first, value: value))
+    if let first, first.name.equalsUTF8(name.first) { return first.value }
+    if let found = others.first(where: { $0.name.equalsUTF8(name.first) }) { return found.value }
+    let found = if let all { all[name.first] } else { content[name] }
+    var value: RuleValue?
+    if let found { value = RuleValue(found) }
+    let decoded = Decoded(name: name.first, value: value)
+    if first == nil { first = decoded } else { others.append(decoded) }
     return value
   }
 

@@ -118,18 +118,7 @@ struct RulePath: Hashable {
   init(segments: [String]) { self.segments = segments }
 
   init(_ database: DatabaseID, _ path: ResourcePath) {
-    segments = []
-    segments.reserveCapacity(8)
-    segments.append("databases")
-    segments.append(database.database)
-    segments.append("documents")
-    if path.isRoot { return }
-    var rest = path.text.utf8[...]
-    while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
-      segments.append(String(Substring(rest[..<slash])))
-      rest = rest[rest.index(after: slash)...]
-    }
-    segments.append(String(Substring(rest)))
+    segments = ["databases", database.database, "documents"] + path.segments.map(String.init)
   }
 
   var text: String { segments.map { "/" + $0 }.joined() }

@@ -41,6 +41,7 @@ final class PromptCallHandler: ChannelInboundHandler {
   private var waiting: [HTTP2StreamID: Request] = [:]
   private var order: CircularBuffer<HTTP2StreamID> = []
   private var owesFlush = false
+  private var lastCaller: LastCaller?
 
   /// - Parameter service: its backend runs on the event loop of the channel.
   init(_ service: FirestoreService, _ budget: ConnectionBudget) {
@@ -156,7 +157,7 @@ final class PromptCallHandler: ChannelInboundHandler {
 
   private func service(for frame: HTTP2Frame) throws(RPCStatus) -> FirestoreService {
     guard service.isRestricted, case .headers(let headers) = frame.payload else { return service }
-    return try service.serving(as: headers.headers.authorization)
+    return try service.serving(as: headers.headers.authorization, &lastCaller)
   }
 
   /// Leaves a call to the multiplexer, as if it had seen it from its first frame on.

@@ -22,7 +22,14 @@ package final class AccessRules: Sendable {
 
   private struct Loaded {
     var source: Source
-    var coverage = RulesCoverage()
+    /// Those that no decision has now.
+    var rooms: [RulesRoom] = []
+  }
+
+  /// A decision, and who is told.
+  private struct News {
+    let evaluation: RulesEvaluation
+    let watchers: [@Sendable (RulesEvaluation) -> Void]
   }
 
   private struct State {
@@ -32,20 +39,21 @@ package final class AccessRules: Sendable {
     var watchers: [Int: @Sendable (RulesEvaluation) -> Void] = [:]
     var lastWatcher = 0
     var changes: [@Sendable () -> Void] = []
-    /// Room for what the next decision notes.
-    var trace = RulesTrace()
 
     func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
 
-    /// Counts what a decision noted, unless the rules are other ones by now.
-    mutating func count(_ trace: inout RulesTrace, of ruleset: Ruleset, for project: String) {
+    /// Takes a room out of those for a project's rules.
+    mutating func room(for project: String) -> RulesRoom {
+      (projects[project] == nil ? shared?.rooms.popLast() : projects[project]?.rooms.popLast()) ?? RulesRoom()
+    }
+
+    /// Takes a room back, unless the rules are other ones by now.
+    mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for project: String) {
       if case .ruleset(let own)? = projects[project]?.source {
-        if own === ruleset { projects[project]?.coverage.take(&trace) }
-      } else if case .ruleset(let known)? = shared?.source, known === ruleset {
-        shared?.coverage.take(&trace)
+        if own === ruleset { projects[project]?.rooms.append(room) }
+      } else if projects[project] == nil, case .ruleset(let known)? = shared?.source, known === ruleset {
+        shared?.rooms.append(room)
       }
-      trace.clear()
-      swap(&self.trace, &trace)
     }
   }
 
@@ -93,6 +101,11 @@ package final class AccessRules: Sendable {
   /// - Throws: `invalid-argument` or `unauthenticated` for a token that is none.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
 
+  /// - Parameter last: who made the call before over the same connection.
+  func caller(_ authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> Caller {
+    try tokens.caller(authorization, &last)
+  }
+
   /// - Throws: `unauthenticated` for a user of another project.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
 
@@ -103,37 +116,34 @@ package final class AccessRules: Sendable {
   }
 
   /// - Returns: `nil` without rules for the project.
-  func decide(_ request: RulesRequest, _ documents: RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
-    let project = request.database.project
-    var trace = RulesTrace()
-    let source = state.withLock { state in
-      swap(&state.trace, &trace)
-      return state.loaded(for: project)?.source
-    }
+  func decide(_ request: SharedRequest, _ documents: any RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
+    let project = request.value.database.project
+    var (source, room) = state.withLock { ($0.loaded(for: project)?.source, $0.room(for: project)) }
     let ruleset: Ruleset
     switch source {
     case .ruleset(let known)?: ruleset = known
     case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
     case nil: return nil
     }
-    let verdict = ruleset.decide(SharedRequest(request), documents, &trace)
-    let (evaluation, watchers) = state.withLock { state in
-      state.count(&trace, of: ruleset, for: project)
-      let number = state.evaluations.count + 1
-      let isLookedAt = !verdict.isAllowed || !state.watchers.isEmpty
+    let verdict = ruleset.decide(request, documents, &room)
+    let news = state.withLock { state in
+      state.putBack(room, of: ruleset, for: project)
+      state.evaluations.append(request, verdict, ruleset, isWatched: !state.watchers.isEmpty)
+      if state.watchers.isEmpty { return News?.none }
       let evaluation = RulesEvaluation(
-        number: number, request: isLookedAt ? request : request.withoutDocuments, verdict: verdict,
-        files: ruleset.files)
-      state.evaluations.append(evaluation)
-      return (evaluation, state.watchers.isEmpty ? [] : Array(state.watchers.values))
+        number: state.evaluations.count, request: request, verdict: verdict, ruleset: ruleset)
+      return News(evaluation: evaluation, watchers: Array(state.watchers.values))
     }
-    for watcher in watchers { watcher(evaluation) }
+    if let news { for watcher in news.watchers { watcher(news.evaluation) } }
     return verdict
   }
 
   /// Rules with what was counted for them; `nil` without rules for the project.
   package func coverage(of project: String) -> (source: Source, counts: RulesCoverage)? {
-    state.withLock { state in state.loaded(for: project).map { ($0.source, $0.coverage) } }
+    guard let loaded = state.withLock({ $0.loaded(for: project) }) else { return nil }
+    var counts = RulesCoverage()
+    for room in loaded.rooms { counts.add(room.coverage) }
+    return (loaded.source, counts)
   }
 
   /// Tells each decision from now on, on the thread that made it.

@@ -21,14 +21,17 @@ struct CallAccess: Sendable {
   ) throws(RPCStatus) -> Set<DocumentKey> {
     guard concerns(database) else { return [] }
     var (read, allowance) = (Set<DocumentKey>(), Self.allowance(for: documents.count))
-    let source = DocumentSource { key throws(RPCStatus) in
-      try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
-    }
+    let source = DocumentSource(
+      .stored { key throws(RPCStatus) in
+        try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
+      })
+    try rules.check(user, for: database)
+    let time = backend.time
     for document in documents {
-      var request = try request(.get, document.key.path, in: database, at: backend.time)
-      request.resource = document.exists ? document : nil
-      request.accessAllowance = min(RulesLimits.accesses, allowance)
-      let verdict = try decide(request, source)
+      let verdict = try decide(
+        RulesRequest(
+          method: .get, database: database, path: document.key.path, user: user, time: time,
+          resource: document.exists ? document : nil, accessAllowance: min(RulesLimits.accesses, allowance)), source)
       read.formUnion(verdict.read)
       allowance -= min(allowance, verdict.accesses)
     }
@@ -44,11 +47,14 @@ struct CallAccess: Sendable {
   ) throws(RPCStatus) -> Set<DocumentKey> {
     guard concerns(database) else { return [] }
     if query.scope != .target { throw Self.adminOnly("Queries of all collections") }
-    var request = try request(.list, query.target.path, in: database, at: backend.time)
-    request.query = RulesQuery(target: query.target, offset: query.offset, explicitOrderBy: explicitOrderBy)
-    let source = DocumentSource { key throws(RPCStatus) in
-      try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
-    }
+    try rules.check(user, for: database)
+    let request = RulesRequest(
+      method: .list, database: database, path: query.target.path, user: user, time: backend.time,
+      query: RulesQuery(target: query.target, offset: query.offset, explicitOrderBy: explicitOrderBy))
+    let source = DocumentSource(
+      .stored { key throws(RPCStatus) in
+        try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
+      })
     return try decide(request, source).read
   }
 
@@ -56,18 +62,18 @@ struct CallAccess: Sendable {
   var commits: CommitCheck {
     { preview throws(RPCStatus) in
       guard concerns(preview.database) else { return }
-      var allowance = Self.allowance(for: preview.entries.count)
-      let source = DocumentSource(
-        stored: { key throws(RPCStatus) in try preview.stored(key) },
-        after: { key throws(RPCStatus) in try preview.after(key) })
+      var allowance = Self.allowance(for: preview.keys.count)
+      let source = DocumentSource(.commit(preview))
       try rules.check(user, for: preview.database)
-      for entry in preview.entries {
+      for key in preview.keys {
+        guard let entry = preview.entry(key) else { continue }
         let method = entry.method
-        var request = RulesRequest(
-          method: method, database: preview.database, path: entry.key.path, user: user, time: preview.time,
-          resource: entry.before, newResource: method.hasResult ? entry.after : nil)
-        request.accessAllowance = min(RulesLimits.accesses, allowance)
-        allowance -= min(allowance, try decide(request, source).accesses)
+        let verdict = try decide(
+          RulesRequest(
+            method: method, database: preview.database, path: key.path, user: user, time: preview.time,
+            resource: entry.before, newResource: method.hasResult ? entry.after : nil,
+            accessAllowance: min(RulesLimits.accesses, allowance)), source)
+        allowance -= min(allowance, verdict.accesses)
       }
     }
   }
@@ -96,15 +102,8 @@ struct CallAccess: Sendable {
     documents > 1 ? RulesLimits.accessesInAll : RulesLimits.accesses
   }
 
-  private func request(
-    _ method: RulesRequest.Method, _ path: ResourcePath, in database: DatabaseID, at time: Timestamp
-  ) throws(RPCStatus) -> RulesRequest {
-    try rules.check(user, for: database)
-    return RulesRequest(method: method, database: database, path: path, user: user, time: time)
-  }
-
-  private func decide(_ request: RulesRequest, _ source: DocumentSource) throws(RPCStatus) -> RulesVerdict {
-    let verdict = try rules.decide(request, source.documents)
+  private func decide(_ request: consuming RulesRequest, _ source: DocumentSource) throws(RPCStatus) -> RulesVerdict {
+    let verdict = try rules.decide(SharedRequest(request), source)
     if let failure = source.failure { throw failure }
     guard let verdict, !verdict.isAllowed else { return verdict ?? RulesVerdict(isAllowed: true) }
     throw rules.denial(verdict)
@@ -122,35 +121,35 @@ extension CommitPreview.Entry {
 }
 
 /// Documents that rules look at, each read once for a request.
-private final class DocumentSource {
-  typealias Read = (DocumentKey) throws(RPCStatus) -> Document?
+private final class DocumentSource: RulesDocuments {
+  enum Origin {
+    case stored((DocumentKey) throws(RPCStatus) -> Document?)
+    case commit(CommitPreview)
+  }
 
-  private let stored: Read
-  private let after: Read
+  private let origin: Origin
   private var known: [DocumentKey: Document?] = [:]
   /// Why a document could not be read: then no verdict counts.
   private(set) var failure: RPCStatus?
 
-  init(stored: @escaping Read, after: Read? = nil) {
-    self.stored = stored
-    self.after = after ?? stored
+  init(_ origin: Origin) { self.origin = origin }
+
+  func stored(_ key: DocumentKey) -> Document? {
+    if let document = known[key] { return document }
+    let document = attempt(isAfter: false, key)
+    known[key] = .some(document)
+    return document
   }
 
-  convenience init(_ stored: @escaping Read) { self.init(stored: stored) }
+  func after(_ key: DocumentKey) -> Document? { attempt(isAfter: true, key) }
 
-  var documents: RulesDocuments {
-    RulesDocuments(
-      stored: { key in
-        if let document = self.known[key] { return document }
-        let document = self.attempt(self.stored, key)
-        self.known[key] = .some(document)
-        return document
-      },
-      after: { key in self.attempt(self.after, key) })
-  }
-
-  private func attempt(_ read: Read, _ key: DocumentKey) -> Document? {
-    do throws(RPCStatus) { return try read(key) } catch {
+  private func attempt(isAfter: Bool, _ key: DocumentKey) -> Document? {
+    do throws(RPCStatus) {
+      switch origin {
+      case .stored(let read): return try read(key)
+      case .commit(let preview): return try isAfter ? preview.after(key) : preview.stored(key)
+      }
+    } catch {
       failure = error
       return nil
     }

@@ -8,3 +8,11 @@ package enum Caller: Sendable, Hashable {
   /// Somebody who uses an app; `nil` for one who is not signed in.
   case user(RulesUser?)
 }
+
+/// Who made the last call over a connection, so that its token is not looked up for each.
+package struct LastCaller: Sendable {
+  let authorization: String
+  let user: RulesUser
+  /// In seconds since 1970, where tokens are checked.
+  let expiry: Int64?
+}

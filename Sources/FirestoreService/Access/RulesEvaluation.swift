@@ -1,36 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
 package import FirestoreRules
 
 /// A request on which rules have decided, for who watches them.
 package struct RulesEvaluation: Sendable {
   /// Counted from 1, in the order in which they were decided.
   package let number: Int
-  /// Of what was allowed while nobody watched, without documents: they would be kept in memory for a look that hardly
-  /// ever comes.
-  package let request: RulesRequest
+  private let shared: SharedRequest
   package let verdict: RulesVerdict
+  private let ruleset: Ruleset
+
+  init(number: Int, request: SharedRequest, verdict: RulesVerdict, ruleset: Ruleset) {
+    (self.number, self.verdict, self.ruleset) = (number, verdict, ruleset)
+    shared = request
+  }
+
+  package var request: RulesRequest { shared.value }
   /// The rules that decided.
-  package let files: [RulesFile]
+  package var files: [RulesFile] { ruleset.files }
 }
 
 /// The last decisions.
 struct PastEvaluations {
   /// How many are kept for those who begin to watch later.
-  static let most = 200
+  static let most = 50
 
-  private var ring: [RulesEvaluation] = []
+  private struct Past {
+    let number: Int
+    let method: RulesRequest.Method
+    let database: DatabaseID
+    let path: ResourcePath
+    let user: RulesUser?
+    let time: Timestamp
+    let isAllowed: Bool
+    let decidingLine: Int?
+    let denial: String
+    let outcomes: [RulesOutcome]
+    let ruleset: Ruleset
+    /// All of it, unless it was allowed while nobody watched: documents take memory.
+    let whole: SharedRequest?
+
+    var evaluation: RulesEvaluation {
+      let request = RulesRequest(method: method, database: database, path: path, user: user, time: time)
+      return RulesEvaluation(
+        number: number, request: whole ?? SharedRequest(request),
+        verdict: RulesVerdict(isAllowed: isAllowed, outcomes: outcomes, decidingLine: decidingLine, denial: denial),
+        ruleset: ruleset)
+    }
+  }
+
+  private var ring: [Past] = []
   /// How many there were in all.
   private(set) var count = 0
 
-  mutating func append(_ evaluation: RulesEvaluation) {
-    if ring.count < Self.most { ring.append(evaluation) } else { ring[count % Self.most] = evaluation }
+  /// - Parameter isWatched: whether somebody hears of it now.
+  mutating func append(_ request: SharedRequest, _ verdict: RulesVerdict, _ ruleset: Ruleset, isWatched: Bool) {
+    // A query is all that is kept of a list, and a denial is what is looked for.
+    let isWhole = isWatched || !verdict.isAllowed || request.value.method.isList
+    let past = Past(
+      number: count + 1, method: request.value.method, database: request.value.database, path: request.value.path,
+      user: request.value.user, time: request.value.time, isAllowed: verdict.isAllowed,
+      decidingLine: verdict.decidingLine, denial: verdict.denial, outcomes: verdict.outcomes, ruleset: ruleset,
+      whole: isWhole ? request : nil)
+    if ring.count < Self.most { ring.append(past) } else { ring[count % Self.most] = past }
     count += 1
   }
 
   /// The oldest first.
   var inOrder: [RulesEvaluation] {
-    if ring.count < Self.most { return ring }
-    let start = count % Self.most
-    return Array(ring[start...] + ring[..<start])
+    let start = ring.count < Self.most ? 0 : count % Self.most
+    return (ring[start...] + ring[..<start]).map(\.evaluation)
   }
 }

@@ -27,12 +27,6 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// What a token says, and until when it holds.
-  private struct Known {
-    var user: RulesUser
-    var expiry: Int64?
-  }
-
   /// Headers whose tokens are not read again. More are forgotten together.
   private static let mostKnown = 256
   /// Seconds that the clocks of who issues and who reads tokens may differ.
@@ -41,29 +35,38 @@ package final class TokenReader: Sendable {
   private static let mostBytes = 64 << 10
 
   private let keys: Keys?
-  private let known = Mutex([String: Known]())
+  private let known = Mutex([String: LastCaller]())
 
   package init(_ keys: Keys? = nil) { self.keys = keys }
 
   /// - Parameter authorization: the header's text; `nil` for none, which is somebody who is not signed in.
   /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller {
+    var last: LastCaller?
+    return try caller(authorization, &last)
+  }
+
+  /// - Parameter last: who made the call before; then who makes this one, if it has a token.
+  package func caller(_ authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> Caller {
     guard let authorization, !authorization.isEmpty else { return .user(nil) }
-    if let old = known.withLock({ $0[authorization] }) {
-      try check(old.expiry)
-      return .user(old.user)
+    if last?.authorization != authorization { last = known.withLock { $0[authorization] } }
+    if let last {
+      try check(last.expiry)
+      return .user(last.user)
     }
     let words = authorization.split(separator: " ", maxSplits: 1)
     guard words.count == 2, words[0].lowercased() == "bearer" else { throw Self.invalid }
     let token = String(words[1])
     if isOwner(token) { return .owner }
-    let new = try read(token)
-    try check(new.expiry)
+    let (user, expiry) = try read(token)
+    try check(expiry)
+    let new = LastCaller(authorization: authorization, user: user, expiry: expiry)
     known.withLock { known in
       if known.count >= Self.mostKnown { known = [:] }
       known[authorization] = new
     }
-    return .user(new.user)
+    last = new
+    return .user(user)
   }
 
   private func isOwner(_ token: String) -> Bool {
@@ -80,7 +83,7 @@ package final class TokenReader: Sendable {
     guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("It has expired.") }
   }
 
-  private func read(_ token: String) throws(RPCStatus) -> Known {
+  private func read(_ token: String) throws(RPCStatus) -> (RulesUser, expiry: Int64?) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard token.utf8.count <= Self.mostBytes, parts.count == 3, let header = Self.object(parts[0]),
       let claims = Self.object(parts[1])
@@ -99,7 +102,7 @@ package final class TokenReader: Sendable {
     }
     var expiry: Int64?
     if case .integer(let seconds)? = fields["exp"] { expiry = seconds }
-    return Known(user: RulesUser(uid: uid, claims: fields), expiry: expiry)
+    return (RulesUser(uid: uid, claims: fields), expiry)
   }
 
   /// A token for another project is good for that one alone.

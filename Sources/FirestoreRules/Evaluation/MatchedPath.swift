@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// What the paths of `match` blocks are compared with: the path of a request, and what follows it in those of the
+/// documents that a query may find.
+struct MatchedPath {
+  /// What follows the known part of a path.
+  enum Segment {
+    case text(String)
+    /// Any one segment: the document that a query may find.
+    case any
+    /// Any number of segments: where a collection group may lie.
+    case anyNumber
+  }
+
+  /// What the variable of a path covers, by places of segments.
+  struct Capture: Sendable {
+    let lower: Int
+    let upper: Int
+    /// Of `{name=**}`, whose value is a path.
+    let isRest: Bool
+  }
+
+  let database: DatabaseID
+  /// Below the database's documents.
+  let path: ResourcePath
+  let rest: [Segment]
+  /// Where the segments of the path end, in UTF-8 bytes.
+  private(set) var ends: [Int]
+
+  /// Segments before those of the path: `databases`, the database's id, `documents`.
+  private static let prefix = 3
+
+  /// - Parameter room: a list that is used again.
+  init(_ database: DatabaseID, _ path: ResourcePath, _ rest: [Segment] = [], in room: consuming [Int] = []) {
+    (self.database, self.path, self.rest) = (database, path, rest)
+    ends = room
+    path.findSegments(&ends)
+  }
+
+  private var known: Int { Self.prefix + ends.count }
+  var count: Int { known + rest.count }
+
+  /// Where a segment of the path lies.
+  private func bytes(_ place: Int) -> Range<Int> {
+    let index = place - Self.prefix
+    return (index == 0 ? 0 : ends[index - 1] + 1)..<ends[index]
+  }
+
+  /// - Returns: `nil` for what the query does not fix.
+  private func text(_ place: Int) -> String? {
+    switch place {
+    case 0: return "databases"
+    case 1: return database.database
+    case 2: return "documents"
+    case ..<known: return path.segment(bytes(place))
+    default:
+      if case .text(let text) = rest[place - known] { return text }
+      return nil
+    }
+  }
+
+  /// - Returns: `nil` for what the query does not fix.
+  func value(_ capture: Capture) -> RuleValue? {
+    if !capture.isRest { return text(capture.lower).map { .string($0) } }
+    var segments: [String] = []
+    segments.reserveCapacity(capture.upper - capture.lower)
+    for place in capture.lower..<capture.upper {
+      guard let text = text(place) else { return nil }
+      segments.append(text)
+    }
+    return .path(RulePath(segments: segments))
+  }
+
+  /// Whether one segment of a block's path covers one segment here.
+  func isCovered(_ place: Int, by segment: Program.Segment) -> Bool {
+    switch segment {
+    case .literal(let literal):
+      if place >= Self.prefix, place < known { return path.isSegment(bytes(place), literal) }
+      return place < count && text(place)?.equalsUTF8(literal) == true
+    case .variable:
+      if place < known { return true }
+      guard place < count else { return false }
+      if case .anyNumber = rest[place - known] { return false }
+      return true
+    case .rest: return false
+    }
+  }
+}
+
+extension Decision {
+  /// Calls `visit` for each statement about some of the methods whose block covers the whole path, in their order,
+  /// with the variables of the path in `evaluator.captures`.
+  /// - Returns: whether `visit` said that this is enough.
+  mutating func matches(_ methods: RulesMethods, _ visit: (inout Decision, Program.Allow) -> Bool) -> Bool {
+    evaluator.captures.removeAll(keepingCapacity: true)
+    for root in ruleset.program.roots where matches(root, methods, visit, from: 0) { return true }
+    return false
+  }
+
+  private mutating func matches(
+    _ block: Int, _ methods: RulesMethods, _ visit: (inout Decision, Program.Allow) -> Bool, from start: Int,
+    segment first: Int = 0
+  ) -> Bool {
+    let outer = evaluator.captures.count
+    // Variables of a block that is left are forgotten.
+    defer { while evaluator.captures.count > outer { evaluator.captures.removeLast() } }
+    var place = start
+    for index in first..<ruleset.matches[block].segments.count {
+      switch ruleset.matches[block].segments[index] {
+      case .rest:
+        // The first version wants at least one segment.
+        let least = place + (ruleset.program.version == 1 ? 1 : 0)
+        if least > evaluator.path.count { return false }
+        for end in least...evaluator.path.count {
+          evaluator.captures.append(MatchedPath.Capture(lower: place, upper: end, isRest: true))
+          if matches(block, methods, visit, from: end, segment: index + 1) { return true }
+          evaluator.captures.removeLast()
+        }
+        return false
+      case let segment:
+        guard evaluator.path.isCovered(place, by: segment) else { return false }
+        if case .variable = segment {
+          evaluator.captures.append(MatchedPath.Capture(lower: place, upper: place + 1, isRest: false))
+        }
+        place += 1
+      }
+    }
+    if place == evaluator.path.count {
+      for statement in ruleset.matches[block].allows where !statement.methods.isDisjoint(with: methods) {
+        if visit(&self, statement) { return true }
+      }
+    }
+    for child in ruleset.matches[block].children where matches(child, methods, visit, from: place) {
+      return true
+    }
+    return false
+  }
+}
