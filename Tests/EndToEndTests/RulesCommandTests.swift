@@ -68,6 +68,50 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
     }
 
+    @Test("Where tokens are checked, commands are administrators by the secret and by nothing else")
+    func administrator() async throws {
+      let surroundings = try Surroundings()
+      let path = surroundings.folder.path
+      try surroundings.write("r.rules", Self.rules)
+      try surroundings.write("keys.pem", Self.publicKey)
+      try surroundings.write("secret", "0123456789abcdef0123\n")
+      try surroundings.write("other", "another-secret-than-that\n")
+      let server = try await ServeProcess(
+        surroundings,
+        [
+          "--in-memory", "--rules", "\(path)/r.rules", "--auth-keys", "\(path)/keys.pem", "--admin-secret",
+          "\(path)/secret",
+        ])
+
+      let write = ["set", "rooms/a", "{\"n\": 1}", "--emulator", server.address]
+      let nobody = try await HeadlessRun(write, surroundings)
+      #expect(nobody.status == 77 && nobody.hasOneErrorLine, "\(nobody.status) \(nobody.errors)")
+      #expect(nobody.errors.contains("--admin-secret"), "\(nobody.errors)")
+      let wrong = try await HeadlessRun(write + ["--admin-secret", "\(path)/other"], surroundings)
+      #expect(wrong.status == 77 && wrong.hasOneErrorLine && !wrong.errors.contains("another-secret"), "\(wrong.errors)")
+      let missing = try await HeadlessRun(write + ["--admin-secret", "\(path)/none"], surroundings)
+      #expect(missing.status == 77 && missing.errors.contains("\(path)/none"), "\(missing.errors)")
+
+      let done = try await HeadlessRun(write + ["--admin-secret", "\(path)/secret"], surroundings)
+      #expect(done.status == 0 && done.errors == "", "\(done.errors)")
+      let read = try await HeadlessRun(
+        ["get", "rooms/a", "--emulator", server.address, "--admin-secret", "\(path)/secret"], surroundings)
+      #expect(read.status == 0 && read.output.contains("\"n\": 1"), "\(read.output) \(read.errors)")
+    }
+
+    /// A key of RSA whose private half nobody has kept.
+    private static let publicKey = """
+      -----BEGIN PUBLIC KEY-----
+      MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAyHsnAaaIOGxtEToionuE
+      RA4uZdAOaFsBtkd4VXSTdMn3O/Rke8eB/NdMWDBprmO4dxkoN+F/lsaEBT98N4NS
+      U5c6oXqUziWQ3EZULNeTPIlhxsTxs87lUVvOx0ftcd25uwjzlG91GfF5bC+xSDop
+      5i0i/zVv1wnKSyFpBCXfqJp/TzFzX/1g0osgwolQKZtTNtjHW8exHXAkv1a9nVPZ
+      +tuZBuy1aWCjCx0MTf8GQqK0jsXsrs+v76cCHVHOgyFaeUfdLwwF4pLtUEr5G/2Z
+      PTTFXDJqsOHPTdTzifi0x2SGmYzimygygoAN4tF2qF16Sgn9eR90jS1Jn6TXDSKs
+      tQIDAQAB
+      -----END PUBLIC KEY-----
+      """
+
     @Test("A server tells of rules that it does not take, and of a file that is gone; what it had holds on")
     func served() async throws {
       let surroundings = try Surroundings()

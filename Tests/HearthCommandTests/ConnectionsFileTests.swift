@@ -32,6 +32,10 @@ import Testing
 
     [usual]
     embedded = true
+
+    [guarded]
+    emulator = "localhost:8080"
+    admin-secret = "keys/admin"
     """
 
   private func options(_ arguments: String...) throws -> StorageOptions {
@@ -41,7 +45,7 @@ import Testing
   @Test("A connection stands for its options, in every command")
   func stands() throws {
     let file = file(good)
-    #expect(file.problems == [] && file.connections.map(\.name) == ["local", "prod", "mine", "usual"])
+    #expect(file.problems == [] && file.connections.map(\.name) == ["local", "prod", "mine", "usual", "guarded"])
     let local = try options("--connection", "local").locations(paths)
     #expect(local.backend == (try options("--emulator", "127.0.0.1:8080").locations(paths).backend))
     #expect(local.database.project == "shop" && local.connection?.name == "local")
@@ -53,6 +57,12 @@ import Testing
     #expect(prod.locations(paths).isProduction && prod.isReadOnly && prod.database == "orders")
     let mine = try options("-C", "mine", "--project", "p").locations(paths)
     #expect(mine.backend == .embedded(folder: "/srv/data") && mine.isProduction && mine.database.project == "p")
+    let guarded = try options("-C", "guarded").locations(paths)
+    #expect(
+      guarded.backend
+        == (try options("--emulator", "localhost:8080", "--admin-secret", "/home/ada/.config/hearth/keys/admin")
+          .locations(paths).backend))
+    #expect(!guarded.isProduction)
     #expect(try options("-C", "usual").locations(paths).backend == options().locations(paths).backend)
   }
 
@@ -81,6 +91,7 @@ import Testing
       ("emulator = 5", 2, "emulator must be a text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
       ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud name two backends"),
       ("project = \"p\"", 1, "names no backend"), ("emulator = \"h:1\"\ntrust = \"x\"", 3, "trust is about TLS"),
+      ("cloud = true\nadmin-secret = \"x\"", 3, "admin-secret is for 'hearth serve'"),
       ("emulator = \"h:99999\"", 2, "emulator \"h:99999\" is not an address"),
       ("cloud = true\nhost = \"h:99999\"", 3, "host \"h:99999\" is not an address"),
       ("cloud = true\nreadonly = 1", 3, "readonly must be true or false"),

@@ -46,10 +46,29 @@ import Testing
       (["--in-memory", "--cache", "c"], "leave out --cache"), (["--in-memory", "--data", "d"], "leave out --data"),
       (["--emulator", "https://h:1"], "--host"), (["--host", "http://h"], "--emulator"),
       (["--insecure-credentials"], "--host"),
+      (["--admin-secret", "f", "--emulator", "10.0.0.7:80"], "plain text"),
+      (["--admin-secret", "f", "--emulator", "127.example.com:80"], "plain text"),
+      (["--admin-secret", "f", "--cloud"], "hearth serve"),
     ])
   func refused(arguments: [String], reason: String) {
     let error = #expect(throws: (any Error).self) { try StorageOptions.parse(arguments) }
     #expect(error.map { StorageOptions.message(for: $0).contains(reason) } == true, "\(String(describing: error))")
+  }
+
+  @Test(
+    "An administrator's secret goes without TLS to this machine alone",
+    arguments: [
+      (["--emulator", "localhost:1"], false), (["--emulator", "127.0.0.2:1"], false), (["--emulator", "[::1]:1"], false),
+      (["--host", "example.com"], true),
+    ])
+  func adminSecret(arguments: [String], isTLS: Bool) throws {
+    let locations = try StorageOptions.parse(arguments + ["--admin-secret", "f"]).locations(paths)
+    guard case .remote(let remote) = locations.backend else {
+      Issue.record("\(locations.backend)")
+      return
+    }
+    #expect(remote.identity == .admin(secretFile: "f") && locations.isCloud == isTLS)
+    #expect(remote.allowsInsecureCredentials == !isTLS)
   }
 
   @Test("A project that a key file names must be one, or another must be named")

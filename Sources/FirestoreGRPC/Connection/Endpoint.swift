@@ -87,6 +87,13 @@ package struct Endpoint: Hashable, Sendable {
     return name == "googleapis.com" || name.hasSuffix(".googleapis.com")
   }
 
+  /// Whether only this machine hears what is sent there.
+  package var isLoopback: Bool {
+    if socket != nil { return true }
+    let name = host.lowercased()
+    return name == "localhost" || name == "::1" || name.wholeMatch(of: /127\.\d+\.\d+\.\d+/) != nil
+  }
+
   package var isTLS: Bool { security != .plaintext }
 
   /// `HOST:PORT`, or the name of a socket; for people.

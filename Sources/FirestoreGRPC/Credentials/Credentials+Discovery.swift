@@ -16,6 +16,18 @@ extension Credentials {
     }
   }
 
+  /// The secret of a server's administrator, as `hearth serve --admin-secret` has it.
+  package static func secret(file: String) -> Credentials {
+    Credentials(now: { Timestamp(seconds: 0) }) { () throws(RPCStatus) in
+      let text = String(decoding: try read(file), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+      // What is sent in a header is of visible characters.
+      guard !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
+        throw RPCStatus(.unauthenticated, "The file \"\(file)\" holds no secret: one line of letters, digits and signs.")
+      }
+      return .fixed(Secret(text))
+    }
+  }
+
   /// The project that a service account's key belongs to.
   package static func project(file: String?, environment: [String: String]) -> String? {
     guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else {

@@ -137,6 +137,8 @@ package final class Credentials: Sendable {
   /// What a user whose token was refused may look at; ends a sentence.
   var remedy: String {
     switch state.withLock({ $0.source }) {
+    case .fixed where isEmulatorOwner:
+      "The server knows administrators by a secret: name the file that holds it (--admin-secret)."
     case .fixed: "The token that was given is not accepted."
     case .serviceAccount(let key):
       "Check that the key of \(key.email) is active, and this machine's clock, which says \(now().rfc3339Text)."

@@ -4,8 +4,15 @@ package import FirestoreModel
 /// Asks what controls an emulator (PROTOCOL §5.2) over HTTP.
 package struct EmulatorControl: Sendable {
   private let endpoint: Endpoint
+  private let credentials: Credentials
+  private let isTrusting: Bool
 
-  package init(_ endpoint: Endpoint) { self.endpoint = endpoint }
+  /// - Parameters:
+  ///   - credentials: those of an administrator.
+  ///   - isTrusting: sends them without TLS as well.
+  package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
+    (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
+  }
 
   /// - Parameter path: from its first slash on.
   /// - Returns: the body of an answer that is well.
@@ -13,8 +20,11 @@ package struct EmulatorControl: Sendable {
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
     else { throw RPCStatus(.unimplemented, "\(endpoint.text) is not asked over HTTP.") }
-    let request = HTTPRequest(
-      method: .get, url: url, headers: [("authorization", "Bearer owner")], purpose: "answer \(path)")
+    var request = HTTPRequest(method: .get, url: url, purpose: "answer \(path)")
+    if let authorization = try await credentials.authorization(for: endpoint, isTrusting: isTrusting) {
+      request.headers = [("authorization", authorization)]
+    }
+    if case .tls(let roots) = endpoint.security { request.trustRoots = roots }
     let response = try await request.perform()
     guard response.status == 200 else {
       throw RPCStatus(

@@ -52,6 +52,8 @@ struct HTTPRequest: Sendable {
   var url: HTTPURL
   var headers: [(String, String)] = []
   var body = ""
+  /// A PEM file with the certificates to trust instead of the system's.
+  var trustRoots: String?
   /// What the host cannot do without an answer.
   var purpose = "be asked for a token"
 
@@ -87,7 +89,7 @@ struct HTTPRequest: Sendable {
   private typealias Exchange = NIOAsyncChannel<NIOHTTPClientResponseFull, HTTPClientRequestPart>
 
   private func connect() async throws -> Exchange {
-    let tls = url.isTLS ? try TLSContext(trustRoots: nil, http2: false) : nil
+    let tls = url.isTLS ? try TLSContext(trustRoots: trustRoots, http2: false) : nil
     return try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup).connectTimeout(Self.timeout)
       .connect(host: url.host, port: url.port) { [tls] channel in
         channel.eventLoop.makeCompletedFuture {

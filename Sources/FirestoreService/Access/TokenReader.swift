@@ -55,7 +55,7 @@ package final class TokenReader: Sendable {
       return .user(last.user)
     }
     let words = authorization.split(separator: " ", maxSplits: 1)
-    guard words.count == 2, words[0].lowercased() == "bearer" else { throw Self.invalid }
+    guard words.count == 2, words[0].lowercased() == "bearer" else { throw invalid }
     let token = String(words[1])
     if isOwner(token) { return .owner }
     let (user, expiry) = try read(token)
@@ -87,7 +87,7 @@ package final class TokenReader: Sendable {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard token.utf8.count <= Self.mostBytes, parts.count == 3, let header = Self.object(parts[0]),
       let claims = Self.object(parts[1])
-    else { throw Self.invalid }
+    else { throw invalid }
     let fields = Fields(Self.members(of: claims))
     if let keys {
       guard Self.text(header["alg"]) == "RS256", let signature = Base64.decodeURL(parts[2]),
@@ -98,7 +98,7 @@ package final class TokenReader: Sendable {
       }
     }
     guard let uid = Self.text(claims["sub"]) ?? Self.text(claims["user_id"]), !uid.isEmpty || keys == nil else {
-      throw Self.invalid
+      throw invalid
     }
     var expiry: Int64?
     if case .integer(let seconds)? = fields["exp"] { expiry = seconds }
@@ -142,9 +142,15 @@ package final class TokenReader: Sendable {
     }
   }
 
-  private static let invalid = RPCStatus(
-    .invalidArgument,
-    "invalid jwt: the authorization is neither a token of Firebase Authentication nor one of an administrator.")
+  /// Without keys in the words and with the code of Google's emulator, with keys in those of production.
+  private var invalid: RPCStatus {
+    if keys != nil {
+      return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")
+    }
+    return RPCStatus(
+      .invalidArgument,
+      "invalid jwt: the authorization is neither a token of Firebase Authentication nor one of an administrator.")
+  }
 
   private static func refused(_ reason: String) -> RPCStatus {
     RPCStatus(.unauthenticated, "Request had invalid authentication credentials. \(reason)")

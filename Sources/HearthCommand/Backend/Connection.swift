@@ -25,6 +25,8 @@ struct RemoteBackend: Hashable, Sendable {
   enum Identity: Hashable, Sendable {
     /// Whom emulators take for an administrator.
     case owner
+    /// Who has the secret of this file.
+    case admin(secretFile: String)
     /// The application's default credentials, or a file of them.
     case application(file: String?)
   }
@@ -33,6 +35,15 @@ struct RemoteBackend: Hashable, Sendable {
   var identity: Identity
   /// Whether credentials go to a host where others could take them.
   var allowsInsecureCredentials = false
+
+  var credentials: Credentials {
+    switch identity {
+    case .owner: .emulatorOwner
+    case .admin(let file): .secret(file: file)
+    case .application(let file):
+      .application(file: file, environment: ProcessInfo.processInfo.environment, now: { .now })
+    }
+  }
 }
 
 /// The way to one database of a backend. One case of `BackendChoice`, one case here; commands know only the datastore.
@@ -119,16 +130,10 @@ struct Connection: Sendable {
 
   /// Nothing is opened here: what is wrong with address or credentials is the answer to the first call.
   private init(_ remote: RemoteBackend, _ database: DatabaseID) {
-    let credentials: Credentials =
-      switch remote.identity {
-      case .owner: .emulatorOwner
-      case .application(let file):
-        .application(file: file, environment: ProcessInfo.processInfo.environment, now: { .now })
-      }
     self.database = database
     identity = .server(remote.endpoint.text, database)
     datastore = GRPCDatastore(
-      remote.endpoint, database: database, credentials: credentials,
+      remote.endpoint, database: database, credentials: remote.credentials,
       allowsInsecureCredentials: remote.allowsInsecureCredentials)
     problem = nil
   }
@@ -155,7 +160,7 @@ struct Connection: Sendable {
       case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
       case .remote(let remote):
         DashboardConfiguration.Backend(
-          remote.identity == .owner ? .emulator : .cloud, project: database.project, database: database.database,
+          remote.endpoint.isTLS ? .cloud : .emulator, project: database.project, database: database.database,
           host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
       }
     (backend.name, backend.production, backend.isReadOnly) = (named?.name, named?.isProduction, named?.isReadOnly)

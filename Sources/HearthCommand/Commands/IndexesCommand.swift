@@ -79,7 +79,7 @@ struct IndexesCommand: AsyncParsableCommand {
         .usage, "--suggest asks the server that has seen the queries: name it with --emulator HOST:PORT.")
     }
     let project = storage.locations.database.project
-    let control = EmulatorControl(remote.endpoint)
+    let control = EmulatorControl(remote)
     let text: [UInt8]
     do throws(RPCStatus) { text = try await control.get("/emulator/v1/projects/\(project):indexes") } catch {
       throw CommandFailure(error)

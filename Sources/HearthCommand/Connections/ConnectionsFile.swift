@@ -112,7 +112,7 @@ private struct ConnectionReader {
   }
 
   private static let keys = [
-    "embedded", "data", "emulator", "cloud", "credentials", "host", "trust", "project", "database", "cache",
+    "embedded", "data", "emulator", "cloud", "credentials", "host", "trust", "admin-secret", "project", "database", "cache",
     "readonly", "production",
   ]
 
@@ -148,7 +148,9 @@ private struct ConnectionReader {
     connection.cache = try path("cache")
     connection.credentials = try path("credentials")
     connection.trust = try path("trust")
+    connection.adminSecret = try path("admin-secret")
     try checkBackends()
+    try checkSecret()
     try checkAddress("emulator", connection.emulator, defaultPort: 8080)
     try checkAddress("host", connection.host, defaultPort: 443)
     return connection
@@ -165,6 +167,12 @@ private struct ConnectionReader {
     if let other { throw refusal(other, "\(first) and \(other) name two backends; leave one of them out") }
     if connection.trust != nil, connection.host == nil, connection.credentials == nil, !connection.isCloud {
       throw refusal("trust", "trust is about TLS; give it with host, cloud or credentials")
+    }
+  }
+
+  private func checkSecret() throws(Refusal) {
+    if connection.adminSecret != nil, connection.emulator == nil, connection.host == nil {
+      throw refusal("admin-secret", "admin-secret is for 'hearth serve'; give it with emulator or host")
     }
   }
 

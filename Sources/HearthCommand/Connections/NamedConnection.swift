@@ -13,6 +13,7 @@ struct NamedConnection: Codable, Hashable, Sendable {
   var credentials: String?
   var host: String?
   var trust: String?
+  var adminSecret: String?
   var project: String?
   var database: String?
   var cache: String?

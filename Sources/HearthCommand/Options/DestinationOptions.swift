@@ -22,6 +22,9 @@ struct DestinationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write to Cloud Firestore as the account of this key file.", valueName: "file"))
   var toCredentials: String?
 
+  @Option(help: ArgumentHelp("With --to-emulator: be an administrator there by the secret in this file.", valueName: "file"))
+  var toAdminSecret: String?
+
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
   var toProject: String?
 
@@ -43,7 +46,8 @@ struct DestinationOptions: ParsableArguments {
     var arguments: [String] = []
     for (name, value) in [
       ("--connection", toConnection), ("--data", toData), ("--emulator", toEmulator),
-      ("--credentials", toCredentials), ("--project", toProject), ("--database", toDatabase),
+      ("--credentials", toCredentials), ("--admin-secret", toAdminSecret), ("--project", toProject),
+      ("--database", toDatabase),
     ] {
       if let value { arguments.append("\(name)=\(value)") }
     }

@@ -23,6 +23,12 @@ struct RemoteOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Trust the certificates in this PEM file instead of the system's.", valueName: "file"))
   var trust: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Be an administrator by the secret in this file, as 'hearth serve --auth-keys' asks for. Without TLS on this "
+        + "machine only.", valueName: "file"))
+  var adminSecret: String?
+
   @Flag(
     help: "Send a user's or the machine's own access token to a --host that is not Google's; it opens more than that.")
   var insecureCredentials = false
@@ -31,6 +37,9 @@ struct RemoteOptions: ParsableArguments {
     if emulator != nil, cloud || credentials != nil || host != nil {
       throw ValidationError("--emulator names a backend of its own; leave out --cloud, --credentials and --host.")
     }
+    if adminSecret != nil, cloud || credentials != nil {
+      throw ValidationError("--admin-secret is for 'hearth serve'; Cloud Firestore knows nobody by it.")
+    }
     if insecureCredentials, host == nil {
       throw ValidationError("--insecure-credentials is about a server that is not Google's; give it with --host.")
     }
@@ -38,7 +47,7 @@ struct RemoteOptions: ParsableArguments {
       throw ValidationError("--trust is about TLS; give it with --host.")
     }
     do {
-      _ = try choice(environment: [:])
+      _ = try named()
     } catch {
       throw ValidationError(error.message)
     }
@@ -47,20 +56,41 @@ struct RemoteOptions: ParsableArguments {
   /// The backend that the options name, or that `FIRESTORE_EMULATOR_HOST` names; `nil` for the embedded one.
   /// - Throws: for an address that is none.
   func choice(environment: [String: String]) throws(ModelError) -> RemoteBackend? {
+    if let remote = try named() { return remote }
+    if let address = environment[Self.emulatorVariable], !address.isEmpty {
+      return try plainServer(
+        at: try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable))
+    }
+    guard adminSecret == nil else {
+      throw ModelError("--admin-secret is for a server; name it with --emulator or --host.")
+    }
+    return nil
+  }
+
+  private func named() throws(ModelError) -> RemoteBackend? {
     if let emulator {
       let endpoint = try Endpoint(emulator, defaultPort: 8080, security: .plaintext, from: "--emulator")
-      return RemoteBackend(endpoint: endpoint, identity: .owner)
+      return try plainServer(at: endpoint)
     }
     if cloud || credentials != nil || host != nil {
       var endpoint = Endpoint.cloudFirestore
       endpoint.security = .tls(trustRoots: trust)
       if let host { endpoint = try Endpoint(host, defaultPort: 443, security: endpoint.security, from: "--host") }
       return RemoteBackend(
-        endpoint: endpoint, identity: .application(file: credentials), allowsInsecureCredentials: insecureCredentials)
+        endpoint: endpoint, identity: adminSecret.map { .admin(secretFile: $0) } ?? .application(file: credentials),
+        allowsInsecureCredentials: insecureCredentials)
     }
-    guard let address = environment[Self.emulatorVariable], !address.isEmpty else { return nil }
-    let endpoint = try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable)
-    return RemoteBackend(endpoint: endpoint, identity: .owner)
+    return nil
+  }
+
+  private func plainServer(at endpoint: Endpoint) throws(ModelError) -> RemoteBackend {
+    guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
+    guard endpoint.isLoopback else {
+      throw ModelError(
+        "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
+          + "Serve with --tls-cert, and name the server with --host.")
+    }
+    return RemoteBackend(endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: true)
   }
 
   /// The project that the environment or the key file names, and who named it.

@@ -32,7 +32,7 @@ extension StorageOptions {
   private var given: [String] {
     let all = [
       ("--emulator", remote.emulator != nil), ("--cloud", remote.cloud), ("--credentials", remote.credentials != nil),
-      ("--host", remote.host != nil), ("--trust", remote.trust != nil),
+      ("--host", remote.host != nil), ("--admin-secret", remote.adminSecret != nil), ("--trust", remote.trust != nil),
       ("--insecure-credentials", remote.insecureCredentials), ("--data", data != nil), ("--in-memory", inMemory),
     ]
     return all.filter(\.1).map(\.0)
@@ -54,6 +54,7 @@ extension StorageOptions {
     }
     (remote.emulator, remote.cloud, remote.credentials) = (named.emulator, named.isCloud, named.credentials)
     (remote.host, remote.trust, data) = (named.host, named.trust, named.data)
+    remote.adminSecret = named.adminSecret
     (project, database, cache) = (project ?? named.project, database ?? named.database, cache ?? named.cache)
     completion?.connection = named
     try remote.validate()

@@ -90,7 +90,7 @@ struct StorageOptions: ParsableArguments {
 
     /// Whether this is a server that speaks TLS.
     var isCloud: Bool {
-      if case .remote(let remote) = backend { remote.identity != .owner } else { false }
+      if case .remote(let remote) = backend { remote.endpoint.isTLS } else { false }
     }
   }
 

@@ -29,10 +29,14 @@ extension ClientBridge {
 }
 
 extension EmulatorControl {
+  init(_ remote: RemoteBackend) {
+    self.init(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
+  }
+
   /// `nil` for backends that are no emulators.
   init?(of backend: BackendChoice) {
     guard case .remote(let remote) = backend, !remote.endpoint.isGoogle else { return nil }
-    self.init(remote.endpoint)
+    self.init(remote)
   }
 }
 

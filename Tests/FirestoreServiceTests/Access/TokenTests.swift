@@ -70,7 +70,10 @@ struct TokenTests {
       let error = #expect(throws: RPCStatus.self) { _ = try reader.caller(text) }
       #expect(error?.code == .unauthenticated, "\(text)")
     }
-    #expect(throws: RPCStatus.self) { _ = try reader.caller("Bearer owner") }
+    for text in ["Bearer owner", "Bearer x", "Basic abc", "Bearer another secret of an owner"] {
+      let error = #expect(throws: RPCStatus.self) { _ = try reader.caller(text) }
+      #expect(error?.code == .unauthenticated && error?.message.contains("--admin-secret") == true, "\(text)")
+    }
     let user = RulesUser(uid: "u", claims: ["aud": .string("p")])
     #expect(throws: Never.self) { try reader.check(user, for: DatabaseID(project: "p")) }
     #expect(throws: RPCStatus.self) { try reader.check(user, for: DatabaseID(project: "q")) }
