@@ -4,7 +4,7 @@ import Foundation
 import Glibc
 import Testing
 
-extension EndToEndTests.InPipes {
+extension EndToEndTests.InShells {
   @Suite("hearth --plain")
   struct PlainTests {
     @Test("It says what is there and what happens, without an escape, and ends when its reader has read enough")

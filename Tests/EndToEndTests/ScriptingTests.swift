@@ -5,7 +5,7 @@ import FirestoreModel
 import Foundation
 import Testing
 
-extension EndToEndTests.InPipes {
+extension EndToEndTests.InShells {
   @Suite(.serialized) struct ScriptingTests {
     private let surroundings: Surroundings
 

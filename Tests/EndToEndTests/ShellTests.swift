@@ -3,7 +3,7 @@ import ChildProcesses
 import Foundation
 import Testing
 
-extension EndToEndTests.InPipes {
+extension EndToEndTests.InShells {
   @Suite(.serialized) struct ShellTests {
     private let surroundings: Surroundings
 

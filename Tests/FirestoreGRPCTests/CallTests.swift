@@ -156,7 +156,7 @@ struct CallTests {
     arguments: [
       (RPCError.Code.notFound, "The database (default) does not exist for project nowhere", "--project and --database"),
       (.permissionDenied, "Permission denied on resource project nowhere.", "--project"),
-      (.unauthenticated, "Request had invalid authentication credentials.", "not accepted"),
+      (.unauthenticated, "Request had invalid authentication credentials.", "--admin-secret"),
       (.notFound, "No document to update", nil),
     ] as [(RPCError.Code, String, String?)])
   func remedies(code: RPCError.Code, message: String, option: String?) async throws {

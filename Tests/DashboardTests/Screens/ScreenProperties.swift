@@ -20,10 +20,15 @@ struct ScreenProperties {
     return small + widths.flatMap { width in heights.map { Size(width: width, height: $0) } }
   }()
 
-  @Test("Rows are as wide as the screen and no wide character is cut", arguments: Situation.allCases)
+  @Test(
+    """
+    Rows are as wide as the screen and no wide character is cut; from 24 columns and 4 rows on the first row says state, \
+    pending writes and event rate
+    """, arguments: Situation.allCases)
   func rows(_ situation: Situation) {
     for size in Self.sizes {
-      let canvas = view(resized(situation, to: size))
+      let state = resized(situation, to: size)
+      let canvas = view(state)
 
       #expect(canvas.size == size)
       for y in 0..<size.height {
@@ -31,6 +36,11 @@ struct ScreenProperties {
         let columns = cells.reduce(0) { $0 + $1.width }
         #expect(columns == size.width, "\(situation) at \(size), row \(y): \(canvas.text(row: y))")
       }
+      guard size.width >= 24, size.height >= 4 else { continue }
+      let first = canvas.text(row: 0)
+      #expect(first.contains(state.network.isOffline ? "OFF" : "ON"), "\(situation) at \(size): \(first)")
+      #expect(first.contains("⇡\(state.writes.live.count)"), "\(situation) at \(size): \(first)")
+      #expect(first.contains("/s"), "\(situation) at \(size): \(first)")
     }
   }
 
@@ -51,21 +61,6 @@ struct ScreenProperties {
           #expect(rect.intersection(otherRect).isEmpty, "\(name) and \(other) of \(situation) at \(size)")
         }
       }
-    }
-  }
-
-  @Test(
-    "From 24 columns and 4 rows on the first row says state, pending writes and event rate",
-    arguments: Situation.allCases)
-  func vitalSigns(_ situation: Situation) {
-    for size in Self.sizes where size.width >= 24 && size.height >= 4 {
-      let state = resized(situation, to: size)
-
-      let first = view(state).text(row: 0)
-
-      #expect(first.contains(state.network.isOffline ? "OFF" : "ON"), "\(situation) at \(size): \(first)")
-      #expect(first.contains("⇡\(state.writes.live.count)"), "\(situation) at \(size): \(first)")
-      #expect(first.contains("/s"), "\(situation) at \(size): \(first)")
     }
   }
 
