@@ -89,6 +89,7 @@ extension SyncCore {
     if others.isEmpty {
       // Losing the target's last position is harmless: the next listen starts from an older one.
       try? store.releaseTarget(target)
+      sharing?.told[target] = nil
       unwatch(target)
     } else if !isWantedElsewhere, !others.contains(where: { listeners.needsBackend($0) }) {
       unwatch(target)
@@ -107,6 +108,7 @@ extension SyncCore {
       raised += listeners.show(snapshot, of: id, online.state)
     }
     if !raised.isEmpty { effects.append(.deliver(raised)) }
+    announceResults(of: ids)
   }
 
   /// The backend refused a target: all its listeners are over.

@@ -57,6 +57,25 @@ struct SharedCacheTests {
     #expect(during == 0 && after == 1)
   }
 
+  @Test("What one client has stopped to listen to, another hears of again")
+  func listenedToBefore() async throws {
+    let backend = try LocalBackend(BackendConfiguration(location: .memory, now: Self.now))
+    _ = try await backend.commit([set("rooms/a")], in: database)
+    let engines = (0..<2).map { _ in engine(backend) }
+    try await withThrowingTaskGroup { running in
+      for engine in engines { running.addTask { await engine.run() } }
+      // Whichever of them has the streams.
+      for turn in 0..<6 {
+        let mailbox = SnapshotMailbox()
+        let listener = engines[turn % 2].listen(to: query("rooms"), options: .metadata, into: mailbox)
+        while try await mailbox.snapshot().isFromCache {}
+        engines[turn % 2].stopListening(listener)
+      }
+      for engine in engines { await engine.terminate() }
+      try await running.waitForAll()
+    }
+  }
+
   private func collect(_ store: inout LocalStore) throws -> Int {
     try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000).documentsRemoved
   }

@@ -36,6 +36,8 @@ extension SyncCore {
       let (lease, removedClients) = try store.refreshLease(state, wasPrimary: role.isPrimary, at: now)
       if role.isPrimary, lease.wasLost || !lease.isHeld { resign() }
       if lease.isHeld, !isPrimary { takeOver() }
+      // Who comes next is told everything, also if nothing was heard meanwhile.
+      if store.isAlone { sharing?.wasAlone = true }
       if removedClients { adjustTargets() }
     } catch {
       if error.kind == .corrupt { return storeFailed(error, retrying: .probe) }

@@ -67,9 +67,8 @@ extension SyncCore {
       stopLimboResolutions(limbo.removeAll(for: view))
     }
     startLimboResolutions()
-    sharing?.told[id] = nil
     unwatch(id)
-    if !others.isEmpty { letAge(others) }
+    if others.isEmpty { sharing?.told[id] = nil } else { letAge(others) }
   }
 
   /// Says which results are what the backend has, where that is new.
