@@ -76,6 +76,29 @@ struct SharedCacheTests {
     }
   }
 
+  @Test("What the next client with the streams says before the last one knows of it counts all the same")
+  func lateSuccession() throws {
+    var last = try core()
+    var next = try core()
+    let listener = ListenerID(1)
+    last.listen(listener, to: query("rooms"), options: ListenerOptions())
+    next.listen(listener, to: query("rooms"), options: ListenerOptions())
+    let view = try #require(last.views.ids.first)
+    let target = try #require(last.views.target(of: view))
+    last.hear()
+    try last.store.dropLease()
+    next.refreshLease(at: Timestamp(seconds: 2))
+    let hasTaken = next.isPrimary
+
+    try next.store.announce(current: [target: true])
+    last.hear()
+    let before = (last.isPrimary, last.views.read(view, \.isSynced) == true)
+    last.refreshLease(at: Timestamp(seconds: 3))
+
+    let after = (last.isPrimary, last.views.read(view, \.isSynced) == true)
+    #expect(hasTaken && before == (true, false) && after == (false, true), "\(before) \(after)")
+  }
+
   private func collect(_ store: inout LocalStore) throws -> Int {
     try store.collectGarbage(thresholdBytes: 0, percentile: 100, maximumSequenceNumbers: 1000).documentsRemoved
   }

@@ -21,6 +21,7 @@ import Glibc
 ///     sent         answered when every pending write of the user is
 ///     show         from then on also `shown DOCUMENTS cache|server pending|clean`
 ///     role         answered with `role primary|secondary CLIENTS`
+///     status       answered with what a failure is understood by
 @main
 struct SharingClient {
   static let database = DatabaseID(project: "shared", database: "(default)")
@@ -77,6 +78,14 @@ struct SharingClient {
     case "role":
       let sharing = await engine.sharing()
       return say("role \(sharing?.isPrimary == true ? "primary" : "secondary") \(sharing?.clients ?? 0)")
+    case "status":
+      let isPrimary = await engine.sharing()?.isPrimary == true
+      for await status in engine.status() {
+        let reason = status.reason.map { "\($0)" } ?? "-"
+        let failure = status.storeFailure?.message ?? "-"
+        return say(
+          "status primary \(isPrimary) \(status.onlineState) \(status.watch) \(status.activeTargets) \(reason) \(failure)")
+      }
     default: return say("unknown \(line)")
     }
     say(words[0])

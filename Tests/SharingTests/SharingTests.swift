@@ -106,7 +106,13 @@ import Testing
     for client in clients { try await client.ask("show") }
     // More than they said, where one was killed between writing and saying so.
     let count = try await Self.counts(backend).documents
-    for client in clients { try await client.shows("\(count) server clean") }
+    do {
+      for client in clients { try await client.shows("\(count) server clean") }
+    } catch {
+      var states: [String] = []
+      for client in clients { states.append("\(client.process.id) \(client.shown):\(try await client.ask("status"))") }
+      throw Failure("\(error)\n" + states.joined(separator: "\n"))
+    }
     for client in clients {
       client.process.closeInput()
       #expect(try await client.process.exitStatus() == 0)

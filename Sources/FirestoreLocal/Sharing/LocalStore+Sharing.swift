@@ -176,6 +176,9 @@ extension LocalStore {
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
       if sharing.isAlone { return }
+      try sharing.requireLease()
+      // Nothing is current then, and is said to be so again when it is.
+      if state == .offline { try sharing.tables.removeStates() }
       try sharing.tables.set(state, of: sharing.id)
       try sharing.tell(.onlineState)
     }
@@ -192,6 +195,7 @@ extension LocalStore {
     guard let sharing = database.sharing else { return }
     try database.transaction { () throws(StoreError) in
       let (tables, client) = (sharing.tables, sharing.id)
+      if states != nil { try sharing.requireLease() }
       try tables.removeTargets(of: client)
       for (id, interest) in targets { _ = try tables.set(interest, in: id, of: client) }
       try sharing.tell(.targets)

@@ -120,6 +120,8 @@ extension SyncCore {
     plan = WatchPlan()
     do throws(StoreError) { try performSynchronisation() } catch { keepTrying(.synchronise, error) }
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
+    // What the new one has told already was not heard as long as this one took itself for it.
+    do throws(StoreError) { try adoptResults() } catch { keepTrying(.synchronise, error) }
   }
 
   /// The client is about to end. Of those that share a cache, the others see nothing of it.
@@ -135,6 +137,7 @@ extension SyncCore {
   mutating func performSynchronisation() throws(StoreError) {
     try synchroniseViews()
     try adoptOnlineState()
+    try adoptResults()
   }
 
   // MARK: The online state
@@ -142,14 +145,33 @@ extension SyncCore {
   /// Says it to the others, if this client is the one that knows.
   mutating func announceOnlineState() {
     guard isPrimary, sharing != nil, !store.isAlone else { return }
-    do throws(StoreError) { try store.announce(online.state) } catch { keepTrying(.announce, error) }
+    do throws(StoreError) { try store.announce(online.state) } catch {
+      // What it was about to say is not so for the others; it notices when it looks at the lease.
+      if error.kind != .leaseLost { keepTrying(.announce, error) }
+    }
   }
 
   /// A client without streams is as online as the one that has them.
   mutating func adoptOnlineState() throws(StoreError) {
     guard !isPrimary else { return }
     let state = try store.sharedOnlineState() ?? .unknown
+    let wasOffline = online.state == .offline
     changeOnlineState { $0.set(state) }
+    if wasOffline, state != .offline { try adoptResults() }
+  }
+
+  /// A client without streams takes its results for the backend's where the one that has them says so.
+  mutating func adoptResults() throws(StoreError) {
+    guard !isPrimary, sharing != nil, online.state != .offline else { return }
+    var changes: [TargetID: TargetChange] = [:]
+    for id in views.ids {
+      guard let target = views.target(of: id), let isSynced = views.read(id, \.isSynced) else { continue }
+      let isCurrent = try store.isSharedTargetCurrent(target)
+      if isCurrent != isSynced { changes[target] = TargetChange(isCurrent: isCurrent) }
+    }
+    if changes.isEmpty { return }
+    let version = try store.lastRemoteSnapshotVersion()
+    emit([:], event: RemoteEvent(version: version, targetChanges: changes), causes: version.map { [.server($0)] } ?? [])
   }
 
   /// An operation that the store could not perform is tried again; nothing else is wrong meanwhile.
