@@ -39,12 +39,12 @@ package struct FirestoreService: Sendable {
   /// - Parameter authorization: the header's text.
   /// - Throws: what is wrong with it.
   package func serving(as authorization: String?) throws(RPCStatus) -> FirestoreService {
-    var last: LastCaller?
+    var last: KnownCaller?
     return try serving(as: authorization, &last)
   }
 
   /// - Parameter last: who made the call before over the same connection.
-  package func serving(as authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> FirestoreService {
+  package func serving(as authorization: String?, _ last: inout KnownCaller?) throws(RPCStatus) -> FirestoreService {
     guard let rules, case .user(let user) = try rules.caller(authorization, &last) else { return self }
     var service = self
     service.access = CallAccess(rules: rules, user: user)

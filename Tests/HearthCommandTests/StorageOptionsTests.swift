@@ -48,6 +48,7 @@ import Testing
       (["--insecure-credentials"], "--host"),
       (["--admin-secret", "f", "--emulator", "10.0.0.7:80"], "plain text"),
       (["--admin-secret", "f", "--emulator", "127.example.com:80"], "plain text"),
+      (["--admin-secret", "f", "--emulator", "127.0.0.999:80"], "plain text"),
       (["--admin-secret", "f", "--cloud"], "hearth serve"),
     ])
   func refused(arguments: [String], reason: String) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import TransportSecurity
 
 /// Where a backend is, and how it is spoken to.
 package struct Endpoint: Hashable, Sendable {
@@ -89,9 +90,7 @@ package struct Endpoint: Hashable, Sendable {
 
   /// Whether only this machine hears what is sent there.
   package var isLoopback: Bool {
-    if socket != nil { return true }
-    let name = host.lowercased()
-    return name == "localhost" || name == "::1" || name.wholeMatch(of: /127\.\d+\.\d+\.\d+/) != nil
+    socket != nil || LoopbackName.covers(host.lowercased())
   }
 
   package var isTLS: Bool { security != .plaintext }

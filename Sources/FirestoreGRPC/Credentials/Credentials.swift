@@ -138,7 +138,8 @@ package final class Credentials: Sendable {
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed where isEmulatorOwner:
-      "The server knows administrators by a secret: name the file that holds it (--admin-secret)."
+      "The server knows administrators by a secret: name the file that holds it (--admin-secret; a program: "
+        + "RemoteCredentials.token)."
     case .fixed: "The token that was given is not accepted."
     case .serviceAccount(let key):
       "Check that the key of \(key.email) is active, and this machine's clock, which says \(now().rfc3339Text)."

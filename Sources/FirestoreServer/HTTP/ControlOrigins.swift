@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import TransportSecurity
 
 /// Who may read and change data over plain HTTP. A browser sends what any page wants; one that has its name resolve to
 /// this machine (DNS rebinding) even counts as the same origin. It cannot hide the name, though.
@@ -32,8 +33,7 @@ struct ControlOrigins: Sendable {
   }
 
   private static func isLocal(_ name: String) -> Bool {
-    if name == "localhost" || name == "localhost." || name.hasSuffix(".localhost") || name == "::1" { return true }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    // Browsers take those below it for this machine as well.
+    LoopbackName.covers(name) || name.hasSuffix(".localhost")
   }
 }

@@ -102,7 +102,7 @@ package final class AccessRules: Sendable {
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
 
   /// - Parameter last: who made the call before over the same connection.
-  func caller(_ authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> Caller {
+  func caller(_ authorization: String?, _ last: inout KnownCaller?) throws(RPCStatus) -> Caller {
     try tokens.caller(authorization, &last)
   }
 

@@ -9,8 +9,8 @@ package enum Caller: Sendable, Hashable {
   case user(RulesUser?)
 }
 
-/// Who made the last call over a connection, so that its token is not looked up for each.
-package struct LastCaller: Sendable {
+/// Whom a header names, so that its token is not read for each call, nor the header looked up for each of a connection.
+package struct KnownCaller: Sendable {
   let authorization: String
   let user: RulesUser
   /// In seconds since 1970, where tokens are checked.

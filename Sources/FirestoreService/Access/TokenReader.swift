@@ -35,19 +35,19 @@ package final class TokenReader: Sendable {
   private static let mostBytes = 64 << 10
 
   private let keys: Keys?
-  private let known = Mutex([String: LastCaller]())
+  private let known = Mutex([String: KnownCaller]())
 
   package init(_ keys: Keys? = nil) { self.keys = keys }
 
   /// - Parameter authorization: the header's text; `nil` for none, which is somebody who is not signed in.
   /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller {
-    var last: LastCaller?
+    var last: KnownCaller?
     return try caller(authorization, &last)
   }
 
   /// - Parameter last: who made the call before; then who makes this one, if it has a token.
-  package func caller(_ authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> Caller {
+  package func caller(_ authorization: String?, _ last: inout KnownCaller?) throws(RPCStatus) -> Caller {
     guard let authorization, !authorization.isEmpty else { return .user(nil) }
     if last?.authorization != authorization { last = known.withLock { $0[authorization] } }
     if let last {
@@ -60,7 +60,7 @@ package final class TokenReader: Sendable {
     if isOwner(token) { return .owner }
     let (user, expiry) = try read(token)
     try check(expiry)
-    let new = LastCaller(authorization: authorization, user: user, expiry: expiry)
+    let new = KnownCaller(authorization: authorization, user: user, expiry: expiry)
     known.withLock { known in
       if known.count >= Self.mostKnown { known = [:] }
       known[authorization] = new

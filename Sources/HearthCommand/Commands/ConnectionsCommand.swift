@@ -11,7 +11,8 @@ struct ConnectionsCommand: ParsableCommand {
     discussion: """
       The file lies beside config.toml ('hearth paths' says where). Each connection begins with a line [NAME]; its keys \
       are emulator = "HOST:PORT", or cloud = true, credentials = "FILE", host = "HOST", trust = "FILE", or data = "DIR", \
-      or embedded = true for the usual data; and admin-secret = "FILE" for a 'hearth serve' that asks for it, project, database, cache, readonly = true, production = true or false. \
+      or embedded = true for the usual data; and admin-secret = "FILE" for a 'hearth serve' that asks for it, project, \
+      database, cache, readonly = true, production = true or false. \
       Relative paths begin at the file. Production is shown on the prompt and the dashboard; without the key it is what \
       Cloud Firestore and other servers over TLS are.
 

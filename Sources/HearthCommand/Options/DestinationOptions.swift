@@ -22,7 +22,8 @@ struct DestinationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write to Cloud Firestore as the account of this key file.", valueName: "file"))
   var toCredentials: String?
 
-  @Option(help: ArgumentHelp("With --to-emulator: be an administrator there by the secret in this file.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("With --to-emulator: be an administrator there by the secret in this file.", valueName: "file"))
   var toAdminSecret: String?
 
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))

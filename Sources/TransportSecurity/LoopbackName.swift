@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names by which only this machine is reached.
+package enum LoopbackName {
+  /// - Parameter host: a name, or an address without brackets; in lower case.
+  package static func covers(_ host: some StringProtocol) -> Bool {
+    if host == "localhost" || host == "localhost." || host == "::1" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+}
