@@ -40,7 +40,7 @@ package struct RESTCall: Sendable {
     isPretty = address.isPretty
     var writer = WireWriter()
     let schema = method.request
-    writer.raw(try MessageReader.bytes(of: address.fields, schema, isText: true))
+    writer.raw(try MessageReader.bytes(of: address.fields, schema, .texts))
     if let field = route.bodyField {
       var document = WireWriter()
       document.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), Schema.document, root: "document"))

@@ -12,7 +12,7 @@ package enum StreamMethod: String, Sendable, CaseIterable {
   /// - Throws: `invalid-argument`.
   package func request(_ json: [UInt8]) throws(RPCStatus) -> [UInt8] {
     try MessageReader.bytes(
-      of: try JSONSyntax(payload: json), self == .listen ? Schema.listenRequest : Schema.writeRequest)
+      of: try JSONSyntax(payload: json), self == .listen ? Schema.listenRequest : Schema.writeRequest, .spelledOut)
   }
 
   /// A message of the service as JSON, on one line.

@@ -50,6 +50,25 @@ struct StreamMessageTests {
     #expect(written.writes[0].updateTransforms.first?.setToServerValue == .requestTime)
   }
 
+  @Test("Wrappers and times that come as messages are the same bytes, on streams alone")
+  func spelledOut() throws {
+    let plain =
+      #"{"addTarget":{"query":{"structuredQuery":{"limit":3,"startAt":{"values":[{"timestampValue":"#
+      + #""1970-01-01T00:00:05.000000006Z"}]}}},"targetId":2,"readTime":"1970-01-01T00:00:01Z","expectedCount":4}}"#
+    let messages =
+      #"{"addTarget":{"query":{"structuredQuery":{"limit":{"value":3},"startAt":{"values":[{"timestampValue":"#
+      + #"{"seconds":"5","nanos":6}}]}}},"targetId":2,"readTime":{"seconds":1,"nanos":0},"expectedCount":{"value":4}}}"#
+    let added: Google_Firestore_V1_ListenRequest = try request(.listen, messages)
+    #expect(try added == request(.listen, plain))
+
+    #expect(throws: RPCStatus.self) {
+      try MessageReader.bytes(of: try JSONSyntax(parsing: #"{"limit":{"value":3}}"#), Schema.structuredQuery)
+    }
+    #expect(throws: RPCStatus.self) {
+      try MessageReader.bytes(of: try JSONSyntax(parsing: #"{"timestampValue":{"seconds":5}}"#), Schema.value)
+    }
+  }
+
   @Test("Answers say what the emulator's say, in its order")
   func responses() throws {
     var response = Google_Firestore_V1_ListenResponse()

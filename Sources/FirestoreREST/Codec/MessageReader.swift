@@ -10,21 +10,30 @@ struct MessageReader {
     case index(Int)
   }
 
+  /// What is taken beside proto3 JSON as it is specified.
+  enum Dialect {
+    case strict
+    /// Scalars are texts, as in the query of an address.
+    case texts
+    /// Wrappers and times may also be messages with fields, as the web SDKs 5.8 to 7.5 send them.
+    case spelledOut
+  }
+
   private var trail: [Step]
-  /// Scalars are texts, as in the query of an address.
-  private let isText: Bool
+  private let dialect: Dialect
+  private var isText: Bool { dialect == .texts }
 
   /// - Parameter root: the field of the request that the JSON is; `nil` for the whole request.
-  private init(root: String?, isText: Bool) {
+  private init(root: String?, _ dialect: Dialect) {
     trail = root.map { [.field($0)] } ?? []
-    self.isText = isText
+    self.dialect = dialect
   }
 
   /// - Throws: `invalid-argument`.
   static func bytes(
-    of json: JSONSyntax, _ schema: MessageSchema, root: String? = nil, isText: Bool = false
+    of json: JSONSyntax, _ schema: MessageSchema, root: String? = nil, _ dialect: Dialect = .strict
   ) throws(RPCStatus) -> [UInt8] {
-    var reader = MessageReader(root: root, isText: isText)
+    var reader = MessageReader(root: root, dialect)
     return try reader.message(json, schema)
   }
 
@@ -94,14 +103,26 @@ struct MessageReader {
       }
     case .enumeration(let schema): writer.field(number, integer: Int64(try enumeration(json, schema)))
     case .message(let schema): writer.field(number, bytes: try message(json, schema()))
-    case .timestamp: writer.field(number, timestamp: try timestamp(json))
+    case .timestamp:
+      if let message = try spelledOut(json, Schema.timestamp) { return writer.field(number, bytes: message) }
+      writer.field(number, timestamp: try timestamp(json))
     case .wrapper(let kind):
+      let message = try spelledOut(json, MessageSchema("google.protobuf", [FieldSchema(1, "value", kind)]))
+      if let message { return writer.field(number, bytes: message) }
       var inner = WireWriter()
       try single(json, kind, 1, into: &inner)
       writer.field(number, bytes: inner.bytes)
     // Only answers have these.
     case .duration, .structure: throw invalid(json, "TYPE_MESSAGE")
     }
+  }
+
+  /// A message with a JSON form of its own that came as its fields; `nil` for that form.
+  private mutating func spelledOut(
+    _ json: JSONSyntax, _ schema: @autoclosure () -> MessageSchema
+  ) throws(RPCStatus) -> [UInt8]? {
+    guard dialect == .spelledOut, case .object = json.kind else { return nil }
+    return try message(json, schema())
   }
 
   // MARK: Scalars

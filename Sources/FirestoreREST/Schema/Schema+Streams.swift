@@ -94,6 +94,10 @@ extension Schema {
       FieldSchema(5, "labels", .string, .map), FieldSchema(6, "request_options", .message { requestOptions }),
     ])
 
+  /// A time as the message that it is. JSON of today writes a text.
+  static let timestamp = MessageSchema(
+    "google.protobuf.Timestamp", [FieldSchema(1, "seconds", .int64), FieldSchema(2, "nanos", .int32)])
+
   static let writeResponse: MessageSchema = message(
     "WriteResponse",
     [

@@ -12,6 +12,8 @@ import FirestoreREST
 ///   GET, POST &SID=…&TYPE=terminate                 ends the session
 ///   GET  &MODE=init, then &TYPE=xmlhttp             tries the line, before there is a session
 /// ```
+///
+/// Web SDKs up to 5.7 say `v1beta1` for `v1`, and mean the same.
 struct WebChannelRequest {
   enum Wish: Equatable {
     case open(wantsSessionID: Bool)
@@ -32,9 +34,10 @@ struct WebChannelRequest {
   /// Those of the address, where a library puts them that has no body to do so.
   let headers: ChannelHeaders
 
-  /// Whether a request is for this room at all.
+  /// Whether a request is for this room at all. One that it does not have is refused here too, so that a page can read
+  /// why.
   static func isOne(_ target: String) -> Bool {
-    target.hasPrefix(CallHeaders.root) && target.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/channel")
+    target.hasPrefix("/google.firestore.") && target.prefix { $0 != "?" && $0 != "#" }.hasSuffix("/channel")
   }
 
   /// - Parameters:
@@ -43,9 +46,12 @@ struct WebChannelRequest {
   /// - Throws: `not-found` for a method that is no stream, `invalid-argument` for what means nothing.
   init(_ verb: String, _ target: String) throws(RPCStatus) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
-    let name = path.dropFirst(CallHeaders.root.count).dropLast("/channel".count)
-    guard let method = StreamMethod(rawValue: String(name)) else {
-      throw RPCStatus(.notFound, "There is no channel \(String(name).prefix(100)) here. Listen and Write have one.")
+    let call = path.dropLast("/channel".count)
+    let root = [CallHeaders.root, CallHeaders.formerRoot].first { call.hasPrefix($0) }
+    guard let root, let method = StreamMethod(rawValue: String(call.dropFirst(root.count))) else {
+      throw RPCStatus(
+        .notFound,
+        "There is no channel \(call.prefix(100)) here. Listen and Write of google.firestore.v1.Firestore have one.")
     }
     self.method = method
     var parameters: [String: String] = [:]

@@ -65,10 +65,13 @@ struct BrowserFixture {
   let backend: LocalBackend
   let channels: WebChannels
   private let service: FirestoreService
+  /// The version of the service in the addresses of its channels.
+  private let version: String
 
   static let page = "http://localhost:5000"
 
-  init(_ limits: WebChannels.Limits = .loopback, rules: AccessRules? = nil) throws {
+  init(_ limits: WebChannels.Limits = .loopback, rules: AccessRules? = nil, version: String = "v1") throws {
+    self.version = version
     backend = try makeBackend()
     service = FirestoreService(backend: backend, rules: rules)
     channels = WebChannels(service, on: loop, limits)
@@ -84,7 +87,7 @@ struct BrowserFixture {
   }
 
   func address(_ method: String, _ query: String) -> String {
-    "/google.firestore.v1.Firestore/\(method)/channel?VER=8&database=projects%2Fp%2Fdatabases%2F(default)&\(query)"
+    "/google.firestore.\(version).Firestore/\(method)/channel?VER=8&database=projects%2Fp%2Fdatabases%2F(default)&\(query)"
   }
 
   func send(
