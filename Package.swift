@@ -327,8 +327,8 @@ let package = Package(
     tests(
       "ConformanceTests",
       [
-        "FirestoreTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState", "FirestoreJSON",
-        "FirestoreLocal",
+        "FirestoreTesting", "ClientTesting", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend",
       ]),

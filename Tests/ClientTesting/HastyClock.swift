@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// A clock on which a backoff passes a thousand times as fast, and idle and clean-up timers never end.
+/// A clock on which a backoff passes a thousand times as fast, and idle and clean-up timers never end, nor those that give
+/// up a backend that is slow: a machine that is busy is no outage.
 ///
 /// Timers last whole seconds, ten or more of them. The delays of a backoff are random, so that the long ones have a
 /// fraction: a server that stays away for many attempts is tried again all the same.
@@ -14,9 +15,10 @@ package final class HastyClock: Clock {
   }
 
   private static let patience = Duration.seconds(10)
+  private let speed: Int
   private let short = Mutex<[Duration]>([])
 
-  package init() {}
+  package init(speed: Int = 1000) { self.speed = speed }
 
   /// The delays that passed.
   package var delays: [Duration] { short.withLock { $0 } }
@@ -27,7 +29,7 @@ package final class HastyClock: Clock {
   package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     if deadline.offset < Self.patience || deadline.offset.components.attoseconds != 0 {
       short.withLock { $0.append(deadline.offset) }
-      return try await ContinuousClock().sleep(for: deadline.offset / 1000)
+      return try await ContinuousClock().sleep(for: deadline.offset / speed)
     }
     // Ends when the task is cancelled.
     let (never, continuation) = AsyncStream<Never>.makeStream()

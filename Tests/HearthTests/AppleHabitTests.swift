@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct AppleHabitTests {
   private func database() -> Firestore {
-    .firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    .firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
   }
 
   @Test("Cache sizes are given as NSNumber, and as any integer")

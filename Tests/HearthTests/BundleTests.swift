@@ -142,7 +142,7 @@ struct BundleTests {
 
   @Test("A cache that forgets at once keeps what a bundle brought")
   func eagerCache() async throws {
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     let settings = FirestoreSettings()
     settings.cacheSettings = MemoryCacheSettings(garbageCollectorSettings: MemoryEagerGCSettings())
     db.settings = settings

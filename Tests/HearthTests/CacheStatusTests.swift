@@ -63,7 +63,7 @@ struct CacheStatusTests {
 
   @Test("A terminated client has no cache to ask about")
   func terminated() async throws {
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     try await db.terminate()
 
     await expect(.failedPrecondition, "terminated") { try await db.cacheStatus() }

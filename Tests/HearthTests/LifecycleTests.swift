@@ -14,7 +14,7 @@ struct LifecycleTests {
 
     init() {
       app = FirestoreApp(
-        name: UUID().uuidString, backend: .inMemory(named: UUID().uuidString), cacheDirectory: directory)
+        name: UUID().uuidString, backend: .inMemory(named: UUID().uuidString).patient, cacheDirectory: directory)
     }
 
     /// Every file below the cache directory.
@@ -25,7 +25,7 @@ struct LifecycleTests {
 
   @Test("After terminate every call fails with failed-precondition")
   func callsAfterTerminate() async throws {
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     let document = db.document("cities/SF")
     let cities = db.collection("cities").whereField("state", isEqualTo: "CA")
     let batch = db.batch().setData(["a": 1], forDocument: document)
@@ -84,7 +84,7 @@ struct LifecycleTests {
 
   @Test("What is under way when the client ends fails, callbacks fall silent, and sequences end with the error")
   func underWay() async throws {
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     try await db.disableNetwork()
     let events = Events<QueryEvent>()
     let listener = db.collection("cities").addSnapshotListener(events.listener)

@@ -59,7 +59,7 @@ struct OfflinePage2021Tests {
   func survivesSessions() async throws {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let app = FirestoreApp(name: UUID().uuidString, backend: .embedded(directory: directory))
+    let app = FirestoreApp(name: UUID().uuidString, backend: .embedded(directory: directory).patient)
     let first = Firestore.firestore(app: app)
     try await first.document("cities/SF").setData(["name": "Kept"])
     _ = try await first.document("cities/SF").getDocument()
@@ -95,7 +95,7 @@ struct OfflinePage2021Tests {
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hearth-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let apps = ["holder", "latecomer"].map {
-      FirestoreApp(name: $0 + directory, backend: .inMemory, cacheDirectory: directory)
+      FirestoreApp(name: $0 + directory, backend: .inMemory.patient, cacheDirectory: directory)
     }
     let holder = Firestore.firestore(app: apps[0])
     #expect(try await holder.persistenceFailure == nil)

@@ -94,7 +94,7 @@ struct RealtimePageTests {
   @Test("A cache listener fires for local writes and never asks the backend")
   func cacheOnlyListener() async throws {
     let datastore = ObservedDatastore()
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore)))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
     let events = Events<DocumentEvent>()
     let options = SnapshotListenOptions()
       .withSource(ListenSource.cache)
@@ -191,7 +191,7 @@ struct RealtimePageTests {
   @Test("A refused listen calls back once with the error, then never again")
   func listenError() async throws {
     let datastore = ObservedDatastore(refusing: "secrets")
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore)))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
     let events = Events<QueryEvent>()
 
     db.collection("secrets").addSnapshotListener(events.listener)

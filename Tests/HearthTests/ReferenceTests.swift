@@ -18,7 +18,7 @@ struct ReferenceTests {
 
   @Test("References know their ids, paths and parents, and lead up and down")
   func paths() {
-    let db = Firestore.firestore(app: FirestoreApp(name: "references", backend: .inMemory))
+    let db = Firestore.firestore(app: FirestoreApp(name: "references", backend: .inMemory.patient))
     let district = db.document("/cities/SF/districts/Mission/")
     #expect(district.documentID == "Mission")
     #expect(district.path == "cities/SF/districts/Mission")
@@ -69,7 +69,7 @@ struct ReferenceTests {
 
   @Test("Listeners and completions are called on the queue of the settings, in order")
   func dispatchQueue() async throws {
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .inMemory.patient))
     let key = DispatchSpecificKey<String>()
     let queue = DispatchQueue(label: "callbacks")
     queue.setSpecific(key: key, value: "here")

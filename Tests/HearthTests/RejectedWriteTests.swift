@@ -67,7 +67,7 @@ struct RejectedWriteTests {
   func restart() async throws {
     let directory = NSTemporaryDirectory() + "hearth-rejected-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let app = FirestoreApp(name: "restart", backend: .embedded(directory: directory))
+    let app = FirestoreApp(name: "restart", backend: .embedded(directory: directory).patient)
     var db = Firestore.firestore(app: app)
     let write = try db.document("cities/SF").enqueueUpdate(["n": 1])
     await #expect { try await write.acknowledged } throws: { code(of: $0) == .notFound }

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct SettingsTests {
   private func database(_ project: String = "p" + UUID().uuidString) -> Firestore {
-    .firestore(app: FirestoreApp(name: UUID().uuidString, projectID: project, backend: .inMemory))
+    .firestore(app: FirestoreApp(name: UUID().uuidString, projectID: project, backend: .inMemory.patient))
   }
 
   @Test("useEmulator sets host and port and turns TLS off, before the first use only")

@@ -14,7 +14,7 @@ struct SharedCacheTests {
   }
 
   private let folder = Folder()
-  private let backend = Backend.inMemory(named: UUID().uuidString)
+  private let backend = Backend.inMemory(named: UUID().uuidString).patient
 
   /// A client of its own on the one cache.
   private func client(_ tabManager: PersistentTabManager? = persistentMultipleTabManager()) -> Firestore {
@@ -101,7 +101,7 @@ struct SharedCacheTests {
 
   @Test("An app without a place for a cache has none: unimplemented")
   func nowhere() async throws {
-    let app = FirestoreApp(name: UUID().uuidString, projectID: "p", backend: .inMemory(named: UUID().uuidString))
+    let app = FirestoreApp(name: UUID().uuidString, projectID: "p", backend: .inMemory(named: UUID().uuidString).patient)
     let refusal = await #expect(throws: FirestoreError.self) {
       try await Firestore.firestore(app: app).enablePersistence()
     }

@@ -51,7 +51,7 @@ struct SnapshotCauseTests {
   @Test("What the server says, and what is concluded from what it does not say, is named")
   func server() async throws {
     let datastore = PlayedDatastore()
-    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore)))
+    let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))
     let causes = Events<[SnapshotCause]>()
     db.collection("cities").addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
       if let snapshot { causes.send(snapshot.metadata.causes) }

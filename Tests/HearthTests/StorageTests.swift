@@ -18,7 +18,7 @@ struct StorageTests {
   private let folder = Folder()
 
   private func app(_ backend: Backend, cache: String? = nil) -> FirestoreApp {
-    FirestoreApp(name: UUID().uuidString, projectID: "p", backend: backend, cacheDirectory: cache)
+    FirestoreApp(name: UUID().uuidString, projectID: "p", backend: backend.patient, cacheDirectory: cache)
   }
 
   private func queue(_ path: String, _ app: FirestoreApp) async throws {

@@ -37,7 +37,8 @@ struct UserTests {
     try await Server.run(try LocalBackend.inMemory(), rules: rules) { endpoint in
       let session = UserSession()
       func client(_ credentials: UserSession?) -> Firestore {
-        let app = FirestoreApp(name: UUID().uuidString, projectID: "p", backend: .remote(), credentials: credentials)
+        let app = FirestoreApp(
+          name: UUID().uuidString, projectID: "p", backend: .remote().timed(by: HastyClock()), credentials: credentials)
         let db = Firestore.firestore(app: app)
         db.useEmulator(withHost: endpoint.host, port: endpoint.port)
         let settings = db.settings

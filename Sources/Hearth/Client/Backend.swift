@@ -15,7 +15,18 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
+  /// Measures every delay and timeout of the app's clients. Backends are the same whatever theirs is.
+  private struct Timing: Hashable {
+    var clock: any Clock<Duration> = ContinuousClock()
+    static func == (left: Timing, right: Timing) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
+
   let kind: Kind
+  private var timing = Timing()
+  var clock: any Clock<Duration> { timing.clock }
+
+  init(kind: Kind) { self.kind = kind }
 
   /// Where a program's data is that names no backend, as for every command: the emulator or `hearth serve` that the
   /// variable `FIRESTORE_EMULATOR_HOST` names, and `embedded` without it.
@@ -43,11 +54,14 @@ public struct Backend: Hashable, Sendable {
   package static func datastore(
     _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
   ) -> Backend {
-    Backend(kind: .datastore(CustomDatastore(datastore, clock)))
+    Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
-  var clock: any Clock<Duration> {
-    if case .datastore(let custom) = kind { custom.clock } else { ContinuousClock() }
+  /// The same, with another clock that measures every delay and timeout of the app's clients.
+  package func timed(by clock: any Clock<Duration>) -> Backend {
+    var backend = self
+    backend.timing.clock = clock
+    return backend
   }
 
   /// Where the caches of an app lie that names no directory for them; `nil` for those in memory.
@@ -69,12 +83,8 @@ public struct Backend: Hashable, Sendable {
 /// A datastore with the identity that makes apps comparable.
 package final class CustomDatastore: Hashable, Sendable {
   let datastore: any Datastore
-  let clock: any Clock<Duration>
 
-  init(_ datastore: any Datastore, _ clock: any Clock<Duration>) {
-    self.datastore = datastore
-    self.clock = clock
-  }
+  init(_ datastore: any Datastore) { self.datastore = datastore }
 
   package static func == (left: CustomDatastore, right: CustomDatastore) -> Bool { left === right }
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }

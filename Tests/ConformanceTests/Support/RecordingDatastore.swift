@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientTesting
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
@@ -73,7 +74,8 @@ extension RecordingDatastore {
   /// - Returns: the error that the call threw.
   func record(_ call: nonisolated(nonsending) (Firestore) async throws -> Void) async throws -> (any Error)? {
     let firestore = Firestore.firestore(
-      app: FirestoreApp(name: "conformance", projectID: specDatabase.project, backend: .datastore(self)))
+      app: FirestoreApp(
+        name: "conformance", projectID: specDatabase.project, backend: .datastore(self, clock: HastyClock())))
     var thrown: (any Error)?
     do { try await call(firestore) } catch { thrown = error }
     try await firestore.terminate()

@@ -19,7 +19,7 @@ struct DurableDatabase {
   func firestore() -> Firestore {
     .firestore(
       app: FirestoreApp(
-        name: folder, backend: .embedded(directory: folder + "/backend"), cacheDirectory: cache))
+        name: folder, backend: .embedded(directory: folder + "/backend").patient, cacheDirectory: cache))
   }
 
   /// The files of all caches below the cache's folder; none if there is no such folder.

@@ -5,7 +5,7 @@ import Hearth
 
 /// An embedded in-memory backend, and clients of it with caches of their own.
 struct TestDatabase {
-  private let backend = Backend.inMemory(named: UUID().uuidString)
+  private let backend = Backend.inMemory(named: UUID().uuidString).patient
   /// The client under test.
   let db: Firestore
   /// Another user's client: what it writes comes to `db` from the backend.
