@@ -59,7 +59,16 @@ struct TransportTests {
   func manyCalls() async throws {
     try await ScriptedPeer.run { _, stream in Self.answered(stream) } _: { endpoint, peer in
       let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
-      for _ in 0..<500 { _ = try await datastore.listCollectionIDs(below: .root) }
+      // Side by side: one after the other, each would wait for its turn beside all other tests.
+      _ = try await datastore.listCollectionIDs(below: .root)
+      for _ in 0..<10 {
+        try await withThrowingTaskGroup { group in
+          for _ in 0..<50 {
+            group.addTask { _ = try await datastore.listCollectionIDs(below: .root) }
+          }
+          try await group.waitForAll()
+        }
+      }
       #expect(peer.connections.load(ordering: .relaxed) == 1)
       #expect(peer.resets.load(ordering: .relaxed) == 0)
       await datastore.close()
