@@ -86,8 +86,11 @@ extension LocalBackend {
   package func wakeWatches() { for id in sessions.keys { wake(id) } }
 
   /// What there is to send on a stream.
+  /// - Parameter bytes: what its documents hold, but for the last of them.
   /// - Throws: the status with which the stream ends.
-  package func take(from session: WatchSessionID) throws(RPCStatus) -> WatchDelivery {
+  package func take(
+    from session: WatchSessionID, upTo bytes: Int = WatchDelivery.bytes
+  ) throws(RPCStatus) -> WatchDelivery {
     if let failure = failures[session] { throw failure }
     let nothing = WatchDelivery(changes: [], readTime: SnapshotVersion(microseconds: 0), hasMore: false)
     guard let position = sessions.index(forKey: session), sessions.values[position].isReady else { return nothing }
@@ -95,12 +98,13 @@ extension LocalBackend {
     do throws(StoreError) {
       if !sessions.values[position].needsReading {
         let state = try log.state(of: sessions.values[position].database)
-        return sessions.values[position].take(state, instance: instance)
+        return try sessions.values[position].take(state, upTo: bytes, instance: instance)
       }
       guard var watch = sessions.removeValue(forKey: session) else { return nothing }
       defer { sessions[session] = watch }
+      let historyStart = try log.historyStart(of: watch.database)
       return try log.read(watch.database) { reader throws(StoreError) in
-        try watch.take(reader, instance: instance)
+        try watch.take(reader, upTo: bytes, instance: instance, historyStart: historyStart)
       }
     } catch { throw error.status }
   }

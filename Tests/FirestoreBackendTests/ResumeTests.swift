@@ -51,12 +51,51 @@ import Testing
 
     #expect(
       watch.client.log == [
-        "ADD [2]", "DOC c/a +[2] -[]", "DOC c/b +[] -[2]", "DELETE c/c +[] -[2]", "DOC c/e +[2] -[]", "FILTER 2 3",
-        "CURRENT [2]", "SNAPSHOT",
+        "ADD [2]", "DOC c/a +[2] -[]", "DOC c/b +[] -[2]", "DELETE c/c +[] -[2]", "DOC c/e +[2] -[]", "CURRENT [2]",
+        "SNAPSHOT",
       ])
   }
 
-  @Test("A resumed window is told whole, with a filter that unmasks what left it")
+  @Test("What the target never had is not told, however much of the collection changed; nor what came and went")
+  func foreign() async throws {
+    let backend = try makeBackend()
+    let target = query("c", [field("n", .equal, 1)])
+    try await backend.commit(set("c/mine", ["n": 1]), set("c/other", ["n": 2]), delete("c/nothing"))
+    let (token, _) = try await seen(backend, target)
+
+    try await backend.commit((0..<3_000).map { set("c/\($0)", ["n": 2]) }, in: database)
+    try await backend.commit(set("c/other", ["n": 3]), set("c/passing", ["n": 1]))
+    try await backend.commit(delete("c/passing"), set("c/mine", ["n": 2]))
+    try await backend.commit(set("c/mine", ["n": 1]))
+    for count in [1, nil] {
+      let watch = try await resume(backend, target, token, count: count)
+      #expect(watch.client.log == ["ADD [2]", "DOC c/mine +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
+    }
+  }
+
+  @Test("Where the history does not reach, a filter unmasks what left, or a reset where the client counts nothing")
+  func forgotten() async throws {
+    let clock = TestClock()
+    let backend = try makeBackend(clock: clock)
+    let targets = [query("c", [field("n", .equal, 1)]), query("c", orderBy: [OrderBy(FieldPath("n"))], limit: 2)]
+    try await backend.commit(set("c/a", ["n": 1]), set("c/b", ["n": 1]), set("c/x", ["n": 5]))
+    for target in targets {
+      let (token, client) = try await seen(backend, target)
+      #expect(client.paths(2) == ["c/a", "c/b"])
+      try await backend.commit(set("c/b", ["n": 9]), set("c/y", ["n": 9]), set("c/0", ["n": 1]))
+      clock.advance(DocumentHistory.kept + 1_000_000)
+
+      let counted = try await resume(backend, target, token, count: 2)
+      let uncounted = try await resume(backend, target, token, count: nil)
+
+      #expect(counted.client.filters[2]?.count == 2 && counted.client.filters[2]?.unchangedNames != nil)
+      #expect(counted.client.log.allSatisfy { !$0.contains("-[2]") } && counted.client.paths(2).contains("c/0"))
+      #expect(uncounted.client.resets == 1 && uncounted.client.paths(2) == ["c/0", "c/a"])
+      try await backend.commit(set("c/b", ["n": 1]), delete("c/0"))
+    }
+  }
+
+  @Test("A resumed window is told what came into it, what left it and what changed in it")
   func window() async throws {
     let backend = try makeBackend()
     let target = query("c", orderBy: [OrderBy(FieldPath("n"))], limit: 2)
@@ -64,11 +103,16 @@ import Testing
     let (token, client) = try await seen(backend, target)
     #expect(client.paths(2) == ["c/a", "c/b"])
 
-    try await backend.commit(set("c/d", ["n": 0]))
+    try await backend.commit(set("c/d", ["n": 0]), set("c/c", ["n": 4]))
     let watch = try await resume(backend, target, token, count: 2)
+    #expect(
+      watch.client.log == ["ADD [2]", "DOC c/b +[] -[2]", "DOC c/d +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
 
-    #expect(watch.client.paths(2) == ["c/a", "c/d"])
-    let filter = try #require(watch.client.filters[2])
+    try await backend.commit(set("c/a", ["n": 1, "m": 1]))
+    let changed = try await resume(backend, target, token, count: 1)
+    #expect(changed.client.paths(2) == ["c/a", "c/d"])
+    // It had two, not the one that it says.
+    let filter = try #require(changed.client.filters[2])
     #expect(filter.count == 2)
     var expected = BloomFilterBuilder(count: 2, falsePositiveRate: 0.0001)
     for id in ["a", "d"] { expected.insert(database.name(of: key("c/\(id)"))) }

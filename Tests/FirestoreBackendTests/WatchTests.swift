@@ -157,6 +157,40 @@ import Testing
     #expect(watch.client.current == [2])
   }
 
+  @Test("A step takes documents of about 256 KiB, of a result and of what changed, and a snapshot when all is told")
+  func steps() async throws {
+    let backend = try makeBackend()
+    let text = Value.string(String(repeating: "x", count: 50_000))
+    func write(_ n: Int64) async throws {
+      try await backend.commit((0..<30).map { set("c/\(100 + $0)", ["n": .integer(n), "text": text]) }, in: database)
+    }
+    try await write(0)
+    let targets = [
+      query("c"), query("c", orderBy: [OrderBy(FieldPath("text"))], limit: 20),
+      query("c", [FieldFilter(.documentID, .in, .array((0..<30).map { name("c/\(100 + $0)") }))]),
+    ]
+    for target in targets {
+      var watch = await WatchDriver(backend)
+      try await watch.add(2, target)
+      for round in 0..<2 {
+        let snapshots = watch.client.snapshots
+        var (told, hasMore) = (0, true)
+        while hasMore {
+          let delivery = try await backend.take(from: watch.session)
+          let documents = delivery.changes.count { if case .document = $0 { true } else { false } }
+          #expect(documents <= 6)
+          told += documents
+          hasMore = delivery.hasMore
+          delivery.changes.forEach { watch.client.apply($0) }
+          #expect(watch.client.snapshots == snapshots + (hasMore ? 0 : 1))
+        }
+        #expect(told == target.limit ?? 30, "\(target), \(round)")
+        try await write(Int64(round + 1))
+      }
+      await backend.closeWatch(watch.session)
+    }
+  }
+
   @Test("While a large target is read, commits before and after the place reached are both told right")
   func commitsWhileReading() async throws {
     let backend = try makeBackend()

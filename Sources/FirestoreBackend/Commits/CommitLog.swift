@@ -146,6 +146,11 @@ struct CommitLog: ~Copyable {
     }
   }
 
+  /// Reads in the past reach back to here at most.
+  mutating func historyStart(of database: DatabaseID) throws(StoreError) -> Int64 {
+    max(try state(of: database).historyStart, clock.microseconds - DocumentHistory.kept)
+  }
+
   /// Reads at the version of the database's last commit, or at an earlier one.
   mutating func read<Result>(
     _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(StoreError) -> Result

@@ -13,6 +13,12 @@ struct DocumentReader {
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: past ?? state.version) }
 
+  /// The same as of an earlier version, to which the history must reach.
+  func at(_ version: Int64) -> DocumentReader {
+    DocumentReader(
+      connection: connection, database: database, state: state, past: version < state.version ? version : nil)
+  }
+
   /// The document, or `missing` at the read time.
   func document(_ key: DocumentKey) throws(StoreError) -> Document {
     try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)

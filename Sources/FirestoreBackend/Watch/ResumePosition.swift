@@ -40,37 +40,6 @@ extension DocumentReader {
     guard let version, version >= state.pruned, version <= state.version else { return nil }
     return version
   }
-
-  /// The documents of a target's collections that changed after a version, each once.
-  func changedKeys(of target: Target, after version: Int64) throws(StoreError) -> [DocumentKey] {
-    var paths: [Int64: ResourcePath] = [:]
-    var others: Set<Int64> = []
-    var seen: Set<DocumentPosition> = []
-    var keys: [DocumentKey] = []
-    var candidates: [DocumentPosition] = []
-    try connection.forEachRow(
-      "SELECT collection, name FROM changes WHERE database = ? AND version > ? ORDER BY version",
-      state.id, version
-    ) { row in
-      candidates.append(
-        DocumentPosition(collection: row.integer(0), name: DocumentName(stored: row.blob(1))))
-    }
-    for position in candidates where !others.contains(position.collection) {
-      if paths[position.collection] == nil {
-        let path = try connection.first(
-          "SELECT path FROM collections WHERE id = ?", position.collection
-        ) { ResourcePath($0.text(0)) }
-        guard let path, target.couldMatch(documentsIn: path) else {
-          others.insert(position.collection)
-          continue
-        }
-        paths[position.collection] = path
-      }
-      guard let path = paths[position.collection], seen.insert(position).inserted else { continue }
-      keys.append(DocumentKey(unchecked: path.appending(position.name.id)))
-    }
-    return keys
-  }
 }
 
 extension Target {

@@ -8,8 +8,9 @@ import FirestoreSQLite
 ///
 /// ```
 ///  starting ──► reading ─────┐       no position, or one too old or unknown (then after a RESET)
-///     │  └────► catchingUp ──┼──► live     a known position
-///     └──────────────────────┘       a document, or a window: told in one step
+///     │  ├────► catchingUp ──┼──► live     a known position
+///     │  └────► telling ─────┤       documents by name, or a window
+///     └──────────────────────┘
 ///  any but starting ──► starting     too much pending, or the database was cleared
 /// ```
 struct SessionTarget {
@@ -18,12 +19,21 @@ struct SessionTarget {
     case starting(WatchTarget.Resume?, resets: Bool)
     /// All matches are being sent in storage order; up to the position they have been. Commits matter up to there.
     case reading(after: DocumentPosition?)
-    /// Documents that changed while the client was away are being sent. Commits matter.
-    case catchingUp(ArraySlice<DocumentKey>)
+    /// What happened to the target's documents while the client was away is being sent. Commits matter.
+    case catchingUp(MissedChanges)
+    /// These documents are being sent, as they are when their turn comes. Commits matter.
+    case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
 
-  /// Rows read, or changed documents looked up, in one step on the backend's actor.
+  /// When a resumed client is told how many documents there are.
+  enum FilterNeed {
+    case never, always
+    /// If it has another number of them, once it was told what changed.
+    case unless(count: Int)
+  }
+
+  /// Rows read in one step on the backend's actor.
   static let stepSize = 1_000
 
   let id: TargetID
@@ -56,7 +66,7 @@ struct SessionTarget {
     switch phase {
     case .starting, .reading(after: nil): return []
     case .reading(let position?): reached = position
-    case .catchingUp, .live: break
+    case .catchingUp, .telling, .live: break
     }
     if window != nil {
       let target = target
@@ -76,97 +86,146 @@ struct SessionTarget {
   }
 
   /// Does a slice of the work until the target is live.
-  mutating func step(_ reader: DocumentReader, instance: [UInt8]) throws(StoreError) -> [WatchChange] {
+  /// - Parameters:
+  ///   - limit: what its documents hold, but for the last of them.
+  ///   - historyStart: what was before is not known.
+  mutating func step(
+    _ reader: DocumentReader, upTo limit: Int, instance: [UInt8], historyStart: Int64
+  ) throws(StoreError) -> [WatchChange] {
     var changes: [WatchChange] = []
-    switch phase {
-    case .starting(let resume, let resets):
+    if case .starting(let resume, let resets) = phase {
       if resets { changes.append(.reset([id], nil)) }
-      try start(resume, reader, instance, &changes)
+      try start(resume, reader, instance, historyStart, &changes)
+    }
+    switch phase {
     case .reading(let position):
+      var bytes = 0
       let next = try reader.scanMatches(of: ServedQuery(target), after: position, rows: Self.stepSize) { document in
         changes.append(.document(document, updated: [id], removed: []))
-        return true
+        bytes += document.storedSize
+        return bytes < limit
       }
       phase = next.map { .reading(after: $0) } ?? .live
-    case .catchingUp(let keys):
-      for key in keys.prefix(Self.stepSize) {
-        let document = try reader.document(key)
-        changes.append(state(of: document, isMember: target.holds(document)))
-      }
-      phase = .catchingUp(keys.dropFirst(Self.stepSize))
-      if keys.count <= Self.stepSize {
-        if let filter = try filter(reader) { changes.append(.filter(id, filter)) }
-        phase = .live
-      }
-    case .live: break
+    case .catchingUp(let missed): try catchUp(missed, reader, upTo: limit, historyStart, &changes)
+    case .telling(let keys, let alsoOthers, let need):
+      try tell(keys, alsoOthers: alsoOthers, need, reader, upTo: limit, &changes)
+    case .starting, .live: break
     }
     return changes
   }
 
   private mutating func start(
-    _ resume: WatchTarget.Resume?, _ reader: DocumentReader, _ instance: [UInt8], _ changes: inout [WatchChange]
+    _ resume: WatchTarget.Resume?, _ reader: DocumentReader, _ instance: [UInt8], _ historyStart: Int64,
+    _ changes: inout [WatchChange]
   ) throws(StoreError) {
-    let since = resume.flatMap { reader.version(of: $0, instance: instance) }
+    var since = resume.flatMap { reader.version(of: $0, instance: instance) }
     if target.isDocumentTarget {
-      for key in documents {
-        let document = try reader.document(key)
-        // Which of several documents the client holds is not said.
-        let isKnown =
-          documents.count == 1 && document.exists && expectedCount != 0
-          && since.map { document.isNotNewer(than: $0) } ?? false
-        if !isKnown { changes.append(state(of: document, isMember: document.exists)) }
-      }
-      phase = .live
-      return
+      return phase = .telling(try unknownDocuments(since, reader)[...], alsoOthers: true, .never)
     }
+    // Without the number of its documents the client could not be told that some left of which nothing is known any more.
+    if let known = since, known < historyStart, expectedCount == nil { since = nil }
     if resume != nil, since == nil { changes.append(.reset([id], nil)) }
     if window != nil {
-      try startWindow(since, reader, &changes)
-      phase = .live
+      try startWindow(since, historyStart, reader)
     } else if let since {
-      phase = .catchingUp(try reader.changedKeys(of: target, after: since)[...])
+      phase = .catchingUp(MissedChanges(since: since))
     } else {
-      phase = .reading(after: nil)
+      readAll()
     }
   }
 
-  /// A resumed window is told whole if anything changed that could have moved it: what was in it before is not known.
+  private mutating func readAll() {
+    phase = KeyRange(target).keys.map { .telling($0[...], alsoOthers: false, .never) } ?? .reading(after: nil)
+  }
+
+  /// The documents of a target of documents that its client may not know as they are.
+  private func unknownDocuments(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) -> [DocumentKey] {
+    // Which of several documents the client holds is not said.
+    guard let since, documents.count == 1, expectedCount != 0 else { return documents }
+    let document = try reader.document(documents[0])
+    return document.exists && document.isNotNewer(than: since) ? [] : documents
+  }
+
+  private mutating func catchUp(
+    _ missed: MissedChanges, _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64, _ changes: inout [WatchChange]
+  ) throws(StoreError) {
+    // What was not read yet is gone, or what the client had is: then it begins anew.
+    guard !missed.isCut(reader.state), missed.since >= historyStart || expectedCount != nil else {
+      changes.append(.reset([id], nil))
+      return readAll()
+    }
+    var missed = missed
+    for change in try missed.next(of: target, upTo: limit, historyStart: historyStart, reader) {
+      changes.append(state(of: change.document, isMember: change.isMember))
+    }
+    guard missed.isDone else { return phase = .catchingUp(missed) }
+    let need = missed.isVague ? FilterNeed.always : expectedCount.map { .unless(count: $0 + missed.growth) } ?? .never
+    if let filter = try filter(need, reader) { changes.append(.filter(id, filter)) }
+    phase = .live
+  }
+
+  /// A resumed window is told what came into it and what left it; whole, where it is not known what was in it.
   private mutating func startWindow(
-    _ since: Int64?, _ reader: DocumentReader, _ changes: inout [WatchChange]
+    _ since: Int64?, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) {
     let target = target
     try window?.fill { limit throws(StoreError) in try reader.run(target, limit: limit) }
     guard let window else { return }
-    let changedKeys = try since.map { since throws(StoreError) in try reader.changedKeys(of: target, after: since) }
-    if changedKeys?.isEmpty != true {
-      for document in window.shownDocuments { changes.append(.document(document, updated: [id], removed: [])) }
+    let shown = window.shownDocuments
+    guard let since else {
+      return phase = .telling(shown.map(\.key)[...], alsoOthers: false, .never)
     }
-    for key in changedKeys ?? [] where !window.shown.contains(key) {
-      changes.append(state(of: try reader.document(key), isMember: false))
+    let need = expectedCount.map { FilterNeed.unless(count: $0) } ?? .never
+    if try !reader.hasChanged(target, since: since) {
+      phase = .telling([], alsoOthers: false, need)
+    } else if since < historyStart {
+      phase = .telling(shown.map(\.key)[...], alsoOthers: false, .always)
+    } else {
+      let before = Set(try reader.at(since).run(target, limit: window.limit).map(\.key))
+      let new = shown.filter { !before.contains($0.key) || !$0.isNotNewer(than: since) }.map(\.key)
+      let gone = before.subtracting(window.shown).sorted()
+      let growth = shown.count - before.count
+      phase = .telling(
+        (gone + new)[...], alsoOthers: true, expectedCount.map { .unless(count: $0 + growth) } ?? .never)
     }
-    guard let expectedCount, let changedKeys, !changedKeys.isEmpty || window.shown.count != expectedCount else {
-      return
+  }
+
+  /// - Parameter alsoOthers: those that the target does not have are told to be gone.
+  private mutating func tell(
+    _ keys: ArraySlice<DocumentKey>, alsoOthers: Bool, _ need: FilterNeed, _ reader: DocumentReader, upTo limit: Int,
+    _ changes: inout [WatchChange]
+  ) throws(StoreError) {
+    var (keys, bytes) = (keys, 0)
+    while bytes < limit, let key = keys.popFirst() {
+      let document = try reader.document(key)
+      let isMember = window.map { $0.shown.contains(key) } ?? holds(document)
+      guard isMember || alsoOthers else { continue }
+      changes.append(state(of: document, isMember: isMember))
+      bytes += document.storedSize
     }
-    let filter = try existenceFilter(of: window.shown.count) { insert in
-      for document in window.shownDocuments { insert(reader.database.name(of: document.key)) }
-    }
-    changes.append(.filter(id, filter))
+    guard keys.isEmpty else { return phase = .telling(keys, alsoOthers: alsoOthers, need) }
+    if let filter = try filter(need, reader) { changes.append(.filter(id, filter)) }
+    phase = .live
   }
 
   private func state(of document: Document, isMember: Bool) -> WatchChange {
     .document(document, updated: isMember ? [id] : [], removed: isMember ? [] : [id])
   }
 
-  /// The number of matches, if it differs from what the client had: a change of number that the messages explain does
-  /// no harm, since the client counts before it compares.
-  private func filter(_ reader: DocumentReader) throws(StoreError) -> ExistenceFilter? {
-    guard let expectedCount else { return nil }
-    let count = try reader.countMatches(of: ServedQuery(target))
-    if count == expectedCount { return nil }
+  /// The number of matches, where the client is to compare it with its own.
+  private func filter(_ need: FilterNeed, _ reader: DocumentReader) throws(StoreError) -> ExistenceFilter? {
+    if case .never = need { return nil }
+    let count: Int
+    if let window { count = window.shown.count } else { count = try reader.countMatches(of: ServedQuery(target)) }
+    if case .unless(count: count) = need { return nil }
     return try existenceFilter(of: count) { insert throws(StoreError) in
-      _ = try reader.scanMatches(of: ServedQuery(target), after: nil, rows: .max) { document in
-        insert(reader.database.name(of: document.key))
-        return true
+      if let window {
+        for document in window.shownDocuments { insert(reader.database.name(of: document.key)) }
+      } else {
+        _ = try reader.scanMatches(of: ServedQuery(target), after: nil, rows: .max) { document in
+          insert(reader.database.name(of: document.key))
+          return true
+        }
       }
     }
   }

@@ -11,10 +11,13 @@ package struct WatchSessionID: Hashable, Sendable {
 
 /// What a watch stream has to send now.
 package struct WatchDelivery: Sendable {
+  /// What its documents hold, but for the last of them.
+  package static let bytes = QueryPiece.bytes
+
   package var changes: [WatchChange]
   /// The version that the changes are complete up to once a snapshot says so.
   package var readTime: SnapshotVersion
-  /// There is more without waiting: a target is still being read.
+  /// There is more without waiting: a target is still being read, or more has changed than goes at once.
   package var hasMore: Bool
 }
 
@@ -123,16 +126,22 @@ struct WatchSession {
   /// A new position is due although nothing changed, so that the client knows the stream is alive.
   mutating func heartbeat() { owesSnapshot = true }
 
-  /// Whether a target is still being read.
-  var needsReading: Bool { !unfinished.isEmpty }
+  /// Whether a target is still being read, or a document that changed.
+  var needsReading: Bool { !unfinished.isEmpty || pending.needsReading }
 
   /// Everything there is to say, or as much as one step of reading gives.
-  mutating func take(_ reader: DocumentReader, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
+  /// - Parameters:
+  ///   - bytes: what its documents hold, but for the last of them.
+  ///   - historyStart: what was before is not known.
+  mutating func take(
+    _ reader: DocumentReader, upTo bytes: Int, instance: [UInt8], historyStart: Int64
+  ) throws(StoreError) -> WatchDelivery {
     let token = ResumePosition(version: reader.state.version).token(instance: instance)
-    var changes = takeKnown()
-    if let id = unfinished.first, var target = targets.removeValue(forKey: id) {
+    var changes = try takeKnown(upTo: bytes, reader)
+    // What is pending goes first: a target that becomes complete is then told in the order in which things happened.
+    if pending.isEmpty, let id = unfinished.first, var target = targets.removeValue(forKey: id) {
       defer { targets[id] = target }
-      changes += try target.step(reader, instance: instance)
+      changes += try target.step(reader, upTo: bytes, instance: instance, historyStart: historyStart)
       if target.isLive {
         unfinished.removeFirst()
         changes.append(.current([id], token))
@@ -140,22 +149,24 @@ struct WatchSession {
       }
     }
     finishSnapshot(&changes, reader.readTime, token)
-    return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: !unfinished.isEmpty)
+    return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: hasMore)
   }
 
-  /// Everything there is to say while no target needs reading.
-  mutating func take(_ state: DatabaseState, instance: [UInt8]) -> WatchDelivery {
+  /// Everything there is to say while nothing needs reading.
+  mutating func take(_ state: DatabaseState, upTo bytes: Int, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let readTime = SnapshotVersion(microseconds: state.version)
-    var changes = takeKnown()
+    var changes = try takeKnown(upTo: bytes, nil)
     finishSnapshot(&changes, readTime, ResumePosition(version: state.version).token(instance: instance))
-    return WatchDelivery(changes: changes, readTime: readTime, hasMore: false)
+    return WatchDelivery(changes: changes, readTime: readTime, hasMore: hasMore)
   }
 
-  private mutating func takeKnown() -> [WatchChange] {
+  private var hasMore: Bool { !unfinished.isEmpty || !pending.isEmpty }
+
+  private mutating func takeKnown(upTo bytes: Int, _ reader: DocumentReader?) throws(StoreError) -> [WatchChange] {
     var changes = acknowledgements
     acknowledgements = []
     if !pending.isEmpty {
-      changes += pending.take()
+      changes += try pending.take(upTo: bytes, reader)
       owesSnapshot = true
     }
     return changes
@@ -164,69 +175,8 @@ struct WatchSession {
   private mutating func finishSnapshot(
     _ changes: inout [WatchChange], _ readTime: SnapshotVersion, _ token: ResumeToken?
   ) {
-    guard owesSnapshot, unfinished.isEmpty else { return }
+    guard owesSnapshot, !hasMore else { return }
     owesSnapshot = false
     changes.append(.snapshot(readTime, token))
-  }
-}
-
-/// What a stream's client has not been told yet: the newest state of each document and how it stands to each target,
-/// compared with what the client knows. A slow client thus costs memory per document, not per commit.
-struct PendingChanges {
-  private struct Entry {
-    var document: Document
-    var membership: [TargetID: (was: Bool, is: Bool)]
-  }
-
-  /// Above either, the targets concerned are reset instead.
-  static let maximumCount = 5_000
-  static let maximumBytes = 16 << 20
-
-  private var entries: [DocumentKey: Entry] = [:]
-  private var order: [DocumentKey] = []
-  private var bytes = 0
-
-  var isEmpty: Bool { entries.isEmpty }
-  var isOverfull: Bool { entries.count > Self.maximumCount || bytes > Self.maximumBytes }
-  /// The targets that something is pending for.
-  var targets: Set<TargetID> { entries.values.reduce(into: []) { $0.formUnion($1.membership.keys) } }
-
-  mutating func record(_ change: MembershipChange, for target: TargetID) {
-    let key = change.document.key
-    let membership = (was: change.wasMember, is: change.isMember)
-    bytes += change.document.storedSize
-    guard var entry = entries[key] else {
-      entries[key] = Entry(document: change.document, membership: [target: membership])
-      order.append(key)
-      return
-    }
-    bytes -= entry.document.storedSize
-    entry.document = change.document
-    entry.membership[target] = (was: entry.membership[target]?.was ?? membership.was, is: membership.is)
-    entries[key] = entry
-  }
-
-  /// Forgets what is pending for a target.
-  mutating func forget(_ target: TargetID) {
-    for (key, var entry) in entries where entry.membership[target] != nil {
-      entry.membership[target] = nil
-      entries[key] = entry
-    }
-  }
-
-  mutating func removeAll() { self = PendingChanges() }
-
-  /// One message per document, in the order in which they first changed; then nothing is pending.
-  mutating func take() -> [WatchChange] {
-    let changes = order.compactMap { key -> WatchChange? in
-      guard let entry = entries[key] else { return nil }
-      let updated = entry.membership.filter(\.value.is).keys.sorted()
-      let removed = entry.membership.filter { $0.value.was && !$0.value.is }.keys.sorted()
-      // It came and went while the client was not looking.
-      if updated.isEmpty, removed.isEmpty { return nil }
-      return .document(entry.document, updated: updated, removed: removed)
-    }
-    removeAll()
-    return changes
   }
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import FirestoreSQLite
+
+/// What became of a target's documents while its client was away: each document at the last of its changes, read from the
+/// log in slices. Only what the target had, or has now, is of concern; what it had is found in the history.
+///
+/// ```
+/// the log:    token │ change  change  change │ not read      commits go on behind it, and are read in their turn
+///                since                    reached
+/// ```
+struct MissedChanges {
+  /// A document that the target had, or has now.
+  struct Change {
+    var document: Document
+    var wasMember: Bool
+    var isMember: Bool
+  }
+
+  /// Where a change lies in the log.
+  private struct Position {
+    var version: Int64
+    var collection: Int64
+    var name: [UInt8]
+  }
+
+  /// Changes looked at in one step.
+  private static let rows = 1_000
+
+  let since: Int64
+  private var reached: Position
+  /// The paths of collections, where the target looks there.
+  private var paths: [Int64: ResourcePath?] = [:]
+  /// Deletions that were told: a document may have been deleted more than once.
+  private var deleted: Set<DocumentKey> = []
+  /// Nothing is left to be read.
+  private(set) var isDone = false
+  /// Documents may have left the target of which the history does not say so any more.
+  private(set) var isVague = false
+  /// How many more documents the client has than before, once it was told all of this.
+  private(set) var growth = 0
+
+  init(since: Int64) {
+    self.since = since
+    reached = Position(version: since, collection: .max, name: [])
+  }
+
+  /// Whether the log no longer has what comes next.
+  func isCut(_ state: DatabaseState) -> Bool {
+    reached.version < state.pruned || (reached.version == state.pruned && reached.collection != .max)
+  }
+
+  /// The next of the changes.
+  /// - Parameters:
+  ///   - limit: what their documents hold, but for the last of them.
+  ///   - historyStart: what was before is not known.
+  mutating func next(
+    of target: Target, upTo limit: Int, historyStart: Int64, _ reader: DocumentReader
+  ) throws(StoreError) -> [Change] {
+    let positions = try Self.positions(after: reached, reader)
+    var (changes, bytes) = ([Change](), 0)
+    for position in positions {
+      reached = position
+      guard let path = try path(of: position.collection, target, reader),
+        let change = try change(at: position, below: path, target, historyStart, reader)
+      else { continue }
+      growth += (change.isMember ? 1 : 0) - (change.wasMember ? 1 : 0)
+      bytes += change.document.storedSize
+      changes.append(change)
+      if bytes >= limit { return changes }
+    }
+    isDone = positions.count < Self.rows
+    return changes
+  }
+
+  private static func positions(after last: Position, _ reader: DocumentReader) throws(StoreError) -> [Position] {
+    var positions: [Position] = []
+    try reader.connection.forEachRow(
+      """
+      SELECT version, collection, name FROM changes
+        WHERE database = ?1 AND version >= ?2 AND (version, collection, name) > (?2, ?3, ?4)
+        ORDER BY version, collection, name LIMIT ?5
+      """, reader.state.id, last.version, last.collection, last.name, rows
+    ) { row in
+      positions.append(Position(version: row.integer(0), collection: row.integer(1), name: row.blob(2)))
+    }
+    return positions
+  }
+
+  private mutating func path(
+    of collection: Int64, _ target: Target, _ reader: DocumentReader
+  ) throws(StoreError) -> ResourcePath? {
+    if let known = paths[collection] { return known }
+    let path = try reader.connection.first("SELECT path FROM collections WHERE id = ?", collection) {
+      ResourcePath($0.text(0))
+    }
+    let watched = path.flatMap { target.couldMatch(documentsIn: $0) ? $0 : nil }
+    paths[collection] = .some(watched)
+    return watched
+  }
+
+  /// - Returns: `nil` for what concerns nobody, and for a change that was not the document's last.
+  private mutating func change(
+    at position: Position, below path: ResourcePath, _ target: Target, _ historyStart: Int64, _ reader: DocumentReader
+  ) throws(StoreError) -> Change? {
+    let key = DocumentKey(unchecked: path.appending(DocumentName(stored: position.name).id))
+    let stored = try DocumentReader.read(key, in: position.collection, reader.connection)
+    if let stored, stored.version != position.version { return nil }
+    let document = stored?.document ?? Document(key: key, version: reader.readTime, state: .missing)
+    let isMember = document.exists && target.holds(document)
+    if since < historyStart {
+      if !isMember { isVague = true }
+      return isMember ? Change(document: document, wasMember: false, isMember: true) : nil
+    }
+    let before = try DocumentHistory(reader.connection).read(key, in: position.collection, at: since)
+    let wasMember = before.map { target.holds($0.document) } ?? false
+    guard isMember || wasMember, document.exists || deleted.insert(key).inserted else { return nil }
+    return Change(document: document, wasMember: wasMember, isMember: isMember)
+  }
+}
+
+extension DocumentReader {
+  /// Whether anything has changed in a target's collections since a version.
+  func hasChanged(_ target: Target, since version: Int64) throws(StoreError) -> Bool {
+    var collections: Set<Int64> = []
+    try connection.forEachRow(
+      "SELECT DISTINCT collection FROM changes WHERE database = ? AND version > ?", state.id, version
+    ) { collections.insert($0.integer(0)) }
+    for collection in collections {
+      let path = try connection.first("SELECT path FROM collections WHERE id = ?", collection) {
+        ResourcePath($0.text(0))
+      }
+      if let path, target.couldMatch(documentsIn: path) { return true }
+    }
+    return false
+  }
+}
