@@ -314,8 +314,8 @@ let package = Package(
     tests(
       "FirestoreServiceTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend",
-        "FirestoreRules", "FirestoreService",
+        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreBackend", "FirestoreRules", "FirestoreService",
       ]),
     tests(
       "HearthTests",

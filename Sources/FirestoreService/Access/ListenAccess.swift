@@ -6,7 +6,8 @@ import FirestoreQuery
 import FirestoreRules
 
 /// What the caller of a Listen stream may watch: asked when a target is added, and again when the rules or a document
-/// change on which it depends. A target that may not be watched any longer ends; the others go on.
+/// change on which it depends. A target that may not be watched any longer ends; the others go on. What a document holds
+/// that left a target is told to nobody who could not get it.
 struct ListenAccess {
   private struct Guarded {
     let target: Target
@@ -59,6 +60,37 @@ struct ListenAccess {
       }
     }
     depend(session, backend)
+  }
+
+  /// Takes the contents of documents that left their targets out of what is about to be sent, unless the caller may get
+  /// them as they are now. To be asked in the step of the backend that sends it: rules look at other documents too.
+  func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus) {
+    guard access.concerns(database) else { return }
+    for index in delivery.changes.indices {
+      // One that stays in another target is told as what that target shows.
+      guard case .document(let document, let updated, let removed) = delivery.changes[index], updated.isEmpty else {
+        continue
+      }
+      // It may have changed since without any target being concerned.
+      guard let current = try backend.lookup([document.key], in: database).documents.first, current.exists else {
+        if document.exists {
+          let missing = Document(key: document.key, version: delivery.readTime, state: .missing)
+          delivery.changes[index] = .document(missing, updated: [], removed: removed)
+        }
+        continue
+      }
+      delivery.changes[index] =
+        mayGet(current, backend)
+        ? .document(current, updated: [], removed: removed) : .documentRemoved(current.key, removed: removed)
+    }
+  }
+
+  /// What cannot be decided is refused.
+  private func mayGet(_ document: Document, _ backend: isolated LocalBackend) -> Bool {
+    do throws(RPCStatus) {
+      try access.get([document], in: database, on: backend)
+      return true
+    } catch { return false }
   }
 
   private func depend(_ session: WatchSessionID, _ backend: isolated LocalBackend) {

@@ -57,20 +57,22 @@ package struct ListenStream: Sendable {
   }
 
   /// The messages to send, and whether there are more without waiting.
+  /// - Parameter bytes: what their documents hold, but for the last of them.
   /// - Throws: the status with which the stream ends.
-  package mutating func take() throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {
-    guard var watch else { return ([], false) }
-    if watch.access != nil {
-      let reviewed = watch
-      watch = backend.step { backend in
-        var watch = reviewed
-        watch.access?.review(on: watch.session, backend)
-        return watch
+  package mutating func take(
+    upTo bytes: Int = WatchDelivery.bytes
+  ) throws(RPCStatus) -> (messages: [[UInt8]], hasMore: Bool) {
+    guard let watch else { return ([], false) }
+    let delivery: WatchDelivery
+    if watch.access == nil {
+      delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: watch.session, upTo: bytes) }
+    } else {
+      (self.watch, delivery) = try backend.step { backend throws(RPCStatus) in
+        var watch = watch
+        let delivery = try watch.takeAllowed(upTo: bytes, on: backend)
+        return (watch, delivery)
       }
-      self.watch = watch
     }
-    let session = watch.session
-    let delivery = try backend.step { backend throws(RPCStatus) in try backend.take(from: session) }
     let messages = delivery.changes.map { change in
       WireWriter.message { $0.watchChange(change, watch.names, readTime: delivery.readTime) }
     }
@@ -85,12 +87,22 @@ package struct ListenStream: Sendable {
 }
 
 extension ListenStream.Watch {
+  /// What there is to send to a caller whom rules concern: whether it may be sent is decided in the same step.
+  fileprivate mutating func takeAllowed(
+    upTo bytes: Int, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> WatchDelivery {
+    access?.review(on: session, backend)
+    var delivery = try backend.take(from: session, upTo: bytes)
+    try access?.withhold(from: &delivery, backend)
+    return delivery
+  }
+
   fileprivate mutating func make(
     _ change: ListenRequest.Change, on backend: isolated LocalBackend
   ) throws(RPCStatus) {
     switch change {
     case .watch(.add(let target), let orderBy, let others):
-      do throws(RPCStatus) {
+        do throws(RPCStatus) {
         try indexes?.check(ServedQuery(target.target), in: database)
         try access?.add(target.id, target.target, others: others, orderBy, on: session, backend)
       } catch { return try backend.refuse(target.id, error, on: session) }
