@@ -14,6 +14,10 @@ CONDITION_DIFFERENCES = {
 LEFT_OPEN = ("a query says nothing of this, so that documents may be found for which the condition is false; "
              "the emulator takes what is not in the query for missing")
 
+TWINS = ("a query for 3 finds 3.0 as well, and the other way round, for which the condition is false; the emulator takes "
+         "what is found for the value that is looked for")
+DIFF_OF_TWINS = "true of all that the query finds, 1.0 as well; what follows of both is not looked for in differences of maps"
+
 
 def cases():
     wheres = [
@@ -48,6 +52,14 @@ def cases():
 
 
 def difference(condition, where):
+    # As texts: Python takes 3 and 3.0 for the same.
+    twins = {
+        str([["n", "==", 3]]): ["n is int", "n in [3, 5]"], str([["n", "==", 3.0]]): ["n is float"],
+        str([["n", "in", [3, 5]]]): ["n is int", "n in [3, 5]"],
+        str([{"or": [["n", "==", 3], ["n", "==", 4]]}]): ["n is int"],
+    }
+    if condition in [D + rest for rest in twins.get(str(where), [])]:
+        return TWINS
     fields = set() if where is None else {c[0] for w in where for c in (w["or"] if isinstance(w, dict) else [w])}
     if ("n" not in fields or "s" in fields) and condition in (
             D + "get('n', 3) == 3", "!('n' in resource.data)", "resource.data.keys().size() == 0"):
@@ -76,6 +88,10 @@ def maps():
                                                    D + "m.diff({'a': 1}).affectedKeys().size() == 0"):
                 if where[1] == "==" or "size() == 1" in condition:
                     case["differs"] = LEFT_OPEN
+            if where[0] == "m" and condition == D + "m == {'a': 1}":
+                case["differs"] = TWINS
+            if where[0] == "m" and "diff" in condition:
+                case["differs"] = DIFF_OF_TWINS
             yield case
 
 

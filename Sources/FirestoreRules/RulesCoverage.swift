@@ -114,7 +114,7 @@ extension RuleValue {
     switch self {
     case .null, .bool, .int, .float, .timestamp, .latlng, .path: true
     case .string(let text): text.utf8.count <= 200
-    case .bytes, .duration, .list, .vector, .set, .map, .mapDiff, .constraint: false
+    case .bytes, .duration, .list, .vector, .set, .map, .mapDiff, .constraint, .oneOf: false
     }
   }
 

@@ -19,6 +19,7 @@ extension Evaluator {
       guard let value = map.value(named: name) else { throw .undefinedProperty(name) }
       return value
     case (.list(let values), .int(let place)):
+      try requireAll(values)
       guard values.indices.contains(Int(clamping: place)) else { throw .index(place, size: values.count) }
       return values[Int(place)]
     case (.path(let path), .int(let place)):
@@ -44,7 +45,9 @@ extension Evaluator {
     let whole = try value(whole)
     let size: Int
     switch whole {
-    case .list(let values): size = values.count
+    case .list(let values):
+      try requireAll(values)
+      size = values.count
     case .path(let path): size = path.segments.count
     case .string(let text):
       try work(text.utf8.count / 16)
@@ -107,5 +110,10 @@ extension Evaluator {
 
   func requireKnown(_ value: RuleValue) throws(RuleFailure) {
     if isProof, !value.isKnown { throw .notKnown }
+  }
+
+  /// Elements may be left open, but not how many there are and at which places.
+  func requireAll(_ values: [RuleValue]) throws(RuleFailure) {
+    if isProof, values.contains(where: \.isOpenEnd) { throw .notKnown }
   }
 }

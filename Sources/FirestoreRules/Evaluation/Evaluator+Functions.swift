@@ -10,7 +10,17 @@ extension Evaluator {
     case .exists, .existsAfter, .get, .getAfter: return try access(builtin, ids[0])
     default: break
     }
-    let arguments = try values(ids)
+    return try outcome(builtin, values(ids))
+  }
+
+  private mutating func outcome(_ builtin: Builtin, _ arguments: [RuleValue]) throws(RuleFailure) -> RuleValue {
+    if isProof, let place = arguments.firstIndex(where: { if case .oneOf = $0 { true } else { false } }) {
+      return try each(arguments[place].candidates) { evaluator, candidate throws(RuleFailure) in
+        var certain = arguments
+        certain[place] = candidate
+        return try evaluator.outcome(builtin, certain)
+      }
+    }
     if let result = try result(builtin, arguments) { return result }
     throw .operation(
       received: "\(builtin.rawValue)(\(arguments.map(\.typeName).joined(separator: ", ")))",

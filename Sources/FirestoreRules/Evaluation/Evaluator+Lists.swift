@@ -5,7 +5,7 @@ extension Evaluator {
     switch method {
     case .size:
       _ = try arguments(ids, 0, of: method)
-      try requireKnown(.list(values))
+      try requireAll(values)
       return .int(Int64(values.count))
     case .toSet:
       _ = try arguments(ids, 0, of: method)

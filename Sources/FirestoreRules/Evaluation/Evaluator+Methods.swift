@@ -18,6 +18,9 @@ extension Evaluator {
     case .latlng(let point): return try call(method, on: point, arguments)
     case .path(let path): return try call(method, on: path, arguments)
     case .constraint(let constraint): return try call(method, on: constraint, arguments)
+    case .oneOf(let candidates):
+      if case .latlng = candidates[0] { throw .notKnown }
+      throw .unknownFunction(method.rawValue)
     case .null: throw .nullValue
     case .bool, .int, .float, .vector: throw .unknownFunction(method.rawValue)
     }
@@ -43,10 +46,10 @@ extension Evaluator {
       return .int(Int64(map.count))
     case .keys:
       _ = try arguments(ids, 0, of: method)
-      // A list of what is there for certain: `call(_:on:)` of lists is told by `Evaluator.isProof`.
+      // What is there for certain; the query leaves open which other names there are, and where among these.
       let names = map.entries.sorted.map { RuleValue.string($0.name) }
       try work(names.count)
-      return .list(map.isComplete ? names : names + [.constraint(QueryConstraint([]))])
+      return .list(map.isComplete ? names : names + [.openEnd])
     case .values:
       _ = try arguments(ids, 0, of: method)
       if !map.isComplete { throw .notKnown }
@@ -77,6 +80,8 @@ extension Evaluator {
     var found = RuleValue.map(map)
     for name in names {
       guard case .string(let text) = name else { throw wrongTypes("map", .get, arguments) }
+      // Whether there is a map a query may leave open.
+      if case .constraint = found { throw .notKnown }
       guard case .map(let inner) = found else { return arguments[1] }
       guard let value = inner.value(named: text) else {
         if !inner.isComplete { throw .notKnown }

@@ -9,8 +9,10 @@ extension Evaluator {
     return .bool(!isTrue)
   }
 
-  func negative(_ value: RuleValue) throws(RuleFailure) -> RuleValue {
+  mutating func negative(_ value: RuleValue) throws(RuleFailure) -> RuleValue {
     switch value {
+    case .oneOf(let candidates):
+      return try each(candidates) { evaluator, candidate throws(RuleFailure) in try evaluator.negative(candidate) }
     case .int(let number):
       guard number != .min else { throw .integerRange }
       return .int(-number)
@@ -25,15 +27,27 @@ extension Evaluator {
   }
 
   func isType(_ value: RuleValue, _ type: RuleType) throws(RuleFailure) -> RuleValue {
+    switch value {
     // The values that a constraint leaves open are of several types.
-    if case .constraint = value, type != .constraint { throw .notKnown }
-    return .bool(value.isType(type))
+    case .constraint where type != .constraint: throw .notKnown
+    case .oneOf(let candidates):
+      let isOfType = candidates[0].isType(type)
+      if candidates.contains(where: { $0.isType(type) != isOfType }) { throw .notKnown }
+      return .bool(isOfType)
+    default: return .bool(value.isType(type))
+    }
   }
 
   mutating func operation(_ sign: BinaryOperator, _ left: RuleValue, _ right: RuleValue) throws(RuleFailure)
     -> RuleValue
   {
     if let result = try simpleResult(sign, left, right) { return .bool(result) }
+    if case .oneOf(let candidates) = left {
+      return try each(candidates) { evaluator, left throws(RuleFailure) in try evaluator.operation(sign, left, right) }
+    }
+    if case .oneOf(let candidates) = right {
+      return try each(candidates) { evaluator, right throws(RuleFailure) in try evaluator.operation(sign, left, right) }
+    }
     switch sign {
     case .equal: return try .bool(areEqual(left, right))
     case .notEqual: return try .bool(areUnequal(left, right))
@@ -238,7 +252,7 @@ extension RuleValue {
   /// In proportion to the work of looking at all of it.
   var weight: Int {
     switch self {
-    case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint: 1
+    case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint, .oneOf: 1
     case .string(let text): 1 + text.utf8.count / 16
     case .bytes(let bytes): 1 + bytes.count / 16
     case .path(let path): path.segments.count
@@ -257,7 +271,7 @@ extension RuleValue {
   /// Whether all values of its type have the same weight.
   fileprivate var isScalar: Bool {
     switch self {
-    case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint: true
+    case .null, .bool, .int, .float, .timestamp, .duration, .latlng, .constraint, .oneOf: true
     case .string, .bytes, .path, .vector, .list, .set, .map, .mapDiff: false
     }
   }
@@ -265,7 +279,7 @@ extension RuleValue {
   /// Whether no part of it is left open by a query.
   var isKnown: Bool {
     switch self {
-    case .constraint: false
+    case .constraint, .oneOf: false
     case .map(.known): false
     case .list(let values): values.allSatisfy(\.isKnown)
     case .map(.entries(let entries)): entries.sorted.allSatisfy(\.value.isKnown)

@@ -5,49 +5,100 @@ import FirestoreQuery
 /// What a query says of one field of all documents that it finds, where that is not one value.
 struct QueryConstraint {
   /// All of them hold.
-  private let conditions: [(op: FieldFilter.Operator, value: RuleValue)]
+  private let conditions: [Condition]
 
-  init(_ filters: [FieldFilter]) { conditions = filters.map { ($0.op, RuleValue($0.value)) } }
+  init(_ filters: [FieldFilter]) { conditions = filters.map { Condition($0) } }
+
+  /// Whether it says nothing.
+  var isEmpty: Bool { conditions.isEmpty }
 
   /// Whether a comparison with a value holds for all of them.
   /// - Returns: true.
   /// - Throws: `notKnown` where it does not follow from any one condition; that it never holds is not looked for.
   func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
-    if conditions.contains(where: { Self.implies($0.op, $0.value, sign, value) }) { return true }
+    if conditions.contains(where: { $0.implies(sign, value) }) { return true }
     throw .notKnown
   }
 
   /// Whether a value is in all of the lists.
-  func provesContaining(_ value: RuleValue) -> Bool {
-    conditions.contains { $0.op == .arrayContains && $0.value.isIdentical(to: value, .strict) }
-  }
+  func provesContaining(_ value: RuleValue) -> Bool { conditions.contains { $0.impliesContaining(value) } }
+}
 
-  private static func implies(
-    _ op: FieldFilter.Operator, _ known: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue
-  ) -> Bool {
-    // Whatever is found by a value that it has, or must not have, is there and is not null; of ranges the emulator knows
-    // it of values that rules can compare.
-    if sign == .notEqual, case .null = wanted {
-      if op == .equal, case .null = known { return false }
-      return !op.isRange || BinaryOperator.less.holds(known, known) != nil
+extension QueryConstraint {
+  private struct Condition {
+    private let op: FieldFilter.Operator
+    /// What is looked for; `nil` where that cannot be told.
+    private let value: RuleValue?
+
+    init(_ filter: FieldFilter) {
+      op = filter.op
+      switch op {
+      case .equal, .arrayContains: value = .found(equalTo: filter.value)
+      default: value = RuleValue(filter.value)
+      }
     }
-    func holds(_ sign: BinaryOperator) -> Bool { sign.holds(known, wanted) ?? false }
-    switch (op, sign) {
-    case (.equal, .equal): return known.isEqual(to: wanted)
-    case (.equal, .notEqual): return holds(.less) || holds(.greater)
-    case (.equal, _): return holds(sign)
-    case (.greaterThan, .greater), (.greaterThan, .greaterOrEqual), (.greaterThan, .notEqual):
-      return holds(.greaterOrEqual)
-    case (.greaterThanOrEqual, .greater), (.greaterThanOrEqual, .notEqual): return holds(.greater)
-    case (.greaterThanOrEqual, .greaterOrEqual): return holds(.greaterOrEqual)
-    case (.lessThan, .less), (.lessThan, .lessOrEqual), (.lessThan, .notEqual): return holds(.lessOrEqual)
-    case (.lessThanOrEqual, .less), (.lessThanOrEqual, .notEqual): return holds(.less)
-    case (.lessThanOrEqual, .lessOrEqual): return holds(.lessOrEqual)
-    case (.notEqual, .notEqual): return known.isEqual(to: wanted)
-    case (.notIn, .notEqual):
-      guard case .list(let unwanted) = known else { return false }
-      return unwanted.contains { $0.isEqual(to: wanted) }
-    default: return false
+
+    func impliesContaining(_ wanted: RuleValue) -> Bool {
+      guard op == .arrayContains, let value, value.isKnown else { return false }
+      return value.isIdentical(to: wanted, .strict)
+    }
+
+    func implies(_ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
+      // Whatever is found by a value that it has, or must not have, is there and is not null; of ranges the emulator
+      // knows it of values that rules can compare.
+      if sign == .notEqual, case .null = wanted {
+        if op == .equal, case .null? = value { return false }
+        return !op.isRange || value.map { BinaryOperator.less.holds($0, $0) != nil } ?? false
+      }
+      guard wanted.isKnown, let value else { return false }
+      if op == .equal { return value.candidates.allSatisfy { Self.isCertain($0, sign, wanted) } }
+      return wanted.isComparedExactly && isCertain(of: value, sign, wanted)
+    }
+
+    /// Whether a value that is found compares so.
+    private static func isCertain(_ found: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
+      func holds(_ sign: BinaryOperator) -> Bool { sign.holds(found, wanted) ?? false }
+      switch sign {
+      case .equal: return found.isKnown && found.isEqual(to: wanted)
+      case .notEqual: return holds(.less) || holds(.greater)
+      default: return holds(sign)
+      }
+    }
+
+    /// Whether whatever is found compares so, where it is in a range or is not one of some values.
+    private func isCertain(of known: RuleValue, _ sign: BinaryOperator, _ wanted: RuleValue) -> Bool {
+      func holds(_ sign: BinaryOperator) -> Bool { sign.holds(known, wanted) ?? false }
+      switch (op, sign) {
+      case (.greaterThan, .greater), (.greaterThan, .greaterOrEqual), (.greaterThan, .notEqual):
+        return holds(.greaterOrEqual)
+      case (.greaterThanOrEqual, .greater), (.greaterThanOrEqual, .notEqual): return holds(.greater)
+      case (.greaterThanOrEqual, .greaterOrEqual): return holds(.greaterOrEqual)
+      case (.lessThan, .less), (.lessThan, .lessOrEqual), (.lessThan, .notEqual): return holds(.lessOrEqual)
+      case (.lessThanOrEqual, .less), (.lessThanOrEqual, .notEqual): return holds(.less)
+      case (.lessThanOrEqual, .lessOrEqual): return holds(.lessOrEqual)
+      case (.notEqual, .notEqual): return known.isEqual(to: wanted)
+      case (.notIn, .notEqual):
+        guard case .list(let unwanted) = known else { return false }
+        return unwanted.contains { $0.isEqual(to: wanted) }
+      default: return false
+      }
+    }
+  }
+}
+
+extension RuleValue {
+  /// A value of which nothing is known; in a list of names, any number of them.
+  static var openEnd: RuleValue { .constraint(QueryConstraint([])) }
+
+  var isOpenEnd: Bool { if case .constraint(let constraint) = self { constraint.isEmpty } else { false } }
+
+  /// Whether rules compare every number with it as queries do. An integer and a float are compared as floats, which do not
+  /// hold every integer from 2⁵³ on.
+  fileprivate var isComparedExactly: Bool {
+    switch self {
+    case .int(let integer): Double(exactly: integer) != nil
+    case .float(let float): float.magnitude < 0x1p53 || float.isInfinite
+    default: true
     }
   }
 }
@@ -99,7 +150,7 @@ struct QueryFacts {
     for (path, filters) in byPath.sorted(by: { $0.key.segments.count > $1.key.segments.count }) {
       let value: RuleValue =
         if filters.count == 1, filters[0].op == .equal {
-          RuleValue(filters[0].value)
+          .found(equalTo: filters[0].value) ?? .openEnd
         } else {
           .constraint(QueryConstraint(filters))
         }

@@ -130,7 +130,7 @@ extension RuleValue {
         entry.name.hashUTF8(into: &hasher)
         entry.value.hash(into: &hasher)
       }
-    case .mapDiff, .constraint: break
+    case .mapDiff, .constraint, .oneOf: break
     }
   }
 }

@@ -20,6 +20,9 @@ enum RuleValue {
   case mapDiff(RuleMapDiff)
   /// What a query says of a field whose value it does not fix.
   case constraint(QueryConstraint)
+  /// One of several values, at least two: a query for 1 finds 1 and 1.0. Only proofs have it; `Evaluator.each` says what
+  /// follows.
+  case oneOf([RuleValue])
 
   init(_ constant: RuleConstant) {
     switch constant {
@@ -48,7 +51,9 @@ enum RuleValue {
     case .geoPoint(let point): self = .latlng(point)
     case .array(let values): self = .list(values.map { RuleValue($0) })
     case .vector(let values): self = .vector(values)
-    case .map(let fields): self = .map(.fields(fields))
+    case .map(let fields):
+      // Queries find the numbers of BSON types with all others, so that they are numbers here as well.
+      if let number = value.orderedNumber { self = RuleValue(number) } else { self = .map(.fields(fields)) }
     }
   }
 
@@ -71,6 +76,8 @@ enum RuleValue {
     case .map: "map"
     case .mapDiff: "map_diff"
     case .constraint: "constraint"
+    // That of the value which the query names.
+    case .oneOf(let candidates): candidates[0].typeName
     }
   }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+import FirestoreRules
+import Testing
+
+@Suite("What follows from a query")
+struct QueryProofTests {
+  /// Whether the condition allows a query of `e` with these filters to the user `me`.
+  private static func allows(_ condition: String, _ filters: String) throws -> Bool {
+    let rules =
+      "rules_version = '2'; service cloud.firestore { match /databases/{database}/documents/e/{id} { "
+      + "allow list: if \(condition); } }"
+    let (compiled, issues) = Ruleset.compile([RulesFile(name: "r", content: rules)])
+    let ruleset = try #require(compiled, "\(issues)")
+    var reader = RulesCaseReader()
+    let syntax = try JSONSyntax(
+      parsing: #"{"method": "list", "path": "e", "user": "me", "query": {"where": \#(filters)}, "expect": "allow"}"#)
+    let content = try #require(try reader.read(syntax))
+    return ruleset.decide(content.request, content.documents).isAllowed
+  }
+
+  /// With `resource.data.n` for `F`.
+  private static func onField(_ condition: String) -> String {
+    condition.split(separator: "F", omittingEmptySubsequences: false).joined(separator: "resource.data.n")
+  }
+
+  @Test(
+    "A query for a number finds integers and floats: what is true of only one of them does not follow",
+    arguments: [
+      ("F is int", false), ("F is float", false), ("F is number", true), ("!(F is string)", true),
+      ("F == 1", true), ("F == 1.0", true), ("F != 2", true), ("F < 2", true), ("!(F > 1)", true),
+      ("F in [1, 2]", false), ("F in [1, 1.0]", true), ("F in ['a']", false), ("!(F in ['a'])", true),
+      ("F + 1 == 2", true), ("F + 1 is number", true), ("F + 1 is int", false), ("F / 2 == 0", false), ("F / 2 < 1", true),
+      ("F % 2 == 1", true), ("-F == -1", true), ("-F is int", false), ("string(F) == '1'", false), ("int(F) is int", true),
+      ("float(F) == 1.0", true), ("math.abs(F) == 1", true), ("math.abs(F) is int", false), ("debug(F) == 1", true),
+      ("[F] == [1]", false), ("[F].size() == 1", true), ("[F][0] == 1", true), ("[F].hasAny([1])", false),
+      ("{'x': F}.x == 1", true), ("{'x': F} == {'x': 1}", false), ("F == null", false), ("F != null", true),
+    ])
+  func twins(_ condition: String, _ isAllowed: Bool) throws {
+    let own = Self.onField(condition)
+    for value in ["1", "1.0"] {
+      #expect(try Self.allows(own, #"[["n", "==", \#(value)]]"#) == isAllowed)
+    }
+    #expect(try Self.allows(own, #"[["n", "in", [1]]]"#) == isAllowed)
+  }
+
+  @Test(
+    "The same holds inside lists and maps, of both zeros, and of what lists contain",
+    arguments: [
+      ("F == [1]", #"[["n", "==", [1]]]"#, false),
+      ("F[0] == 1", #"[["n", "==", [1]]]"#, true),
+      ("F[0] is int", #"[["n", "==", [1]]]"#, false),
+      ("F.size() == 1", #"[["n", "==", [1]]]"#, true),
+      ("F == ['a']", #"[["n", "==", ["a"]]]"#, true),
+      ("1 in F", #"[["n", "==", [1]]]"#, false),
+      ("F.k == 1", #"[["n", "==", {"k": 1}]]"#, true),
+      ("F.k is int", #"[["n", "==", {"k": 1}]]"#, false),
+      ("F == {'k': 1}", #"[["n", "==", {"k": 1}]]"#, false),
+      ("F.size() == 1", #"[["n", "==", {"k": 1}]]"#, true),
+      ("F == {'k': 'a'}", #"[["n", "==", {"k": "a"}]]"#, true),
+      ("F.k is int", #"[["n.k", "==", 1]]"#, false),
+      ("1 in F", #"[["n", "array-contains", 1]]"#, false),
+      ("'a' in F", #"[["n", "array-contains", "a"]]"#, true),
+      ("1.5 in F", #"[["n", "array-contains", 1.5]]"#, true),
+      ("1.0 / F > 0.0", #"[["n", "==", 0.0]]"#, false),
+      ("F == 0", #"[["n", "==", 0.0]]"#, true),
+      ("math.isNaN(F)", #"[["n", "==", {"$double": "NaN"}]]"#, true),
+      ("F is float", #"[["n", "==", 1.5]]"#, true),
+      ("F is int", #"[["n", "==", 9007199254740993]]"#, true),
+      ("F > 9007199254740992.0", #"[["n", ">", 9007199254740992]]"#, false),
+      ("F != 9007199254740993", #"[["n", "!=", 9007199254740993]]"#, false),
+      ("F == 2 && F > 1", #"[["n", "==", 2], ["n", ">", 1]]"#, true),
+    ])
+  func nested(_ condition: String, _ filters: String, _ isAllowed: Bool) throws {
+    #expect(try Self.allows(Self.onField(condition), filters) == isAllowed)
+  }
+
+  @Test(
+    "What a query leaves open proves nothing: other names before one, other entries of a map, whether there is a map",
+    arguments: [
+      ("resource.data.keys()[0] == 'n'", #"[["n", "==", "a"]]"#), ("resource.data.keys()[0:1] == ['n']", #"[["n", "==", "a"]]"#),
+      ("resource.data.get(['n', 'k'], 'd') == 'd'", #"[["n", "!=", "a"]]"#),
+      ("resource.data.l == [resource.data.m]", #"[["l", "==", [{"k": "a"}]], ["l", "!=", null], ["m.k", "==", "a"]]"#),
+      ("resource.data.get('deleted', false) == false", "[]"), ("!('deleted' in resource.data)", "[]"),
+    ])
+  func leftOpen(_ condition: String, _ filters: String) throws {
+    #expect(try !Self.allows(condition, filters))
+  }
+
+  @Test("A default proves something where the query says that the field is there")
+  func defaults() throws {
+    #expect(try Self.allows("resource.data.get('deleted', false) == false", #"[["deleted", "==", false]]"#))
+    #expect(try Self.allows("resource.data.get('deleted', false) != true", #"[["deleted", "!=", true]]"#))
+    #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
+  }
+}
