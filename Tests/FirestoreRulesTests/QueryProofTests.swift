@@ -87,10 +87,30 @@ struct QueryProofTests {
     #expect(try !Self.allows(condition, filters))
   }
 
+  @Test(
+    "Whatever is found is there, and its data are a map",
+    arguments: [
+      "resource != null", "resource.data != null", "null != resource", "!(resource == null)", "!(null == resource.data)",
+      "resource is map", "resource.data.m != null",
+    ])
+  func isThere(_ condition: String) throws {
+    let filters = #"[["o", "==", "me"], ["m.k", "==", "a"]]"#
+    #expect(try Self.allows("\(condition) && resource.data.o == request.auth.uid", filters))
+    #expect(try !Self.allows("\(condition) && resource.data.o == 'you'", filters))
+  }
+
   @Test("A default proves something where the query says that the field is there")
   func defaults() throws {
     #expect(try Self.allows("resource.data.get('deleted', false) == false", #"[["deleted", "==", false]]"#))
     #expect(try Self.allows("resource.data.get('deleted', false) != true", #"[["deleted", "!=", true]]"#))
     #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
+  }
+
+  @Test("A query that can find nothing is asked for what else it says")
+  func nothing() throws {
+    #expect(try Self.allows("true", #"[{"or": []}]"#))
+    #expect(try Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}, ["o", "==", "me"]]"#))
+    #expect(try !Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}]"#))
+    #expect(try !Self.allows("false", #"[{"or": []}]"#))
   }
 }

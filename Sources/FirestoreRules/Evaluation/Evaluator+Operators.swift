@@ -87,7 +87,7 @@ extension Evaluator {
       case .greaterOrEqual: return left >= right
       case .in, .plus, .minus, .times, .divided, .remainder: return nil
       }
-    case (.map, .null) where !isProof, (.string, .null):
+    case (.map, .null), (.string, .null):
       return sign == .equal ? false : sign == .notEqual ? true : nil
     default: return nil
     }
@@ -184,6 +184,7 @@ extension Evaluator {
   mutating func areEqual(_ left: RuleValue, _ right: RuleValue) throws(RuleFailure) -> Bool {
     if case .constraint(let constraint) = left { return try constraint.proves(.equal, right) }
     if case .constraint(let constraint) = right { return try constraint.proves(.equal, left) }
+    if areOfDifferentTypes(left, right) { return false }
     try weigh(left, right)
     return left.isEqual(to: right)
   }
@@ -191,8 +192,14 @@ extension Evaluator {
   private mutating func areUnequal(_ left: RuleValue, _ right: RuleValue) throws(RuleFailure) -> Bool {
     if case .constraint(let constraint) = left { return try constraint.proves(.notEqual, right) }
     if case .constraint(let constraint) = right { return try constraint.proves(.notEqual, left) }
+    if areOfDifferentTypes(left, right) { return true }
     try weigh(left, right)
     return !left.isEqual(to: right)
+  }
+
+  /// Whether two values differ whatever a query leaves open in them.
+  private func areOfDifferentTypes(_ left: RuleValue, _ right: RuleValue) -> Bool {
+    isProof && (!left.isKnown || !right.isKnown) && left.typeName != right.typeName
   }
 
   /// Counts the work of comparing two values.

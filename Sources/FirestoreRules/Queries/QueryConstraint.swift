@@ -130,7 +130,10 @@ struct QueryFacts {
       alternatives = [Alternative(data: RuleEntries(), key: nil)]
       return
     }
-    let disjunctions = Filter.and(query.target.filters).disjunctions
+    let filters = query.target.filters
+    var disjunctions = Filter.and(filters).disjunctions
+    // What can never hold has no alternative; what else is asked for is still known.
+    if disjunctions.isEmpty { disjunctions = Filter.and(filters.filter { !$0.disjunctions.isEmpty }).disjunctions }
     guard disjunctions.count <= 1000 else { return nil }
     alternatives = disjunctions.map { Self.alternative($0) }
   }
