@@ -76,8 +76,8 @@ package struct RulesRequest: Sendable {
   }
   /// Most requests have none, and all are copied.
   private var boxedQuery: QueryBox?
-  /// How many documents `get`, `exists` and their like may look at. A request that reads or writes several documents
-  /// has `RulesLimits.accessesInAll` for all of them.
+  /// How many documents `get`, `exists` and their like may look at, beside those that were looked at before. A request
+  /// that reads or writes several documents has `RulesLimits.accessesInAll` for all of them.
   package var accessAllowance: Int
 
   package init(
@@ -116,6 +116,8 @@ package protocol RulesDocuments: AnyObject {
   func stored(_ key: DocumentKey) -> Document?
   /// What `getAfter` and `existsAfter` see: the document as it will be after all writes of the request.
   func after(_ key: DocumentKey) -> Document?
+  /// Whether a decision about the same request has looked at a document before: then it is not counted again.
+  func wasLookedAt(_ key: DocumentKey) -> Bool
 }
 
 /// Documents that are all known beforehand.
@@ -131,6 +133,7 @@ package final class KnownDocuments: RulesDocuments {
 
   package func stored(_ key: DocumentKey) -> Document? { stored[key] }
   package func after(_ key: DocumentKey) -> Document? { after[key] ?? stored[key] }
+  package func wasLookedAt(_ key: DocumentKey) -> Bool { false }
 }
 
 /// What rules may contain and use, as documented for Cloud Firestore.

@@ -33,7 +33,7 @@ package struct RulesVerdict: Sendable {
   package var denial: String
   /// The documents that the decision looked at with `get` and `exists`; a change of one may change the decision.
   package var read: Set<DocumentKey>
-  /// How many documents were looked at, each counted once.
+  /// How many documents were looked at that no earlier decision about the request had looked at, each counted once.
   package var accesses: Int
 
   package init(

@@ -70,7 +70,8 @@ struct RulesetTests {
     let path = { (id: String) in "/databases/$(database)/documents/roles/\(id)" }
     let ruleset = try Self.compile(
       "match /a/{id} { allow get: if get(\(path("ada"))).data.n == 1 && exists(\(path("ada")))"
-        + " && exists(\(path("ada"))) && !exists(\(path("bob"))); }\n"
+        + " && exists(\(path("ada"))) && existsAfter(\(path("ada"))) && getAfter(\(path("ada"))).data.n == 1"
+        + " && !exists(\(path("bob"))); }\n"
         + "match /b/{id} { allow get: if "
         + (0..<11).map { "!exists(\(path("x\($0)")))" }.joined(separator: " && ") + "; }")
     let stored = Self.documents([try Self.document("roles/ada", ["n": .integer(1)])])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The documents that one decision looks at with `get`, `exists` and their like. Each is looked up, and counted, once.
+/// The documents that one decision looks at with `get`, `exists` and their like. Each is looked up, and counted, once:
+/// also for what it is now and what it will be, and for all decisions about one request.
 struct DocumentAccess {
   private struct Place: Hashable {
     var key: DocumentKey
@@ -12,7 +13,7 @@ struct DocumentAccess {
   private let documents: any RulesDocuments
   private var found = [Place: RuleDocument?]()
   private(set) var read = Set<DocumentKey>()
-  var count: Int { found.count }
+  private(set) var count = 0
 
   init(_ request: SharedRequest, _ documents: any RulesDocuments) {
     self.request = request
@@ -30,11 +31,15 @@ struct DocumentAccess {
     }
     let place = Place(key: key, isAfter: isAfter)
     if let known = found[place] { return known }
-    let allowance = request.value.accessAllowance
-    guard found.count < allowance else { throw .tooManyAccesses(allowance) }
+    if read.insert(key).inserted, !documents.wasLookedAt(key) {
+      guard count < request.value.accessAllowance else {
+        read.remove(key)
+        throw .tooManyAccesses
+      }
+      count += 1
+    }
     let document = RuleDocument(isAfter ? documents.after(key) : documents.stored(key), in: database)
     found[place] = .some(document)
-    read.insert(key)
     return document
   }
 

@@ -17,7 +17,7 @@ enum RuleFailure: Error, Hashable {
   case conversion(String, from: String, to: String)
   /// A document that is read and does not exist, or a path that names none.
   case access(String, path: String, reason: String)
-  case tooManyAccesses(Int)
+  case tooManyAccesses
   case tooManyExpressions
   case callsTooDeep
   case tooMuchWork
@@ -44,8 +44,9 @@ enum RuleFailure: Error, Hashable {
       "Type conversion error. Argument: [\(text)], From type: [\(from)], To type: [\(to)]."
     case .access(let function, let path, let reason):
       "Service call error. Function: [\(function)], Argument: [\(path)]: \(reason)."
-    case .tooManyAccesses(let most):
-      "Service call error. At most \(most) documents can be looked at with get and exists for this request."
+    case .tooManyAccesses:
+      "Service call error. At most \(RulesLimits.accesses) documents can be looked at with get and exists for one "
+        + "document or query, and \(RulesLimits.accessesInAll) for a request about several documents."
     case .tooManyExpressions:
       "Unable to evaluate the expression as the maximum of \(RulesLimits.expressions) expressions to evaluate has been "
         + "reached."

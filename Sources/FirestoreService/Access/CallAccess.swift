@@ -120,7 +120,7 @@ extension CommitPreview.Entry {
   }
 }
 
-/// Documents that rules look at, each read once for a request.
+/// Documents that rules look at, each read and counted once for a request.
 private final class DocumentSource: RulesDocuments {
   enum Origin {
     case stored((DocumentKey) throws(RPCStatus) -> Document?)
@@ -128,20 +128,31 @@ private final class DocumentSource: RulesDocuments {
   }
 
   private let origin: Origin
-  private var known: [DocumentKey: Document?] = [:]
+  private struct Look {
+    var stored: Document?
+    /// Unless it was looked at only as it will be.
+    var isRead = false
+  }
+
+  private var looks: [DocumentKey: Look] = [:]
   /// Why a document could not be read: then no verdict counts.
   private(set) var failure: RPCStatus?
 
   init(_ origin: Origin) { self.origin = origin }
 
   func stored(_ key: DocumentKey) -> Document? {
-    if let document = known[key] { return document }
+    if let look = looks[key], look.isRead { return look.stored }
     let document = attempt(isAfter: false, key)
-    known[key] = .some(document)
+    looks[key] = Look(stored: document, isRead: true)
     return document
   }
 
-  func after(_ key: DocumentKey) -> Document? { attempt(isAfter: true, key) }
+  func after(_ key: DocumentKey) -> Document? {
+    if looks[key] == nil { looks[key] = Look() }
+    return attempt(isAfter: true, key)
+  }
+
+  func wasLookedAt(_ key: DocumentKey) -> Bool { !looks.isEmpty && looks[key] != nil }
 
   private func attempt(isAfter: Bool, _ key: DocumentKey) -> Document? {
     do throws(RPCStatus) {
