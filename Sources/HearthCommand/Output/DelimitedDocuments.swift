@@ -2,7 +2,8 @@
 import FirestoreModel
 
 /// Documents as rows of cells, with a first row of names: the path, then fields, those of maps by their paths.
-struct DelimitedDocuments {
+/// It cannot be copied: each document that comes would copy all that wait.
+struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let database: DatabaseID
   /// The fields; `nil` until all documents are known.

@@ -4,8 +4,9 @@ import FirestoreModel
 import FirestoreQuery
 import Glibc
 
-/// Prints documents one after the other in a format.
-struct DocumentPrinter {
+/// Prints documents one after the other in a format. There is one of it: documents that wait for their columns would be
+/// copied with it.
+struct DocumentPrinter: ~Copyable {
   private let query: Query
   private let database: DatabaseID
   private let format: DocumentFormat
@@ -48,7 +49,9 @@ struct DocumentPrinter {
     switch format {
     case .json: try output.line(DocumentLine.jsonWithTimes(document, in: database))
     case .table: try output.raw(table.add(document))
-    case .delimited: try lines(delimited?.add(document) ?? [])
+    case .delimited:
+      let rows = delimited?.add(document) ?? []
+      try lines(rows)
     case .template(let template): try output.line(template.text(for: found, in: database))
     case .text:
       guard query.isDocumentQuery, let data = document.data else {
@@ -60,7 +63,8 @@ struct DocumentPrinter {
 
   /// - Returns: what is to be said beside the data; `nil` for nothing.
   mutating func finish() throws -> String? {
-    if case .delimited = format { try lines(delimited?.finish() ?? []) }
+    let rows = delimited?.finish() ?? []
+    try lines(rows)
     guard case .table = format else { return unseenNote }
     try output.raw(table.finish())
     return tableNote + (unseenNote.map { " " + $0 } ?? "")
