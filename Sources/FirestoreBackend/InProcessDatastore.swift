@@ -109,6 +109,20 @@ package struct InProcessDatastore: Datastore {
     return view.shown(try await backend.run(ReadRequest(query, ReadConsistency(view.time), in: database)).documents)
   }
 
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    let view = request.view
+    let query = ServedQuery(request.target(in: database), scope: .descendants, projection: view.projection)
+    var next: QueryCursor? = try await backend.open(ReadRequest(query, ReadConsistency(view.time), in: database))
+    while let cursor = next {
+      if Task.isCancelled { throw RPCStatus(.cancelled, "The query was cancelled.") }
+      let (piece, rest) = try await backend.read(cursor)
+      if !piece.documents.isEmpty, !(await deliver(view.shown(piece.documents))) { return }
+      next = rest
+    }
+  }
+
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     var target = target
     target.limit = 1

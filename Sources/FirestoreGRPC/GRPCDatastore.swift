@@ -93,6 +93,23 @@ package final class GRPCDatastore: Datastore {
     try await runQuery(target, .names).map(\.key)
   }
 
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    let (message, names) = (WireWriter.message { $0.runQueryRequest(request, in: database) }, names)
+    let reader = AnswerReader(endpoint) { reader throws(WireError) in try reader.runQueryResponse(names) }
+    // A token is refused before anything is delivered.
+    try await repeatingOnce { () async throws(RPCStatus) in
+      try await self.call(.runQuery, message, timeout: Self.deadline * 5) { stream in
+        while let messages = try await stream.next() {
+          var documents: [Document] = []
+          for message in messages { if let document = try reader(message).document { documents.append(document) } }
+          if !documents.isEmpty, !(await deliver(documents)) { return }
+        }
+      }
+    }
+  }
+
   /// - Parameter offset: how many documents to leave out before the limit.
   private func runQuery(
     _ target: Target, _ view: ReadView, passing offset: Int

@@ -31,6 +31,13 @@ package protocol Datastore: Sendable {
   func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document]
   /// The name of the document that has so many before it in the target's order, its limit aside; `nil` if none has.
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey?
+  /// Visits the documents at any depth below a path, in the order of their keys.
+  /// - Parameter deliver: gets what has arrived since the last call, and says whether there shall be more; awaited before
+  ///   more is read than fits into memory.
+  /// - Throws: `unimplemented` for a way to a backend that has no such query.
+  func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus)
   /// The names of what `runQuery` finds, in its order.
   func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey]
   func aggregate(_ target: Target, _ aggregations: [Aggregation]) async throws(RPCStatus) -> [String: Value]
@@ -70,6 +77,13 @@ extension Datastore {
     var target = target
     target.limit = offset + 1
     return try await runQuery(target).dropFirst(offset).first?.key
+  }
+
+  /// For a way to a backend that looks into one collection at a time.
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    throw RPCStatus(.unimplemented, "This backend has no queries over all collections.")
   }
 
   /// For a way to a backend that cannot leave out the fields.

@@ -179,6 +179,25 @@ package final class SharedDatastore: Datastore {
     try await call { datastore throws(RPCStatus) in try await datastore.runQuery(target, view) }
   }
 
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    // The next owner is asked for what comes after that which the last one gave.
+    let rest = Mutex((request: request, isWanted: true))
+    try await call { datastore throws(RPCStatus) in
+      let (request, isWanted) = rest.withLock { $0 }
+      if !isWanted || request.limit == 0 { return }
+      try await datastore.visitDescendants(request) { documents in
+        let isWanted = await deliver(documents)
+        rest.withLock { rest in
+          rest.request.pass(documents)
+          rest.isWanted = isWanted
+        }
+        return isWanted
+      }
+    }
+  }
+
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     try await call { datastore throws(RPCStatus) in try await datastore.key(at: offset, of: target) }
   }

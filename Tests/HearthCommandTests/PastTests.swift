@@ -67,6 +67,46 @@ private func key(_ path: String) -> DocumentKey { DocumentKey(unchecked: Resourc
     }
   }
 
+  @Test("What is read as of its beginning is what was there then, also where nothing had been written for hours")
+  func beginning() async throws {
+    let clock = Clock()
+    let datastore = try clock.datastore()
+    _ = try await datastore.commit(["a/b", "a/b/c/d"].map { Mutation(key: key($0), operation: .set(["k": 1])) })
+    clock.advance(7200)
+    // This device's clock may be ahead of the backend's.
+    for ahead in [0, 300] as [Int64] {
+      let now = Timestamp(seconds: clock.time.timestamp.seconds + ahead)
+      let time = try #require(try await datastore.beginning(now: now))
+      #expect(time <= clock.time)
+    }
+    let time = try #require(try await datastore.beginning(now: clock.time.timestamp))
+    clock.advance(1)
+    _ = try await datastore.commit(["a/b", "a/b/c/d"].map { Mutation(key: key($0), operation: .set(["k": 2])) })
+    let past = PastDatastore(base: datastore, time: time, isBeginning: true)
+
+    var values: [Value?] = []
+    try await DocumentWalk(at: past, database, isRecursive: true).visit(.root) { values.append($0.data?.fields["k"]) }
+
+    #expect(values == [1, 1])
+  }
+
+  @Test("A beginning that is no longer kept ends the reading with what to do, and a backend of the present has none")
+  func lostBeginning() async throws {
+    let clock = Clock()
+    let datastore = try clock.datastore()
+    _ = try await datastore.commit([Mutation(key: key("a/b"), operation: .set(["k": 1]))])
+    let time = try #require(try await datastore.beginning(now: clock.time.timestamp))
+    clock.advance(7200)
+    _ = try await datastore.commit([Mutation(key: key("a/b"), operation: .set(["k": 2]))])
+    let past = PastDatastore(base: datastore, time: time, isBeginning: true)
+    let status = await #expect(throws: RPCStatus.self) {
+      try await DocumentWalk(at: past, database, isRecursive: true).visit(.root) { _ in }
+    }
+    #expect(status?.code == .aborted && status?.message.contains("--live") == true, "\(status?.message ?? "")")
+    #expect(ExitStatus(.aborted) == .tryAgain)
+    #expect(try await UnavailablePast(base: datastore).beginning(now: clock.time.timestamp) == nil)
+  }
+
   @Test("A part of documents has the fields that were asked for, and those of the order")
   func projection() async throws {
     let datastore = try Clock().datastore()
@@ -127,4 +167,25 @@ private final class Clock: Sendable {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: { self.time.timestamp }))
     return InProcessDatastore(backend: backend, database: database)
   }
+}
+
+/// A backend that answers for the present only.
+private struct UnavailablePast: Datastore {
+  let base: InProcessDatastore
+
+  func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse { try await base.commit(mutations) }
+  func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] { try await base.lookup(keys) }
+  func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] { try await base.runQuery(target) }
+  func aggregate(
+    _ target: Target, _ aggregations: [Aggregation]
+  ) async throws(RPCStatus) -> [String: Value] { try await base.aggregate(target, aggregations) }
+  func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
+    try await base.listCollectionIDs(below: parent)
+  }
+  func watch(
+    requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
+  ) async throws(RPCStatus) {}
+  func write(
+    requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
+  ) async throws(RPCStatus) {}
 }

@@ -81,6 +81,12 @@ package struct FaultyDatastore: Datastore {
     try await call { () async throws(RPCStatus) in try await base.runQuery(target, view) }
   }
 
+  package func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    try await call { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
+  }
+
   package func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
     try await call { () async throws(RPCStatus) in try await base.key(at: offset, of: target) }
   }

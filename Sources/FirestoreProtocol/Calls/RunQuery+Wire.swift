@@ -27,15 +27,30 @@ extension WireWriter {
   ) {
     parent(1, of: target, in: database)
     field(2) { query in
-      if let projection = view.projection {
-        query.field(1) { select in
-          for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
-        }
-      }
+      if let projection = view.projection { query.selection(projection) }
       query.structuredQuery(of: target)
       if offset > 0 { query.field(6, integer: Int64(Int32(clamping: offset))) }
     }
     if let time = view.time { field(7, timestamp: time.timestamp) }
+  }
+
+  /// The content of a `google.firestore.v1.RunQueryRequest` that names no collection.
+  package mutating func runQueryRequest(_ request: DescendantsRequest, in database: DatabaseID) {
+    let target = request.target(in: database)
+    field(1, string: database.name(of: target.path))
+    field(2) { query in
+      if let projection = request.view.projection { query.selection(projection) }
+      query.field(2) { $0.field(3, boolean: true) }
+      query.structuredQuery(of: target)
+    }
+    if let time = request.view.time { field(7, timestamp: time.timestamp) }
+  }
+
+  /// What a query returns of its documents.
+  private mutating func selection(_ projection: FieldMask) {
+    field(1) { select in
+      for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
+    }
   }
 
   /// A field with the name of the document that a query starts from, or of the root.

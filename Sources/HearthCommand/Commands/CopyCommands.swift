@@ -20,8 +20,9 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
       named; / is all of it. What these options do not name is as at the source. References into the database of the \
       source become references into the other one; else references stay as they are.
 
-      With --at the documents are copied as they were at that time, to their own path as well: this brings back what was \
-      changed or deleted. An interrupted copy says how far it came; the same command with --overwrite completes it.
+      The documents are copied as they are when the command begins, whatever others write meanwhile, or with --live each \
+      as it is when its turn comes. With --at they are copied as they were at that time, to their own path as well: this \
+      brings back what was changed or deleted. An interrupted copy says how far it came; the same command with --overwrite completes it.
 
       Exit status 5, and nothing is written, if something is at the destination; 4 if there is nothing to copy.
 
@@ -34,7 +35,7 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
   @Flag(help: "Also copy what is below the documents.")
   var recursive = false
 
-  @OptionGroup var moment: MomentOption
+  @OptionGroup var wholeness: WholenessOptions
   @OptionGroup var destination: DestinationOptions
   @OptionGroup var writing: WritingOptions
 
@@ -43,7 +44,7 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
   mutating func run() async throws {
     let run = CopyRun(
       paths: paths, writing: writing, destination: destination, verb: ("copy", "copied"), isRecursive: recursive,
-      isMove: false, time: moment.at)
+      isMove: false, wholeness: wholeness)
     try await run.run()
   }
 }
@@ -75,7 +76,7 @@ struct MoveCommand: AsyncParsableCommand, WritingCommand {
   mutating func run() async throws {
     let run = CopyRun(
       paths: paths, writing: writing, destination: destination, verb: ("move", "moved"), isRecursive: true,
-      isMove: true, time: nil)
+      isMove: true, wholeness: nil)
     try await run.run()
   }
 }
@@ -104,11 +105,14 @@ struct CopyRun {
   let verb: (infinitive: String, participle: String)
   let isRecursive: Bool
   let isMove: Bool
-  /// As of when the source is read; `nil` for now.
-  let time: Timestamp?
+  /// As of when the source is read; `nil` for each document as it is when its turn comes.
+  let wholeness: WholenessOptions?
+
+  /// The moment that a user named.
+  private var time: Timestamp? { wholeness?.moment.at }
 
   func run() async throws {
-    let copy = try copy()
+    let copy = try await copy()
     let isQuiet = writing.headless.quiet
     if paths.dryRun {
       let count = try await writing.timeLimit.limit {
@@ -133,12 +137,12 @@ struct CopyRun {
     try report(outcome.done, outcome.elapsed, copy)
   }
 
-  private func copy() throws -> DocumentCopy {
+  private func copy() async throws -> DocumentCopy {
     let here = writing.storage.locations
     let (source, destination) = try places()
     try here.requireData()
     let connection = try here.connect()
-    let past = connection.at(time)
+    let past = try await wholeness?.view(of: connection) { writing.headless.note($0) } ?? connection
     var copy = DocumentCopy(
       source: DocumentCopy.Place(datastore: past.datastore, database: past.database, path: source),
       destination: DocumentCopy.Place(

@@ -19,11 +19,11 @@ struct ExportCommand: AsyncParsableCommand {
       With --format google, -o names a folder: an export as Cloud Firestore's managed exports are, which Google's emulator \
       reads, too. It takes its name when it is whole, in place of an older export; a folder of other things is not replaced.
 
-      While others write, an export has each document as it was when its turn came; with --at, as in --at now, it has all \
-      of them as they were at one moment.
+      An export is of one moment, that of its beginning or of --at, whatever others write meanwhile. A backend that cannot \
+      be asked about the past gives each document as it is when its turn comes, which is said; --live asks for that.
 
       Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or holds what import would refuse, 73 and \
-      74 if the output cannot be created or written.
+      74 if the output cannot be created or written, 75 if what was there at the beginning is no longer kept.
       """)
 
   @Argument(help: "Path of a collection or a document.")
@@ -42,7 +42,7 @@ struct ExportCommand: AsyncParsableCommand {
   var output: String?
 
   @OptionGroup var compression: CompressionOption
-  @OptionGroup var moment: MomentOption
+  @OptionGroup var wholeness: WholenessOptions
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
@@ -59,7 +59,7 @@ struct ExportCommand: AsyncParsableCommand {
     let compression = try OutputCompression.choose(
       for: output, compression.compress, isTerminal: output == nil && isatty(STDOUT_FILENO) == 1)
     try locations.requireData()
-    let connection = try locations.connect().at(moment.at)
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note($0) }
     let target = try ExportTarget(output, compression)
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
@@ -89,7 +89,7 @@ struct ExportCommand: AsyncParsableCommand {
       throw CommandFailure(.usage, "--compress is for one file; an export in Google's format is a folder of several.")
     }
     try locations.requireData()
-    let connection = try locations.connect().at(moment.at)
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note($0) }
     var progress = TransferProgress(isQuiet: headless.quiet)
     let job = ExportJob(
       roots: path.map { [$0] }, isRecursive: recursive, format: .google,

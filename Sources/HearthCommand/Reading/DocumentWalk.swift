@@ -23,9 +23,25 @@ struct DocumentWalk: Sendable {
   /// - Returns: how many subcollections were passed over, if that is counted.
   @discardableResult
   func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Int {
+    if isRecursive, try await visitAll(path, body) { return 0 }
     var iterator = Iterator(self, path)
     while let document = try await iterator.next() { try await body(document) }
     return iterator.passedOver
+  }
+
+  /// Visits the same in the same order, by queries over all collections.
+  /// - Returns: false for a backend that has none, at which nothing was visited.
+  private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
+    let pages = DescendantPages(below: path, at: datastore, projection: projection)
+    guard let key = DocumentKey(path) else { return try await pages.visit(body) }
+    var first = try await datastore.lookup([key], ReadView(projection: projection)).first
+    let isAnswered = try await pages.visit { document in
+      if let found = first, found.exists { try await body(found) }
+      first = nil
+      try await body(document)
+    }
+    if isAnswered, let found = first, found.exists { try await body(found) }
+    return isAnswered
   }
 
   /// A walk that goes on when it is asked to.

@@ -7,6 +7,8 @@ import FirestoreQuery
 struct PastDatastore: Datastore {
   let base: any Datastore
   let time: SnapshotVersion
+  /// Whether the moment is that at which reading began, and not one that a user named.
+  var isBeginning = false
 
   var canFallSilent: Bool { base.canFallSilent }
   func reconnect() { base.reconnect() }
@@ -21,6 +23,14 @@ struct PastDatastore: Datastore {
 
   func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
     try await read { () async throws(RPCStatus) in try await base.runQuery(target, past(view)) }
+  }
+
+  func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    var request = request
+    request.view = past(request.view)
+    try await read { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
   }
 
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
@@ -54,6 +64,12 @@ struct PastDatastore: Datastore {
     do throws(RPCStatus) { return try await body() } catch {
       guard error.message.contains("read_time") || error.message.contains("read time") else { throw error }
       let moment = time.timestamp.rfc3339Text
+      if isBeginning {
+        throw RPCStatus(
+          .aborted,
+          "What was there at \(moment), when this began, is no longer kept: more was changed meanwhile than the backend "
+            + "keeps. Try again when less is changed, or say --live for each document as it is when its turn comes.")
+      }
       if error.message.contains("future") {
         throw RPCStatus(.outOfRange, "\(moment) is in the future of the backend.")
       }

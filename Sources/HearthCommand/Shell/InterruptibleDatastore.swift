@@ -32,14 +32,26 @@ struct InterruptibleDatastore: Datastore {
     return try await datastore.lookup(keys)
   }
 
-  func lookup(_ keys: [DocumentKey], at time: SnapshotVersion) async throws(RPCStatus) -> [Document] {
+  func lookup(_ keys: [DocumentKey], _ view: ReadView) async throws(RPCStatus) -> [Document] {
     try check()
-    return try await datastore.lookup(keys, at: time)
+    return try await datastore.lookup(keys, view)
   }
 
   func runQuery(_ target: Target) async throws(RPCStatus) -> [Document] {
     try check()
     return try await datastore.runQuery(target)
+  }
+
+  func runQuery(_ target: Target, _ view: ReadView) async throws(RPCStatus) -> [Document] {
+    try check()
+    return try await datastore.runQuery(target, view)
+  }
+
+  func visitDescendants(
+    _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
+  ) async throws(RPCStatus) {
+    try check()
+    try await datastore.visitDescendants(request, deliver: deliver)
   }
 
   func key(at offset: Int, of target: Target) async throws(RPCStatus) -> DocumentKey? {
@@ -57,6 +69,13 @@ struct InterruptibleDatastore: Datastore {
     return try await datastore.aggregate(target, aggregations)
   }
 
+  func aggregate(
+    _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String: Value] {
+    try check()
+    return try await datastore.aggregate(target, aggregations, at: time)
+  }
+
   func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse {
     try check()
     return try await datastore.execute(pipeline)
@@ -67,9 +86,23 @@ struct InterruptibleDatastore: Datastore {
     return try await datastore.listCollectionIDs(below: parent)
   }
 
+  func listCollectionIDs(
+    below parent: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [String] {
+    try check()
+    return try await datastore.listCollectionIDs(below: parent, at: time)
+  }
+
   func missingDocuments(in collection: ResourcePath) async throws(RPCStatus) -> [DocumentKey] {
     try check()
     return try await datastore.missingDocuments(in: collection)
+  }
+
+  func missingDocuments(
+    in collection: ResourcePath, at time: SnapshotVersion
+  ) async throws(RPCStatus) -> [DocumentKey] {
+    try check()
+    return try await datastore.missingDocuments(in: collection, at: time)
   }
 
   var canFallSilent: Bool { datastore.canFallSilent }

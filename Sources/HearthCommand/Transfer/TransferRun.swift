@@ -35,8 +35,9 @@ struct TransferRun: Sendable {
     let start = ContinuousClock.now
     var pace = Pace()
     var documents = 0
+    var notes: [String] = []
     func account(_ end: TransferAccount.End) -> TransferAccount {
-      TransferAccount(request, end, documents: documents, elapsed: .now - start)
+      TransferAccount(request, end, documents: documents, elapsed: .now - start, notes: notes)
     }
     do {
       let path = UserPath.absolute(file)
@@ -46,7 +47,10 @@ struct TransferRun: Sendable {
       let target = try ExportTarget(path, OutputCompression.choose(for: path, nil, isTerminal: false))
       do {
         let job = ExportJob(roots: paths, isRecursive: true, format: TransferFormat(fileName: file))
-        _ = try await job.run(at: datastore, database, to: target.file) { count in
+        let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
+        let whole: (any Datastore)? = beginning.map { PastDatastore(base: datastore, time: $0, isBeginning: true) }
+        if whole == nil { notes.append("Each document is as it was when its turn came: this backend has no past.") }
+        _ = try await job.run(at: whole ?? datastore, database, to: target.file) { count in
           try Task.checkCancellation()
           documents = count
           guard pace.isDue() else { return }

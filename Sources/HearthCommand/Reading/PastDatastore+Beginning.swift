@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+
+extension Connection {
+  /// The database as it is now, whatever is written while it is read.
+  /// - Returns: `nil` for a backend that cannot be asked about the past.
+  func atBeginning() async throws(RPCStatus) -> Connection? {
+    guard let time = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds)) else {
+      return nil
+    }
+    var past = self
+    past.datastore = PastDatastore(base: datastore, time: time, isBeginning: true)
+    return past
+  }
+}
+
+extension Datastore {
+  /// The latest time as of which all can be read; `nil` for a backend that answers for the present only.
+  /// - Parameter now: by this device's clock, which may be ahead of the backend's or behind it.
+  func beginning(now: Timestamp) async throws(RPCStatus) -> SnapshotVersion? {
+    // What is not there has the time at which it was looked for.
+    let key = DocumentKey(unchecked: ResourcePath("hearth/\(AutomaticID.make())"))
+    guard let answer = try await lookup([key], .names).first, let answered = answer.version else { return nil }
+    for time in [max(SnapshotVersion(now), answered), answered] {
+      do throws(RPCStatus) {
+        _ = try await listCollectionIDs(below: .root, at: time)
+        return time
+      } catch {
+        switch error.code {
+        case .unimplemented, .invalidArgument, .failedPrecondition, .outOfRange: continue
+        default: throw error
+        }
+      }
+    }
+    return nil
+  }
+}
