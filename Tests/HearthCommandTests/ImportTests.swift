@@ -68,6 +68,107 @@ import Testing
   }
 }
 
+@Suite("Exports that are imported at another place")
+struct RenamedImportTests {
+  private let folder: Folder
+  private let backend: LocalBackend
+
+  init() throws {
+    folder = try Folder()
+    backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+  }
+
+  private var datastore: InProcessDatastore { InProcessDatastore(backend: backend, database: database) }
+
+  private func imported(
+    _ lines: [String], as name: String = "in.jsonl", into: String? = nil, renames: [String] = [], idField: String? = nil,
+    shown: @escaping (Mutation) -> Void = { _ in }, dry: Bool = false
+  ) async throws -> [String] {
+    let path = "\(folder.path)/\(name)"
+    try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(filePath: path))
+    let rules = ImportRules(
+      database: database, collection: into.map { ResourcePath($0) }, idField: idField.map { FieldPath($0) },
+      paths: PathRules(renames: try renames.map { try CollectionRename(parsing: $0) }))
+    let job = ImportJob(
+      file: path, format: TransferFormat(input: path), rules: rules, backend: "test", into: into, idField: idField,
+      badDocuments: dry ? .check : .stop)
+    let datastore = datastore
+    _ = try await job.run(
+      into: { datastore }, note: { _ in }, reject: { _ in }, show: shown, progress: { _, _, _ in })
+    var paths: [String] = []
+    try await DocumentWalk(at: datastore, database, isRecursive: true).visit(.root) { document in
+      paths.append("\(document.key.path) \(document.data?.fields["n"] == 1)")
+    }
+    return paths
+  }
+
+  private func line(_ path: String) -> String { "{\"path\": \"\(path)\", \"data\": {\"n\": 1}}" }
+
+  @Test("--rename moves a collection with all below it, the innermost first, and leaves the others")
+  func renames() async throws {
+    let lines = ["c/1", "c/1/s/x", "c/2/t/y", "d/1"].map(line)
+    #expect(
+      try await imported(lines, renames: ["c=deep/down/c2", "c/2/t=u"])
+        == ["d/1 true", "deep/down/c2/1 true", "deep/down/c2/1/s/x true", "u/y true"])
+  }
+
+  @Test("--into places the documents of an export of one collection, and those of get --json, with all below them")
+  func into() async throws {
+    let lines = ["c/1", "c/1/s/x", "c/ghost/s/y"].map(line)
+    #expect(try await imported(lines, into: "c2") == ["c2/1 true", "c2/1/s/x true", "c2/ghost/s/y true"])
+    let printed = "{\"path\": \"c/1\", \"createTime\": \"x\", \"updateTime\": \"x\", \"data\": {\"n\": 1}}"
+    #expect(try await imported([printed], into: "c3").contains("c3/1 true"))
+  }
+
+  @Test(
+    "What --into could mean in several ways is refused before anything is written, with the line to type",
+    arguments: [
+      (["c/1", "d/1"], "--rename c=z"), (["c/1/s/x", "c/1/s/y"], "--rename c/1/s=z"), (["c/1/s/x"], "--rename c=z"),
+    ])
+  func refusals(paths: [String], advice: String) async throws {
+    let failure = await #expect(throws: CommandFailure.self) { try await imported(paths.map(line), into: "z") }
+    #expect(failure?.status == .usage && failure?.message.contains(advice) == true, "\(failure?.message ?? "")")
+    #expect(try await datastore.listCollectionIDs(below: .root).isEmpty)
+  }
+
+  @Test("No line of an export becomes a plain document, and no rename is for nothing")
+  func envelopes() async throws {
+    let mixed = await #expect(throws: ImportJob.Failure.self) {
+      try await imported(["{\"name\": \"Ada\"}", line("c/1")], into: "z")
+    }
+    #expect(mixed.map { "\($0.error)" }?.contains("as export writes it") == true)
+    await #expect(throws: CommandFailure.self) { try await imported([line("c/1")], into: "z", idField: "n") }
+    let mistyped = await #expect(throws: CommandFailure.self) { try await imported([line("c/1")], renames: ["x=y"]) }
+    #expect(mistyped?.message.contains("It has c.") == true)
+    for wrong in ["c", "c=d/1", "=d"] { #expect(throws: (any Error).self) { try CollectionRename(parsing: wrong) } }
+  }
+
+  @Test("A check shows ten documents as they will be, and writes nothing")
+  func shown() async throws {
+    var shown: [String] = []
+    let paths = try await imported(
+      (0..<30).map { line("c/\($0)") }, renames: ["c=d"],
+      shown: { shown.append(DocumentLine.json($0, in: database)) }, dry: true)
+    #expect(paths.isEmpty)
+    #expect(shown.count == 10 && shown.first == "{\"path\": \"d/0\", \"data\": {\"n\": 1}}")
+  }
+
+  @Test("An export in Google's format goes into another collection too")
+  func googles() async throws {
+    _ = try await datastore.commit([set("c/1", ["n": 1]), set("c/1/s/x", ["n": 1])])
+    let job = ExportJob(roots: nil, isRecursive: true, format: .google)
+    let path = "\(folder.path)/out"
+    _ = try await job.run(at: datastore, database, toFolder: path) { _ in }
+    let rules = ImportRules(database: database, collection: ResourcePath("c2"), idField: nil)
+    let again = ImportJob(file: path, format: .google, rules: rules, backend: "test", into: "c2")
+    let datastore = datastore
+    let outcome = try await again.run(
+      into: { datastore }, note: { _ in }, reject: { _ in }, progress: { _, _, _ in })
+    #expect(outcome.done.documents == 2)
+    #expect(try await datastore.lookup([key("c2/1/s/x")]).first?.exists == true)
+  }
+}
+
 @Suite struct ImportRunTests {
   private struct Stopped: Error {}
 

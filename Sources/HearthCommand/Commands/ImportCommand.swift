@@ -20,6 +20,10 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       Reads exports in Google's format, too, as Cloud Firestore and its emulator make them: name the folder, or the file in \
       it that ends with .overall_export_metadata. References within the exported database then lead into this one.
 
+      An export goes to another place by --rename: cities=cities2 puts the documents of cities, with all that is below \
+      them, into cities2, and others where they were. Of an export of one collection --into does the same. References \
+      stay as they are.
+
       A file, or what comes on standard input, may be compressed by gzip or zstd, which its first bytes tell whatever its \
       name is. Of one that is cut off or damaged the documents before that place are written, and the place is named.
 
@@ -33,8 +37,17 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Argument(help: ArgumentHelp("JSON, JSON lines, CSV, TSV or an export; - reads standard input.", valueName: "file"))
   var file: String
 
-  @Option(help: ArgumentHelp("Collection for plain documents.", valueName: "collection"))
+  @Option(
+    help: ArgumentHelp("Collection for plain documents, or for those of an export of one.", valueName: "collection"))
   var into: String?
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "Put what an export has at a path, and below it, at another one: cities=cities2. May be repeated.",
+      valueName: "from=to"),
+    transform: CollectionRename.init(parsing:))
+  var rename: [CollectionRename] = []
 
   @Option(help: ArgumentHelp("Field of plain documents that holds the id: a string or an integer.", valueName: "field"))
   var idField: String?
@@ -52,7 +65,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(help: ArgumentHelp("Where to note how far the import came.", valueName: "file"))
   var resume: String?
 
-  @Flag(help: "Check every document, name those that are bad, and write nothing at all.")
+  @Flag(help: "Check every document, print ten as they will be, name those that are bad, and write nothing at all.")
   var dryRun = false
 
   @Flag(
@@ -69,6 +82,12 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     if idField != nil, into == nil {
       throw ValidationError("--id-field is for plain documents: add --into COLLECTION.")
     }
+    if into != nil, !rename.isEmpty {
+      throw ValidationError("--into and --rename both say where documents go; leave one of them out.")
+    }
+    for (index, one) in rename.enumerated() where rename[..<index].contains(where: { $0.from == one.from }) {
+      throw ValidationError("--rename says twice where \(one.from) goes.")
+    }
     if rejects != nil { keepGoing = true }
     if keepGoing, rejects == nil, file == "-" {
       throw ValidationError("standard input has no name to put .rejected after: add --rejects FILE.")
@@ -78,7 +97,8 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   mutating func run() async throws {
     let locations = storage.locations
     let rules = ImportRules(
-      database: locations.database, collection: try into.map { try DataPath.collection($0) }, idField: try idPath())
+      database: locations.database, collection: try into.map { try DataPath.collection($0) }, idField: try idPath(),
+      paths: PathRules(renames: rename))
     let format = format ?? TransferFormat(input: file)
     let job = ImportJob(
       file: file, format: format, rules: rules, backend: "\(locations.backend)",
@@ -94,6 +114,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       outcome = try await job.run(
         into: { try locations.connect().datastore }, note: { headless.note($0) },
         reject: { headless.note("\(name), \($0)") },
+        show: { try OutputFile.print(DocumentLine.json($0, in: locations.database) + "\n") },
         progress: { point, fraction, first in
           if progress == nil {
             progress = TransferProgress(isQuiet: isQuiet, from: first, interruption: interruption)

@@ -10,6 +10,15 @@ enum DocumentLine {
     "{\"path\": \(quoted(key.path.text)), \"data\": \(DocumentJSON.line(of: fields, relativeTo: database))}"
   }
 
+  /// What a document will be that is to be written; fields whose values the backend computes are named.
+  static func json(_ mutation: Mutation, in database: DatabaseID) -> String {
+    guard case .set(let fields) = mutation.operation else { return quoted(mutation.key.path.text) }
+    let line = json(mutation.key, fields, in: database)
+    if mutation.transforms.isEmpty { return line }
+    let computed = mutation.transforms.map { quoted($0.path.canonicalText) }.joined(separator: ", ")
+    return "\(line.dropLast()), \"computed\": [\(computed)]}"
+  }
+
   /// With the versions, as `get --json` prints it.
   static func jsonWithTimes(_ document: Document, in database: DatabaseID) -> String {
     var line = "{\"path\": \(quoted(document.key.path.text))"

@@ -54,7 +54,7 @@ enum ImportInput {
     }
   }
 
-  /// The first rows, beginning with the names, of a file of rows.
+  /// The first documents of a text, or its first rows, which begin with their names.
   mutating func sample() throws -> [InputRecord] {
     try change(text: { try $0.sample() }, export: { _ in [] })
   }

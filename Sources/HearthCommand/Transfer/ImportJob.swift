@@ -58,22 +58,22 @@ struct ImportJob: Sendable {
   ///   - connect: opens the way to the server, once the input is open.
   ///   - note: told what goes on where, once.
   ///   - reject: told why each bad document is not imported.
+  ///   - show: told of the first documents as they will be, where nothing is written.
   ///   - progress: told what is done, and how much of the whole that is where that is known; what it throws ends the
   ///     import.
   /// - Throws: `Failure` once the import has begun, else `CommandFailure`.
   func run(
     into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
+    show: @escaping (Mutation) throws -> Void = { _ in },
     progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
   ) async throws -> Outcome {
-    if format == .google, into != nil {
-      throw CommandFailure(.usage, "--into is for plain documents; those of an export have their paths.")
-    }
     var input = try ImportInput(file, format)
     let identity = ImportState.Identity(
-      backend: backend, database: rules.database.name, into: into, idField: idField, format: format,
+      backend: backend, database: rules.database.name, into: into, idField: idField,
+      renames: rules.paths.renames.isEmpty ? nil : rules.paths.renames, format: format,
       types: types.isEmpty ? nil : Dictionary(uniqueKeysWithValues: types.map { ($0.key.canonicalText, $0.value) }),
       size: input.size, modified: input.modified)
-    let resolved = try columns(of: &input, note)
+    let resolved = try placed(try columns(of: &input, note), &input)
     let state = badDocuments == .check ? nil : state
     let before = state.flatMap { ImportState.read($0) }
     var done = ImportProgressPoint()
@@ -98,7 +98,9 @@ struct ImportJob: Sendable {
       case .collect(let path): RejectFile(path, note: reject)
       case .check: RejectFile(nil, note: reject)
       }
-    var run = ImportRun(resolved, into: datastore, from: done, rejects: rejects) { point in
+    var run = ImportRun(
+      resolved, into: datastore, from: done, rejects: rejects, show: badDocuments == .check ? show : nil
+    ) { point in
       try checkpoint.note(point)
       try progress(point, fraction(point), first)
     }
@@ -114,6 +116,29 @@ struct ImportJob: Sendable {
 }
 
 extension ImportJob {
+  /// The rules for the paths of an export that goes to another place.
+  private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
+    var rules = rules
+    let canLookTwice = format == .google || ImportInput.isFile(file)
+    func survey() throws(CommandFailure) -> ImportSurvey { ImportSurvey(try ImportInput(file, format), rules) }
+    if !rules.paths.renames.isEmpty, canLookTwice { try survey().check(rules.paths.renames, of: name) }
+    guard let collection = rules.collection, rules.columns == nil else { return rules }
+    var known: ImportSurvey?
+    if format == .google {
+      known = try survey()
+    } else if let first = try? input.sample().first, first.name == nil, let path = rules.path(of: first) {
+      known = canLookTwice ? try survey() : ImportSurvey(path)
+    }
+    guard let known else { return rules }
+    if idField != nil {
+      throw CommandFailure(.usage, "--id-field is for plain documents; those of \(name) have their paths.")
+    }
+    rules.collection = nil
+    rules.paths = PathRules(
+      renames: try known.only(into: collection, of: name).map { [$0] } ?? [], isOnlyRenamed: true)
+    return rules
+  }
+
   /// The rules for the rows of a file that has them.
   private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
     guard let delimiter = format.delimiter else {

@@ -8,16 +8,19 @@ import FirestoreProtocol
 struct ImportRules: Sendable {
   let database: DatabaseID
   /// Where plain documents go; `nil` for records that name their path.
-  let collection: ResourcePath?
+  var collection: ResourcePath?
   /// The field that holds a plain document's id.
   let idField: FieldPath?
   /// What the cells of rows mean; `nil` for JSON.
   var columns: DelimitedColumns?
+  /// What becomes of paths.
+  var paths = PathRules()
 
   /// What a document of an export becomes. References within its own database lead into this one.
   func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
     let fields = document.fields.referring(to: database, insteadOf: document.database)
-    let mutation = Mutation(key: document.key, operation: .set(fields))
+    let key = try DocumentKey(validating: paths.path(of: document.key.path).text)
+    let mutation = Mutation(key: key, operation: .set(fields))
     try mutation.validateForWrite()
     return mutation
   }
@@ -45,8 +48,9 @@ struct ImportRules: Sendable {
       let (path, data) = try destination(of: record, syntax)
       let (fields, transforms) = try DocumentJSON.fields(of: data, database: database)
       do throws(ModelError) {
-        let mutation = Mutation(
-          key: try DocumentKey(validating: path), operation: .set(fields), transforms: transforms)
+        var key = try DocumentKey(validating: path)
+        if collection == nil { key = try DocumentKey(validating: paths.path(of: key.path).text) }
+        let mutation = Mutation(key: key, operation: .set(fields), transforms: transforms)
         try mutation.validateForWrite()
         return mutation
       } catch {
@@ -69,6 +73,12 @@ struct ImportRules: Sendable {
 
   private func destination(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> (String, JSONSyntax) {
     guard let collection else { return try named(record, syntax) }
+    if columns == nil, record.name == nil, let path = Self.exportedPath(syntax) {
+      let rename = CollectionRename(path.parent, collection)
+      throw syntax.error(
+        "This is {path, data}, as export writes it, and would become a document of that. Import it without --into, or to "
+          + "another place with \(rename.text).")
+    }
     return (collection.appending(try id(of: record, syntax)).text, syntax)
   }
 
@@ -80,6 +90,25 @@ struct ImportRules: Sendable {
         "Expected {\"path\": …, \"data\": …} as export writes it; say --into COLLECTION for plain documents.")
     }
     return (path, data)
+  }
+
+  /// Where a document was that export has written, or `get --json`; `nil` for any other.
+  static func exportedPath(_ syntax: JSONSyntax) -> ResourcePath? {
+    guard case .object(let members) = syntax.kind, members.allSatisfy({ exportedNames.contains($0.name) }),
+      case .string(let text)? = syntax["path"]?.kind, case .object? = syntax["data"]?.kind,
+      let key = try? DocumentKey(validating: text)
+    else { return nil }
+    return key.path
+  }
+
+  private static let exportedNames: Set<String> = ["path", "data", "createTime", "updateTime", "pendingWrites"]
+
+  /// Where a document of the input was; `nil` for one that cannot be read, or has no path.
+  func path(of record: InputRecord) -> ResourcePath? {
+    if let entity = record.entity { return (try? entity.document())?.key.path }
+    if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
+    if let name = record.name { return (try? Self.text(name)).map { ResourcePath($0) } }
+    return (try? Self.json(record)).flatMap(Self.exportedPath)
   }
 
   private func id(of record: InputRecord, _ syntax: JSONSyntax) throws(JSONError) -> String {

@@ -14,6 +14,8 @@ struct ImportRun {
   /// Batches that are read and not yet done: bounds memory.
   private static let window = 8
   private static let maximumCommits = 4
+  /// Documents that are shown.
+  private static let mostShown = 10
 
   let rules: ImportRules
   /// `nil` to check the input only.
@@ -21,6 +23,8 @@ struct ImportRun {
   let retries: CommitRetries
   /// Where bad documents are noted; `nil` to stop at the first.
   let rejects: RejectFile?
+  /// Called with the first documents as they will be.
+  let show: ((Mutation) throws -> Void)?
   /// Called with what is done.
   let record: (ImportProgressPoint) throws -> Void
 
@@ -45,13 +49,15 @@ struct ImportRun {
 
   init(
     _ rules: ImportRules, into datastore: (any Datastore)?, from done: ImportProgressPoint, rejects: RejectFile?,
-    retries: CommitRetries = CommitRetries(), record: @escaping (ImportProgressPoint) throws -> Void
+    show: ((Mutation) throws -> Void)? = nil, retries: CommitRetries = CommitRetries(),
+    record: @escaping (ImportProgressPoint) throws -> Void
   ) {
     self.rules = rules
     self.datastore = datastore
     self.done = done
     self.rejects = rejects
     self.retries = retries
+    self.show = show
     self.record = record
   }
 
@@ -121,6 +127,10 @@ struct ImportRun {
       nextToRecord += 1
       try rejects?.add(batch.rejections)
       for mutation in batch.mutations where !seen.insert(mutation.key.hashValue).inserted { repeated += 1 }
+      if let show {
+        let shown = done.documents
+        for mutation in batch.mutations.prefix(max(0, Self.mostShown - shown)) { try show(mutation) }
+      }
       done.rejected += batch.rejections.count
       done.documents += batch.recordCount - batch.rejections.count
       done.position = batch.end

@@ -11,6 +11,7 @@ struct ImportState: Codable, Hashable {
     var database: String
     var into: String?
     var idField: String?
+    var renames: [CollectionRename]?
     var format: TransferFormat
     var types: [String: ColumnType]?
     /// Of the input file; absent for standard input.

@@ -26,14 +26,19 @@ struct TextInput {
     bytes = try InputBytes(path)
   }
 
-  /// The first rows, beginning with the names, of a file of rows.
+  /// The first documents, or rows, which begin with their names.
   mutating func sample() throws -> [InputRecord] {
-    beginning = try readChunk(Self.chunkSize)
     var splitter = RecordSplitter(format)
-    splitter.append(beginning)
-    if beginning.count < Self.chunkSize, failure == nil { splitter.finish() }
     var rows: [InputRecord] = []
-    while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
+    while rows.isEmpty {
+      // One document may be larger than what is read at once.
+      let chunk = try readChunk(Self.chunkSize)
+      beginning += chunk
+      splitter.append(chunk)
+      if chunk.count < Self.chunkSize, failure == nil { splitter.finish() }
+      while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
+      if chunk.count < Self.chunkSize { break }
+    }
     return rows
   }
 

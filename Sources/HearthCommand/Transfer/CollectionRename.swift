@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+
+/// Another place for what an export has at a path and below it: `cities=cities2`, as `--rename` takes it.
+struct CollectionRename: Codable, Hashable, Sendable {
+  let from: ResourcePath
+  let to: ResourcePath
+
+  init(_ from: ResourcePath, _ to: ResourcePath) { (self.from, self.to) = (from, to) }
+
+  init(parsing text: String) throws {
+    let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 else { throw ArgumentError("Expected FROM=TO as in cities=cities2.") }
+    do throws(CommandFailure) { (from, to) = (try DataPath.any(parts[0]), try DataPath.any(parts[1])) } catch {
+      throw ArgumentError(error.message)
+    }
+    guard from.isDocument == to.isDocument else {
+      throw ArgumentError("\(from) and \(to) must both be collections, or both documents.")
+    }
+  }
+
+  /// - Returns: the new path; `nil` for one that lies elsewhere.
+  func path(of path: ResourcePath) -> ResourcePath? {
+    guard from.isPrefix(of: path) else { return nil }
+    let segments = to.segments + path.segments.dropFirst(from.count)
+    return ResourcePath(segments: segments.map(String.init))
+  }
+
+  /// As it is typed.
+  var text: String { "--rename " + ShellText.typed("\(from)=\(to)") }
+}
+
+/// What becomes of the paths in a file that has them.
+struct PathRules: Hashable, Sendable {
+  var renames: [CollectionRename] = []
+  /// Nothing lies anywhere else: the collection that goes into another one.
+  var isOnlyRenamed = false
+
+  /// - Throws: for a path that goes nowhere.
+  func path(of path: ResourcePath) throws(ModelError) -> ResourcePath {
+    // The innermost speaks for what is in it.
+    let best = renames.filter { $0.from.isPrefix(of: path) }.max { $0.from.count < $1.from.count }
+    if let found = best?.path(of: path) { return found }
+    guard isOnlyRenamed, let only = renames.first else { return path }
+    throw ModelError(
+      "\(path) does not lie in \(only.from), as the documents before it do: say which goes where, in place of --into, "
+        + "with \(only.text) and a --rename for each other collection.")
+  }
+}
