@@ -36,6 +36,41 @@ import Testing
     return try all.dropFirst().map { try rules.mutation(for: $0) }
   }
 
+  @Test(
+    "The first row tells what parts the cells",
+    arguments: [
+      ("a,b;c\n1", ","), ("a;b\n1,5;2", ";"), ("a\tb\n", "\t"), ("a|b", "|"), ("\"a;b\",c\n", ","), ("a\n1;2", ","),
+      ("", ","),
+    ])
+  func recognition(text: String, sign: String) throws {
+    #expect(Delimiter.recognized(in: Array(text.utf8)) == .quoted(try #require(sign.utf8.first)))
+  }
+
+  @Test("Cells that are parted by semicolons are read with their quotes, and printed so that they are read again")
+  func semicolons() throws {
+    let sign = try Delimiter(parsing: "semicolon")
+    var splitter = RecordSplitter(.csv, sign)
+    splitter.append(Array("a;b\n\"x;\ny\";1,5\n".utf8))
+    splitter.finish()
+    var rows: [[String]] = []
+    while let row = try splitter.next() { rows.append(try DelimitedRow(row.bytes, sign).cells.map(\.text)) }
+    #expect(rows == [["a", "b"], ["x;\ny", "1,5"]])
+    #expect(sign.line(["x;y", "1,5", nil]) == "\"x;y\";1,5;")
+    for wrong in ["", ";;", "ž", "\""] { #expect(throws: ArgumentError.self) { try Delimiter(parsing: wrong) } }
+    #expect(try Delimiter(parsing: "tab") == .quoted(9))
+  }
+
+  @Test("Whole numbers that 64 bits do not hold stay the text that they were")
+  func longNumbers() throws {
+    let all = try mutations("path,v,w\nc/a,12345678901234567890,1\nc/b,1.5,9007199254740993\n")
+    #expect(all.map(\.operation) == [
+      .set(["v": .string("12345678901234567890"), "w": .integer(1)]),
+      .set(["v": .string("1.5"), "w": .integer(9_007_199_254_740_993)]),
+    ])
+    let doubles = try mutations("path,v\nc/a,1e30\n")
+    #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
+  }
+
   @Test("Rows are the same however the bytes arrive; quotes hold ends of lines, and empty lines are passed over")
   func splitting() throws {
     let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"

@@ -13,9 +13,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
       documents are plain: one per line, in an array, or in an object by their ids. Their id is that name, or the \
       field of --id-field, or derived from the document and its line, so that importing a file again changes nothing.
 
-      Of comma- or tab-separated values the first row has the names: path for the document's path, or with --into plain \
+      Of values that are parted by commas, tabs or semicolons, which the first row tells, the first row has the names: path for the document's path, or with --into plain \
       documents; a.b is a field of a map. Types are guessed from the first rows, which --dry-run shows, and given by \
-      --types. An empty cell is no field, a quoted empty one an empty text.
+      --types; whole numbers of more than 64 bits stay text. An empty cell is no field, a quoted empty one an empty text.
 
       Reads exports in Google's format, too, as Cloud Firestore and its emulator make them: name the folder, or the file in \
       it that ends with .overall_export_metadata. References within the exported database then lead into this one.
@@ -62,6 +62,13 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     transform: ColumnTypesText.parse)
   var types: [FieldPath: ColumnType]?
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "What parts the cells of csv: one character, or tab. Default: what the first row suggests.", valueName: "character"),
+    transform: Delimiter.init(parsing:))
+  var delimiter: Delimiter?
+
   @Option(help: ArgumentHelp("Where to note how far the import came.", valueName: "file"))
   var resume: String?
 
@@ -103,7 +110,8 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     let job = ImportJob(
       file: file, format: format, rules: rules, backend: "\(locations.backend)",
       into: into, idField: idField, state: try dryRun ? nil : Self.statePath(resume ?? defaultState(format)),
-      badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:])
+      badDocuments: dryRun ? .check : keepGoing ? .collect(rejectPath) : .stop, types: types ?? [:],
+      delimiter: delimiter)
     let (headless, name) = (headless, job.name)
     var progress: TransferProgress?
     let isQuiet = headless.quiet

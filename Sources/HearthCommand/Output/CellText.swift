@@ -20,23 +20,26 @@ enum CellText {
 }
 
 /// Cells of one row as a line.
-enum Delimiter: Sendable {
-  /// RFC 4180: what holds a comma, a quote or the end of a line is quoted, as is the empty text, which is not the same
-  /// as nothing.
-  case comma
+enum Delimiter: Hashable, Sendable {
+  /// RFC 4180, with a comma or another character of ASCII: what holds that, a quote or the end of a line is quoted, as
+  /// is the empty text, which is not the same as nothing.
+  case quoted(UInt8)
   /// Tabs, ends of lines and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
   case tab
+
+  static let comma = Delimiter.quoted(UInt8(ascii: ","))
 
   /// - Parameter cells: `nil` for nothing.
   func line(_ cells: [String?]) -> String {
     switch self {
-    case .comma: cells.map { $0.map(Self.quoted) ?? "" }.joined(separator: ",")
+    case .quoted(let sign):
+      cells.map { $0.map { Self.quoted($0, sign) } ?? "" }.joined(separator: String(UnicodeScalar(sign)))
     case .tab: cells.map { $0.map(Self.escaped) ?? "" }.joined(separator: "\t")
     }
   }
 
-  private static func quoted(_ text: String) -> String {
-    let needsQuotes = text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+  private static func quoted(_ text: String, _ sign: UInt8) -> String {
+    let needsQuotes = text.utf8.contains { [0x22, sign, 0x0A, 0x0D].contains($0) }
     let hasSpace = text.utf8.first == 0x20 || text.utf8.last == 0x20
     guard text.isEmpty || needsQuotes || hasSpace else { return text }
     return "\"" + text.replacing("\"", with: "\"\"") + "\""

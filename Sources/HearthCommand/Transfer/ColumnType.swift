@@ -28,12 +28,15 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     switch self {
     case .boolean: cell == "true" || cell == "false"
     case .integer: Self.isNumber(cell) && Int64(cell) != nil
-    case .double: Self.isNumber(cell) && Double(cell) != nil
+    case .double: Self.isNumber(cell) && Double(cell) != nil && (Int64(cell) != nil || !Self.isWhole(cell))
     case .timestamp: Timestamp(rfc3339: cell) != nil
     case .json: (cell.hasPrefix("{") || cell.hasPrefix("[")) && (try? JSONSyntax(parsing: cell)) != nil
     case .string, .ref, .bytes, .geo, .vector: false
     }
   }
+
+  /// Digits alone: a double would not keep those that 64 bits do not hold.
+  private static func isWhole(_ cell: String) -> Bool { cell.utf8.allSatisfy { "-0123456789".utf8.contains($0) } }
 
   /// As JSON writes numbers: what begins with a zero or a plus is a code, such as a telephone number.
   private static func isNumber(_ cell: String) -> Bool {

@@ -20,14 +20,16 @@ struct DelimitedRow {
     }
     cells =
       switch delimiter {
-      case .comma: try Self.quotedCells(Array(text.unicodeScalars))
+      case .quoted(let sign): try Self.quotedCells(Array(text.unicodeScalars), UnicodeScalar(sign))
       case .tab: Self.escapedCells(Array(text.unicodeScalars))
       }
   }
 
-  // MARK: Commas
+  // MARK: Quotes
 
-  private static func quotedCells(_ scalars: [Unicode.Scalar]) throws(JSONError) -> [Cell] {
+  private static func quotedCells(
+    _ scalars: [Unicode.Scalar], _ sign: Unicode.Scalar
+  ) throws(JSONError) -> [Cell] {
     var cells: [Cell] = []
     var (index, line, lineStart) = (0, 1, 0)
     while true {
@@ -51,13 +53,13 @@ struct DelimitedRow {
           }
           text.append(scalar)
         }
-        if index < scalars.count, scalars[index] != "," {
+        if index < scalars.count, scalars[index] != sign {
           throw JSONError(
             line: line, column: index - lineStart + 1,
-            reason: "Expected a comma after the quoted cell. A quote in it is written twice.")
+            reason: "Expected a \(Delimiter.name(of: sign)) after the quoted cell. A quote in it is written twice.")
         }
       } else {
-        while index < scalars.count, scalars[index] != "," {
+        while index < scalars.count, scalars[index] != sign {
           text.append(scalars[index])
           index += 1
         }

@@ -54,6 +54,19 @@ enum ImportInput {
     }
   }
 
+  /// What parts the cells of rows.
+  var delimiter: Delimiter? {
+    switch self {
+    case .text(let input): input.delimiter
+    case .export: nil
+    }
+  }
+
+  /// Takes rows for parted by something else; `nil` for what the first of them suggests.
+  mutating func part(by given: Delimiter?) throws {
+    try change(text: { try $0.part(by: given) }, export: { _ in })
+  }
+
   /// The first documents of a text, or its first rows, which begin with their names.
   mutating func sample() throws -> [InputRecord] {
     try change(text: { try $0.sample() }, export: { _ in [] })

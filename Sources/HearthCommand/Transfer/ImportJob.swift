@@ -44,6 +44,8 @@ struct ImportJob: Sendable {
   var badDocuments = BadDocuments.stop
   /// Of columns, where they are not to be guessed.
   var types: [FieldPath: ColumnType] = [:]
+  /// Of rows, where it is not to be recognised.
+  var delimiter: Delimiter?
 
   /// How messages name the input.
   var name: String { file == "-" ? "standard input" : file }
@@ -68,12 +70,13 @@ struct ImportJob: Sendable {
     progress: @escaping (ImportProgressPoint, _ fraction: Double?, _ first: TransferProgress.Start) throws -> Void
   ) async throws -> Outcome {
     var input = try ImportInput(file, format)
+    let resolved = try placed(try columns(of: &input, note), &input)
     let identity = ImportState.Identity(
       backend: backend, database: rules.database.name, into: into, idField: idField,
       renames: rules.paths.renames.isEmpty ? nil : rules.paths.renames, format: format,
+      delimiter: input.delimiter == format.delimiter ? nil : input.delimiter?.name,
       types: types.isEmpty ? nil : Dictionary(uniqueKeysWithValues: types.map { ($0.key.canonicalText, $0.value) }),
       size: input.size, modified: input.modified)
-    let resolved = try placed(try columns(of: &input, note), &input)
     let state = badDocuments == .check ? nil : state
     let before = state.flatMap { ImportState.read($0) }
     var done = ImportProgressPoint()
@@ -120,7 +123,12 @@ extension ImportJob {
   private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
     var rules = rules
     let canLookTwice = format == .google || ImportInput.isFile(file)
-    func survey() throws(CommandFailure) -> ImportSurvey { ImportSurvey(try ImportInput(file, format), rules) }
+    let delimiter = input.delimiter
+    func survey() throws -> ImportSurvey {
+      var again = try ImportInput(file, format)
+      if let delimiter { try again.part(by: delimiter) }
+      return ImportSurvey(again, rules)
+    }
     if !rules.paths.renames.isEmpty, canLookTwice { try survey().check(rules.paths.renames, of: name) }
     guard let collection = rules.collection, rules.columns == nil else { return rules }
     var known: ImportSurvey?
@@ -141,7 +149,11 @@ extension ImportJob {
 
   /// The rules for the rows of a file that has them.
   private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
-    guard let delimiter = format.delimiter else {
+    if delimiter != nil, format.delimiter == nil {
+      throw CommandFailure(.usage, "--delimiter is about the cells of csv, and \(name) is \(format.rawValue).")
+    }
+    try input.part(by: delimiter)
+    guard let delimiter = input.delimiter else {
       if types.isEmpty { return rules }
       if format == .google {
         throw CommandFailure(.usage, "--types is about the columns of csv and tsv; an export says of each value what it is.")
@@ -152,6 +164,9 @@ extension ImportJob {
     do {
       let columns = try DelimitedColumns(
         input.sample(), delimiter, isPlain: rules.collection != nil, types: types, in: rules.database)
+      if self.delimiter == nil, delimiter != format.delimiter {
+        note("cells are parted by a \(delimiter.name), as the first row suggests; --delimiter says otherwise.")
+      }
       if badDocuments == .check { note("columns: \(columns.summary).") }
       rules.columns = columns
     } catch let error as JSONError {

@@ -13,6 +13,7 @@ struct ImportState: Codable, Hashable {
     var idField: String?
     var renames: [CollectionRename]?
     var format: TransferFormat
+    var delimiter: String?
     var types: [String: ColumnType]?
     /// Of the input file; absent for standard input.
     var size: Int?

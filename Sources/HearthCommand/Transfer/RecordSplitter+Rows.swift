@@ -24,7 +24,7 @@ extension RecordSplitter {
 
   /// Where the line feed is that ends the row at `start`; `nil` if there is none in the buffer.
   private func endOfRow(_ delimiter: Delimiter) -> Int? {
-    guard delimiter == .comma else { return buffer[start...].firstIndex(of: UInt8(ascii: "\n")) }
+    guard case .quoted(let sign) = delimiter else { return buffer[start...].firstIndex(of: UInt8(ascii: "\n")) }
     var isQuoted = false
     var beginsCell = true
     var index = start
@@ -40,7 +40,7 @@ extension RecordSplitter {
           return index
         } else {
           isQuoted = byte == UInt8(ascii: "\"") && beginsCell
-          beginsCell = byte == UInt8(ascii: ",")
+          beginsCell = byte == sign
         }
         index += 1
       }

@@ -50,6 +50,8 @@ struct RecordSplitter {
   static let recordLimit = 16 * 1024 * 1024
 
   private let format: TransferFormat
+  /// What parts cells, in files that have them.
+  private let delimiter: Delimiter?
   private(set) var buffer: [UInt8] = []
   /// How much of the buffer is done with.
   var start = 0
@@ -57,9 +59,12 @@ struct RecordSplitter {
   /// Of the byte at `start`.
   var position: InputPosition
 
-  /// - Parameter position: where the first bytes come from, if not from the beginning.
-  init(_ format: TransferFormat, at position: InputPosition = InputPosition()) {
+  /// - Parameters:
+  ///   - delimiter: of rows; `nil` for that of the format.
+  ///   - position: where the first bytes come from, if not from the beginning.
+  init(_ format: TransferFormat, _ delimiter: Delimiter? = nil, at position: InputPosition = InputPosition()) {
     self.format = format
+    self.delimiter = delimiter ?? format.delimiter
     self.position = position
   }
 
@@ -76,13 +81,12 @@ struct RecordSplitter {
 
   /// - Returns: the next document; `nil` if more bytes are needed, or after the last.
   mutating func next() throws(JSONError) -> InputRecord? {
+    if let delimiter { return try nextRow(delimiter) }
     switch format {
-    case .jsonl: try nextLine()
-    case .json: try nextElement()
-    case .csv: try nextRow(.comma)
-    case .tsv: try nextRow(.tab)
+    case .json: return try nextElement()
+    case .jsonl, .csv, .tsv: return try nextLine()
     // It is no text.
-    case .google: nil
+    case .google: return nil
     }
   }
 

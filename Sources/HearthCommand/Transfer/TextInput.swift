@@ -18,28 +18,48 @@ struct TextInput {
   /// Why nothing more can be read, after the documents before it.
   private var failure: CommandFailure?
   private let format: TransferFormat
+  /// Of rows.
+  private(set) var delimiter: Delimiter?
 
   /// - Parameter path: `-` for standard input.
   init(_ path: String, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format)
     self.format = format
+    delimiter = format.delimiter
     bytes = try InputBytes(path)
+  }
+
+  /// Takes rows for parted by something else, or by what the first of them suggests. To be called before any is read.
+  /// - Parameter given: `nil` to look.
+  mutating func part(by given: Delimiter?) throws(CommandFailure) {
+    guard format == .csv || given != nil else { return }
+    if given == nil, beginning.isEmpty { try lookAhead() }
+    delimiter = given ?? Delimiter.recognized(in: beginning)
+    splitter = RecordSplitter(format, delimiter)
   }
 
   /// The first documents, or rows, which begin with their names.
   mutating func sample() throws -> [InputRecord] {
-    var splitter = RecordSplitter(format)
-    var rows: [InputRecord] = []
+    var splitter = RecordSplitter(format, delimiter)
+    var (rows, looked) = ([InputRecord](), 0)
     while rows.isEmpty {
       // One document may be larger than what is read at once.
-      let chunk = try readChunk(Self.chunkSize)
-      beginning += chunk
-      splitter.append(chunk)
-      if chunk.count < Self.chunkSize, failure == nil { splitter.finish() }
+      let isAll = looked == beginning.count ? try lookAhead() : beginning.count < Self.chunkSize
+      splitter.append(beginning[looked...])
+      looked = beginning.count
+      if isAll, failure == nil { splitter.finish() }
       while rows.count < 1000, let row = try splitter.next() { rows.append(row) }
-      if chunk.count < Self.chunkSize { break }
+      if isAll { break }
     }
     return rows
+  }
+
+  /// - Returns: whether there is no more.
+  @discardableResult
+  private mutating func lookAhead() throws(CommandFailure) -> Bool {
+    let chunk = try readChunk(Self.chunkSize)
+    beginning += chunk
+    return chunk.count < Self.chunkSize
   }
 
   /// Reads until there are so many bytes, or no more that can be read.
@@ -60,7 +80,7 @@ struct TextInput {
 
   /// Goes on after a document.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
-    splitter = RecordSplitter(format, at: position)
+    splitter = RecordSplitter(format, delimiter, at: position)
     hasBegun = true
     // What was looked at is passed over again.
     if size == nil, !beginning.isEmpty {
