@@ -27,6 +27,31 @@ import Testing
     #expect(mutation == Mutation(key: key, operation: .patch(fields, mask), precondition: .exists(true)))
   }
 
+  @Test(
+    "Text that was likely meant as something else is refused, with how it is written, and as a text",
+    arguments: [
+      ("ok=True", "Is true meant?"), ("ok=None", "Is null meant?"), ("age=+1", "$increment"),
+      ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"), ("n=text:5", "string:5"),
+      ("at=timestmp:2026-01-02", "timestamp:2026-01-02"), ("ok=bool:true", "true and false"),
+    ])
+  func nearTypes(assignment: String, meant: String) throws {
+    let error = try #require(throws: ArgumentError.self) { try FieldAssignment.parse(assignment) }
+    #expect(error.reason.contains(meant) && error.reason.contains("is written string:"), "\(error.reason)")
+  }
+
+  @Test("With a type, or with quotes, any text is written; plain words, addresses and telephone numbers need none")
+  func plainText() throws {
+    let mutation = try update([
+      "a=string:True", "b=\"+1\"", "c=https://example.com/a", "d=+4930123456", "e=km/h", "f=note: later", "g=12:30",
+    ])
+    guard case .patch(let fields, _) = mutation.operation else { return #expect(Bool(false)) }
+    #expect(
+      fields == [
+        "a": .string("True"), "b": .string("+1"), "c": .string("https://example.com/a"), "d": .string("+4930123456"),
+        "e": .string("km/h"), "f": .string("note: later"), "g": .string("12:30"),
+      ])
+  }
+
   @Test("A transform changes its field and is not a value, also below a path and inside a map")
   func transforms() throws {
     let mutation = try update(["a.n={\"$increment\": 2}", "m={\"x\": 1, \"at\": {\"$serverTimestamp\": true}}"])

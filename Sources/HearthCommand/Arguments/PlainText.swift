@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import Spelling
 
 /// Text without quotes where a value stands, which people may have meant as something else than text. Such a condition
-/// would be legal and find nothing; with quotes the same text is never questioned.
+/// would be legal and find nothing, such a write leave what no query finds; with quotes, or `string:` before it, the same
+/// text is never questioned.
 enum PlainText {
-  /// What the text is more likely to mean, and how to write that; `nil` for plain words.
+  /// What the text of a condition is more likely to mean, and how to write that; `nil` for plain words.
   static func objection(to text: String) -> String? {
-    otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text)
+    let reason = otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? sign(text) ?? type(text)
+    return reason.map { "\($0) Text that reads so is quoted: \(DocumentLine.quoted(text))." }
   }
 
-  /// How the text is written if it is meant as it stands.
-  private static func asText(_ text: String) -> String { "Text that reads so is quoted: \(DocumentLine.quoted(text))." }
+  /// The same of a text that is to be written. One with a slash in it is as likely a text as a path.
+  static func objection(toWriting text: String) -> String? {
+    let reason = otherWord(text) ?? time(text) ?? sign(text) ?? type(text)
+    return reason.map { "\($0) Text that reads so is written \(ShellText.typed("string:" + text))." }
+  }
 
   // MARK: What else it may be
 
@@ -26,7 +32,7 @@ enum PlainText {
     case "-infinity": word = "double:-Infinity"
     default: return nil
     }
-    return "Is \(word) meant? It is written so. \(asText(text))"
+    return "Is \(word) meant? It is written so."
   }
 
   private static func secondCondition(_ text: String) -> String? {
@@ -36,8 +42,7 @@ enum PlainText {
       (==|!=|<=|>=|=|<|>|\s(in|not-in|(array-)?contains-any)\s*\[|\s(array-)?contains\s)
       /#
     guard let match = text.firstMatch(of: joint) else { return nil }
-    return "There is a second condition, '\(text[match.output.1.startIndex...])': conditions are joined by and. "
-      + asText(text)
+    return "There is a second condition, '\(text[match.output.1.startIndex...])': conditions are joined by and."
   }
 
   private static func time(_ text: String) -> String? {
@@ -45,7 +50,7 @@ enum PlainText {
     func padded(_ digits: Substring) -> String { digits.count == 1 ? "0\(digits)" : String(digits) }
     let day = "\(match.output.1)-\(padded(match.output.2))-\(padded(match.output.3))"
     let time = Timestamp(rfc3339: text) == nil ? "\(day)T00:00:00Z" : text
-    return "A time is written timestamp:\(time). \(asText(text))"
+    return "A time is written timestamp:\(time)."
   }
 
   private static func reference(_ text: String) -> String? {
@@ -53,6 +58,32 @@ enum PlainText {
     guard path.utf8.contains(UInt8(ascii: "/")), !path.contains(where: \.isWhitespace),
       let resource = try? ResourcePath(validating: path), resource.isDocument
     else { return nil }
-    return "A reference is written ref:\(path). \(asText(text))"
+    return "A reference is written ref:\(path)."
   }
+
+  /// A number with a plus before it; one of many digits is that of a telephone.
+  private static func sign(_ text: String) -> String? {
+    guard let number = text.wholeMatch(of: /\+(\d{1,6}(\.\d+)?)/)?.output.1 else { return nil }
+    return "Is \(number) meant? It is written so; a number is added by {\"$increment\": \(number)}."
+  }
+
+  /// A type that does not exist before a text, where one is near that does.
+  private static func type(_ text: String) -> String? {
+    guard let match = text.wholeMatch(of: /([A-Za-z]{2,12}):([^\s\/].*)/) else { return nil }
+    let (word, content) = (match.output.1.lowercased(), match.output.2)
+    if word == "bool" || word == "boolean" { return "There is no type \(word):, for true and false are written so." }
+    let names = TypedLiteral.names.split(separator: " ").map { String($0.dropLast()) }
+    let near = NearestName.closest(to: word, among: names).flatMap { best in
+      best.edits <= min(2, word.utf8.count / 4) ? best.name : nil
+    }
+    guard let name = otherTypes[word] ?? near else { return nil }
+    return "There is no type \(match.output.1):. Is \(name):\(content) meant?"
+  }
+
+  /// What types are called elsewhere.
+  private static let otherTypes = [
+    "int": "integer", "long": "integer", "number": "integer", "float": "double", "str": "string", "text": "string",
+    "date": "timestamp", "datetime": "timestamp", "time": "timestamp", "ts": "timestamp", "reference": "ref",
+    "blob": "bytes", "geopoint": "geo",
+  ]
 }

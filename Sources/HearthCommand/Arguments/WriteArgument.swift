@@ -100,7 +100,9 @@ enum FieldAssignment {
     } catch {
       // What begins like JSON was meant to be JSON.
       if let first = text.utf8.first, "{[\"".utf8.contains(first) { throw ArgumentError(error, from: column) }
-      return try TypedLiteral.syntax(text, column: column) ?? JSONSyntax(.string(text))
+      if let typed = try TypedLiteral.syntax(text, column: column) { return typed }
+      if let objection = PlainText.objection(toWriting: text) { throw ArgumentError(column: column, objection) }
+      return JSONSyntax(.string(text))
     }
   }
 }

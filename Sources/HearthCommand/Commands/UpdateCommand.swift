@@ -14,8 +14,8 @@ struct UpdateCommand: AsyncParsableCommand, WritingCommand {
       """,
     discussion: """
       A value that reads as JSON is that (5, true, "5", [1, 2], {"$increment": 1}), one with a type before it is of \
-      that (timestamp:2026-03-02, ref:users/ada, string:5), any other text a string. A field is a path: address.city \
-      changes one field of a map; names with other characters than letters, digits, _ and - stand in back-quotes. \
+      that (timestamp:2026-03-02, ref:users/ada, string:5), any other text a string, unless it is likely to be meant as \
+      something else (True, +1, 2026-03-02). A field is a path: address.city changes one field of a map; names with other characters than letters, digits, _ and - stand in back-quotes. \
       Returns when the server has the write; exit status 4 if the document does not exist.
 
       Of a collection all documents are changed that the query finds. They are chosen first and written then, up to \
