@@ -13,7 +13,7 @@ struct RunCommand: AsyncParsableCommand, WritingCommand {
       A file with one step per line, played by a client with a cache of its own, in memory or in the folder of \
       --cache; # begins a comment. It ends with 0 when every step succeeded and every write was answered as it should \
       be, 75 when an expected event or an answer did not come in time, 1 when something else happened, such as a \
-      rejected write that no step expected, and 65 for a line that is no step.
+      rejected write that no step expected, or writes that were not sent because it ends offline, and 65 for a line that is no step.
 
         listen PATH [where CONDITION] [order FIELD] [limit N]
         offline | online

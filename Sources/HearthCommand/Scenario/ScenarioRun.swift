@@ -61,7 +61,7 @@ struct ScenarioRun: Sendable {
       }
       if isOnline { try await answers(of: client, isDurable: isDurable) }
       try await refuseSurprises(client, events, own)
-      if !isOnline { await tellQueue(of: client, isDurable: isDurable) }
+      if !isOnline { try await refuseQueue(of: client, isDurable: isDurable) }
     }
   }
 
@@ -74,11 +74,20 @@ struct ScenarioRun: Sendable {
       return ScenarioEvent(kind: .acknowledged)
     }
     if done != nil { return }
-    let count = await pendingWrites(of: client)
+    let count = await tellQueue(of: client, "has no answer")
     throw CommandFailure(
       .tryAgain,
       "\(name): \(count.writes) not answered within \(ScenarioStep.patience)"
         + (isDurable ? "; the cache keeps what is in its queue." : "."))
+  }
+
+  /// - Throws: for writes that are still in the queue when a scenario ends offline.
+  private func refuseQueue(of client: Client, isDurable: Bool) async throws {
+    let count = await tellQueue(of: client, "was not sent")
+    if count == 0 { return }
+    throw CommandFailure(
+      .failure,
+      "\(name): \(count.writes) not sent" + (isDurable ? "; the cache keeps what is in its queue." : " and lost."))
   }
 
   /// - Throws: for a rejected write that no step has expected, also one that an earlier run had left in the queue.
@@ -95,16 +104,17 @@ struct ScenarioRun: Sendable {
     }
   }
 
-  /// Says what stays behind when a scenario ends offline.
-  private func tellQueue(of client: Client, isDurable: Bool) async {
-    let count = await pendingWrites(of: client)
-    if count > 0 {
-      note("\(count.writes) not sent" + (isDurable ? "; the cache keeps what is in its queue." : " and lost."))
+  /// Names each write that waits.
+  /// - Returns: how many there are.
+  private func tellQueue(of client: Client, _ what: String) async -> Int {
+    for await status in client.engine.status() {
+      for write in status.pendingWrites {
+        let words = write.mutations.map { "\($0.operation.verb) \($0.key.path)" }.joined(separator: ", ")
+        let reason = write.lastError.map { " (\($0))" } ?? ""
+        note("write #\(write.id.rawValue), \(words), \(what)\(reason).")
+      }
+      return max(status.pendingWrites.count, status.queue.count)
     }
-  }
-
-  private func pendingWrites(of client: Client) async -> Int {
-    for await status in client.engine.status() { return status.pendingWrites.count }
     return 0
   }
 
@@ -190,4 +200,16 @@ struct ScenarioRun: Sendable {
 extension Int {
   /// `1 write was`, `2 writes were`
   fileprivate var writes: String { "\(self) write\(self == 1 ? " was" : "s were")" }
+}
+
+extension Mutation.Operation {
+  /// As a scenario says it.
+  fileprivate var verb: String {
+    switch self {
+    case .set: "set"
+    case .patch: "update"
+    case .delete: "delete"
+    case .verify: "verify"
+    }
+  }
 }
