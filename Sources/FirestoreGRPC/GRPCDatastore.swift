@@ -288,14 +288,15 @@ package final class GRPCDatastore: Datastore {
     if let appCheck { headers.add(name: "x-firebase-appcheck", value: try await appCheck(false)) }
     // What the backend has not looked at can be asked again; once, since it may say so each time.
     for _ in 0..<2 {
-      if let result = try await attempt(headers, request, timeout, body) { return result }
+      if let result = try await attempt(headers, request, timeout, isWrite: method == .commit, body) { return result }
     }
     throw RPCStatus(.unavailable, "\(endpoint.text) takes no calls at the moment.")
   }
 
   /// - Returns: `nil` for a call that the backend has not looked at.
   private func attempt<Result>(
-    _ headers: HPACKHeaders, _ request: [UInt8]?, _ timeout: Duration?, _ body: (CallStream) async throws -> Result
+    _ headers: HPACKHeaders, _ request: [UInt8]?, _ timeout: Duration?, isWrite: Bool,
+    _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result? {
     var begun: BegunCall?
     do {
@@ -310,7 +311,8 @@ package final class GRPCDatastore: Datastore {
         if let begun { connection.retire(begun.connection) }
         return nil
       }
-      let status = CallFailure.status(of: error, at: endpoint, credentials)
+      var status = CallFailure.status(of: error, at: endpoint, credentials)
+      if isWrite, begun != nil, !(error is RPCStatus) { status = CallFailure.unanswered(status, at: endpoint) }
       // A stream that the other side cancelled is one of a server that is being stopped.
       if let begun, status.code == .unavailable || status.code == .cancelled { connection.retire(begun.connection) }
       if status.code == .unauthenticated { credentials.forgetToken() }

@@ -75,6 +75,20 @@ struct TransportTests {
     }
   }
 
+  @Test("A write that was sent and not answered may have been applied, which is said; one that was not taken has not")
+  func unansweredWrite() async throws {
+    for (code, isKnown) in [(HTTP2ErrorCode.internalError, false), (.refusedStream, true)] {
+      try await ScriptedPeer.run { _, stream in [.reset(stream, code)] } _: { endpoint, _ in
+        let datastore = GRPCDatastore(endpoint, database: Samples.database, credentials: .emulatorOwner)
+        let write = Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .delete)
+        let status = await #expect(throws: RPCStatus.self) { try await datastore.commit([write]) }
+        #expect(status?.message.contains("may have been applied") == !isKnown, "\(status?.message ?? "")")
+        #expect(status?.message.contains("Try again") == isKnown, "\(status?.message ?? "")")
+        await datastore.close()
+      }
+    }
+  }
+
   @Test("Who refuses each time is out of reach; nobody asks for ever")
   func refusal() async throws {
     guard case .failure(let status) = try await collections({ _, stream in [.reset(stream, .refusedStream)] }) else {

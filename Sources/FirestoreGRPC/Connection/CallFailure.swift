@@ -20,6 +20,14 @@ enum CallFailure {
     }
   }
 
+  /// What ends a write that was sent, in place of advice to try it again: it might happen twice.
+  static func unanswered(_ status: RPCStatus, at endpoint: Endpoint) -> RPCStatus {
+    RPCStatus(
+      status.code,
+      "\(endpoint.text) took the write and has not answered: the connection ended or fell silent. The write may have been "
+        + "applied all the same; look before you write it again.")
+  }
+
   private static func status(of failure: TransportFailure, at endpoint: Endpoint) -> RPCStatus {
     let name = endpoint.text
     return switch failure {
