@@ -94,6 +94,16 @@ package actor LocalBackend {
     }
   }
 
+  /// The databases that hold documents now, by their names. One that was named and never written to is not among them,
+  /// nor one that was emptied.
+  package func occupiedDatabases() throws(RPCStatus) -> [DatabaseID] {
+    var occupied: [DatabaseID] = []
+    for database in try databases() where try !collectionIDs(below: .root, in: database).isEmpty {
+      occupied.append(database)
+    }
+    return occupied
+  }
+
   /// Stores many documents at once, replacing what was there: far faster than commits, but not recorded change by
   /// change, so listeners are reset.
   package func seed(

@@ -12,6 +12,8 @@ enum AuxiliaryCall: Hashable, Sendable {
   case reflection
   /// google.firestore.emulator.v1
   case clearData
+  /// google.firestore.admin.v1
+  case listDatabases
 
   init?(path: String) {
     switch path {
@@ -21,9 +23,13 @@ enum AuxiliaryCall: Hashable, Sendable {
       "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo":
       self = .reflection
     case "/google.firestore.emulator.v1.FirestoreEmulator/ClearData": self = .clearData
+    case "/google.firestore.admin.v1.FirestoreAdmin/ListDatabases": self = .listDatabases
     default: return nil
     }
   }
+
+  /// For administrators alone.
+  var isControl: Bool { self == .clearData || self == .listDatabases }
 
   /// Ends when the client or the server wants it to, not by itself.
   var isEndless: Bool { self == .watchHealth || self == .reflection }
@@ -53,6 +59,8 @@ enum AuxiliaryCall: Hashable, Sendable {
       }
       try await service.deleteDocuments(below: .root, in: database)
       try await send([[]])
+    case .listDatabases:
+      try await send([try await service.listDatabases(try await requests.single())])
     }
   }
 

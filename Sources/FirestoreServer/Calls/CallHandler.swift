@@ -67,7 +67,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
       } else if let auxiliary = AuxiliaryCall(path: call.path) {
         attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
-          if auxiliary == .clearData { try ControlWork(service, origins).check(authorization) }
+          if auxiliary.isControl { try ControlWork(service, origins).check(authorization) }
           serve(context, call, .auxiliary(auxiliary), service, data)
         }
       } else {
