@@ -160,6 +160,10 @@ package struct InProcessDatastore: Datastore {
     return response
   }
 
+  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    try await backend.occupiedDatabases().filter { project == nil || $0.project == project }
+  }
+
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await backend.collectionIDs(below: parent, in: database)
   }

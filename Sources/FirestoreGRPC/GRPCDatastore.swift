@@ -226,6 +226,13 @@ package final class GRPCDatastore: Datastore {
     return keys.sorted()
   }
 
+  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    let request = WireWriter.message { $0.listDatabasesRequest(of: project) }
+    return try await unary(.listDatabases, request) { reader throws(WireError) in
+      try reader.listDatabasesResponse()
+    }.sorted { $0.name < $1.name }
+  }
+
   // MARK: Calls
 
   /// The most that a server lists at once.

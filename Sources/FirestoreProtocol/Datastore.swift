@@ -53,6 +53,11 @@ package protocol Datastore: Sendable {
     in collection: ResourcePath, at time: SnapshotVersion
   ) async throws(RPCStatus) -> [DocumentKey]
 
+  /// The databases that have documents, by their names.
+  /// - Parameter project: whose; `nil` for all that there are.
+  /// - Throws: `unimplemented` where nobody can tell.
+  func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID]
+
   /// Executes a pipeline.
   /// - Returns: all of its results in one response.
   func execute(_ pipeline: PipelineMessage) async throws(RPCStatus) -> PipelineResponse
@@ -89,6 +94,11 @@ extension Datastore {
   /// For a way to a backend that cannot leave out the fields.
   package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
     try await runQuery(target).map(\.key)
+  }
+
+  /// For a way to a backend that knows of one database.
+  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    throw RPCStatus(.unimplemented, "This backend does not list its databases.")
   }
 
   /// For a way to a backend that has no pipelines.

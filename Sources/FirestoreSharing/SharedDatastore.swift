@@ -224,6 +224,10 @@ package final class SharedDatastore: Datastore {
     }
   }
 
+  package func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    try await call { datastore throws(RPCStatus) in try await datastore.databases(of: project) }
+  }
+
   package func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await call { datastore throws(RPCStatus) in try await datastore.listCollectionIDs(below: parent) }
   }

@@ -41,7 +41,7 @@ enum CommandRun {
   }
 
   private static func refuseWrites(of command: any ParsableCommand) throws(CommandFailure) {
-    guard let writing = command as? any WritingCommand, writing.storage.isReadOnly else { return }
+    guard let writing = command as? any WritingCommand, writing.writes, writing.storage.isReadOnly else { return }
     let name = type(of: command).configuration.commandName ?? "this"
     let connection = writing.storage.completion?.connection
     let who = connection?.isReadOnly == true ? "the connection \(connection?.name ?? "") is" : "this shell is"
@@ -80,6 +80,12 @@ enum CommandRun {
 /// A command that writes documents; refused by name where that is not allowed.
 protocol WritingCommand: ParsableCommand {
   var storage: StorageOptions { get }
+  /// False for a run that only says what would be written.
+  var writes: Bool { get }
+}
+
+extension WritingCommand {
+  var writes: Bool { true }
 }
 
 /// Why options were refused, with an exit status of its own: the parser passes on the text alone.

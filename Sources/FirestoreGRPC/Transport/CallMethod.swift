@@ -14,10 +14,14 @@ package enum CallMethod: String, Sendable, CaseIterable {
   case listDocuments = "ListDocuments"
   case listen = "Listen"
   case write = "Write"
+  /// Of the administration's service.
+  case listDatabases = "ListDatabases"
 
   package static let service = "google.firestore.v1.Firestore"
 
-  var path: String { "/\(Self.service)/\(rawValue)" }
+  var path: String {
+    "/\(self == .listDatabases ? "google.firestore.admin.v1.FirestoreAdmin" : Self.service)/\(rawValue)"
+  }
 }
 
 /// The headers that every call to one database carries (PROTOCOL §0, "Request metadata").

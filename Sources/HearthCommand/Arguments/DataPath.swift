@@ -9,7 +9,7 @@ enum DataPath {
       throw CommandFailure(
         .usage,
         "/ is the whole database, and this needs a collection or a document. 'hearth ls' lists the collections, "
-          + "'hearth export --all' prints all documents.")
+          + "'hearth stats' counts their documents, 'hearth export /' prints all of them.")
     }
     var path = text[...]
     if path.utf8.count > 1, path.utf8.first == UInt8(ascii: "/") { path.removeFirst() }

@@ -107,6 +107,9 @@ struct AggregationOptions: ParsableArguments {
     }
     let value = DocumentJSON.line(of: figure)
     try OutputFile.print(json ? "{\"\(name)\": \(value)}\n" : "\(value)\n")
+    if function.field == nil, figure == .integer(0), source == .server {
+      await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(time))
+    }
     guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
     headless.note(try await reason(query, field, isAll: queried.selection.isEmpty))
   }

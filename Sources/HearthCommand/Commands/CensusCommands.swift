@@ -46,6 +46,9 @@ struct SchemaCommand: AsyncParsableCommand {
     }
     try options.print(census.rows, FieldCensus.names, orTable: census.table, format)
     options.headless.note("\(census.documents.documents) looked at.")
+    if census.documents == 0 {
+      await options.headless.hint(at: query.path, group: query.collectionGroup, connection)
+    }
   }
 }
 
@@ -89,6 +92,7 @@ struct StatsCommand: AsyncParsableCommand {
     try options.print(census.rows, CollectionCensus.names, orTable: census.table, format)
     let total = census.total
     options.headless.note("\(total.documents.documents), \(CollectionCensus.size(total.bytes)) in all.")
+    if total.documents == 0 { await options.headless.hint(at: path, connection) }
   }
 }
 

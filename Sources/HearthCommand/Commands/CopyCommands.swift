@@ -40,6 +40,7 @@ struct CopyCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var writing: WritingOptions
 
   var storage: StorageOptions { writing.storage }
+  var writes: Bool { !paths.dryRun }
 
   mutating func run() async throws {
     let run = CopyRun(
@@ -72,6 +73,7 @@ struct MoveCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var writing: WritingOptions
 
   var storage: StorageOptions { writing.storage }
+  var writes: Bool { !paths.dryRun }
 
   mutating func run() async throws {
     let run = CopyRun(

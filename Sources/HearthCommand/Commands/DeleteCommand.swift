@@ -34,8 +34,12 @@ struct DeleteCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var writing: WritingOptions
 
   var storage: StorageOptions { writing.storage }
+  var writes: Bool { !consent.dryRun }
 
   mutating func run() async throws {
+    if queried.isRoot {
+      throw CommandFailure(.usage, "/ is the whole database: 'hearth clear' deletes all of its documents.")
+    }
     let query = try queried.query(in: writing.database)
     let isQuery = queried.collectionGroup || !queried.selection.isEmpty
     guard isQuery || recursive else {
@@ -52,57 +56,16 @@ struct DeleteCommand: AsyncParsableCommand, WritingCommand {
     }
     let writes = QueriedWrites(query: query, verb: ("delete", "deleted"))
     let connection = try writing.connect()
-    guard isQuery else { return try await deleteAll(at: query.path, connection, writes) }
+    let removal = BulkRemoval(writing: writing, consent: consent, connection: connection)
+    guard isQuery else {
+      let name = "\(query.path) and what is below it"
+      guard try await removal.obtainConsent(below: [query.path], called: name) else { return }
+      return try await removal.delete([query.path])
+    }
     guard let keys = try await writes.choose(at: connection.datastore, writing, consent) else { return }
-    if recursive { return try await delete(keys.map(\.path), connection, writes) }
+    if recursive { return try await removal.delete(keys.map(\.path)) }
     try await writes.write(keys, at: connection.datastore, writing, isRepeatable: true) {
       Mutation(key: $0, operation: .delete)
     }
-  }
-
-  /// Of everything below a path, not just of what a query finds.
-  private func deleteAll(at path: ResourcePath, _ connection: Connection, _ writes: QueriedWrites) async throws {
-    if !consent.yes {
-      // Counting takes as long as deleting: nobody waits for it who cannot answer.
-      guard consent.dryRun || Consent.canAsk else {
-        throw CommandFailure(.usage, "this deletes \(path) and everything below it: add --yes to say that you mean it.")
-      }
-      let count = try await count(below: path, connection)
-      if count == 0 || consent.dryRun { return try writes.reportDry(count, consent, writing) }
-      try consent.obtain("delete", count, in: "\(path) and what is below it")
-    }
-    try await delete([path], connection, writes)
-  }
-
-  private func count(below path: ResourcePath, _ connection: Connection) async throws -> Int {
-    let isQuiet = writing.headless.quiet
-    return try await writing.timeLimit.limit {
-      var progress = TransferProgress(isQuiet: isQuiet)
-      defer { progress.end() }
-      var (walk, count) = (DocumentWalk(at: connection.datastore, connection.database, isRecursive: true), 0)
-      walk.projection = FieldMask([])
-      try await walk.visit(path) { _ in
-        count += 1
-        progress.show(count)
-      }
-      return count
-    }
-  }
-
-  private func delete(_ roots: [ResourcePath], _ connection: Connection, _ writes: QueriedWrites) async throws {
-    let isQuiet = writing.headless.quiet
-    let (deleted, elapsed) = try await writing.timeLimit.limitWrites {
-      var progress = TransferProgress(isQuiet: isQuiet) { "Deleted so far: \($0) or more; the same command goes on." }
-      defer { progress.end() }
-      var deletion = RecursiveDeletion(at: connection.datastore, connection.database)
-      do {
-        try await deletion.run(roots) { progress.show($0) }
-      } catch let status as RPCStatus {
-        throw CommandFailure(
-          ExitStatus(status.code), "\(status) Deleted so far: \(deletion.deleted); the same command goes on.")
-      }
-      return (deletion.deleted, progress.elapsed)
-    }
-    try writes.report(deleted, skipped: 0, elapsed, writing)
   }
 }

@@ -26,7 +26,7 @@ struct ExportCommand: AsyncParsableCommand {
       74 if the output cannot be created or written, 75 if what was there at the beginning is no longer kept.
       """)
 
-  @Argument(help: "Path of a collection or a document.")
+  @Argument(help: "Path of a collection or a document; / for the whole database.")
   var path: String?
 
   @Flag(help: "All collections of the database.")
@@ -52,7 +52,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   mutating func run() async throws {
     let locations = storage.locations
-    let path = try path.map { try DataPath.any($0) }
+    let path = path == "/" ? nil : try path.map { try DataPath.any($0) }
     let output = output == "-" ? nil : output
     let format = format ?? output.map(TransferFormat.init(fileName:)) ?? .jsonl
     if format == .google { return try await exportFolder(locations, path) }
@@ -70,7 +70,7 @@ struct ExportCommand: AsyncParsableCommand {
         countsSubcollections: !recursive && !headless.quiet)
       written = try await job.run(at: connection.datastore, connection.database, to: target.file) { progress.show($0) }
       progress.end()
-      try check(written, path)
+      try await check(written, path, connection)
     } catch {
       progress.end()
       target.discard()
@@ -102,15 +102,18 @@ struct ExportCommand: AsyncParsableCommand {
       progress.end()
       throw error
     }
-    try check(written, path)
+    try await check(written, path, connection)
     report(written, progress.elapsed)
   }
 
   /// - Throws: `notFound` for a path at which nothing is.
-  private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?) throws(CommandFailure) {
-    guard written.documents == 0, let path else { return }
+  private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?, _ connection: Connection) async throws {
+    guard written.documents == 0 else { return }
+    guard let path else { return await headless.hint(at: .root, connection) }
     let reason = path.isDocument ? "does not exist" : "has no documents"
-    throw CommandFailure(.notFound, "\(path) \(reason)\(recursive ? ", and nothing is below it" : "").")
+    throw await CommandFailure(
+      .notFound, "\(path) \(reason)\(recursive ? ", and nothing is below it" : "")."
+    ).hinting(at: path, connection)
   }
 
   private func report(_ written: ExportJob.Outcome, _ elapsed: Duration) {

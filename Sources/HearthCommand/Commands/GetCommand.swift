@@ -64,8 +64,11 @@ struct GetCommand: AsyncParsableCommand {
       locations: locations, time: moment.at,
       format: try formatting.format(orTable: !query.isDocumentQuery && isTerminal),
       isPaged: !formatting.noPager, compression: compression)
-    let note = try await timeLimit.limit { try await reading.run() }
+    let (note, isEmpty) = try await timeLimit.limit { try await reading.run() }
     if let note { headless.note(note) }
+    if isEmpty, source == .server {
+      await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(moment.at))
+    }
   }
 
   private func offset(of query: Query) throws(CommandFailure) -> Int {
@@ -98,8 +101,8 @@ private struct Reading: Sendable {
   let isPaged: Bool
   let compression: CompressionFormat?
 
-  /// - Returns: what is to be said beside the data; `nil` for nothing.
-  func run() async throws -> String? {
+  /// - Returns: what is to be said beside the data, `nil` for nothing, and whether there was none.
+  func run() async throws -> (note: String?, isEmpty: Bool) {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
     // Its user may still read what came before an error.
     defer { pager?.close() }
@@ -111,7 +114,7 @@ private struct Reading: Sendable {
     }
     let note = try printer.finish()
     try output.finish()
-    return note
+    return (note, printer.isEmpty)
   }
 
   private func printCache(_ printer: inout DocumentPrinter) async throws {
@@ -143,7 +146,9 @@ private struct Reading: Sendable {
     let connection = try locations.connect().at(time)
     if query.isDocumentQuery, let key = DocumentKey(query.path) {
       let document = try await connection.datastore.lookup([key], ReadView(projection: projection)).first
-      guard let document, document.exists else { throw CommandFailure(.notFound, "\(query.path) does not exist.") }
+      guard let document, document.exists else {
+        throw await CommandFailure(.notFound, "\(query.path) does not exist.").hinting(at: query.path, connection)
+      }
       return try printer.print(document)
     }
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database, projection: projection)

@@ -85,6 +85,8 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var headless: HeadlessOptions
   @OptionGroup var storage: StorageOptions
 
+  var writes: Bool { !dryRun }
+
   mutating func validate() throws {
     if idField != nil, into == nil {
       throw ValidationError("--id-field is for plain documents: add --into COLLECTION.")

@@ -49,10 +49,16 @@ struct ListCommand: AsyncParsableCommand {
       datastore: connection.datastore, database: connection.database, counts: count, limit: limit)
     let format = try formatting.format(
       ListedEntry.names, or: count && isatty(STDOUT_FILENO) == 1 ? .table : .lines)
-    try await timeLimit.limit {
+    let isEmpty = try await timeLimit.limit {
       var printer = RowPrinter(format, ListedEntry.names, to: .standard())
-      try await listing.visit(path) { try printer.print($0.row) }
+      var isEmpty = true
+      try await listing.visit(path) { entry in
+        isEmpty = false
+        try printer.print(entry.row)
+      }
       try printer.finish()
+      return isEmpty
     }
+    if isEmpty { await headless.hint(at: path, connection) }
   }
 }

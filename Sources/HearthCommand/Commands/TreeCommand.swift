@@ -50,5 +50,6 @@ struct TreeCommand: AsyncParsableCommand {
     }
     let collections = "\(extent.collections) collection\(extent.collections == 1 ? "" : "s")"
     headless.note("\(collections), \(extent.documents.documents) shown.")
+    if extent == DataTree.Extent() { await headless.hint(at: path, connection) }
   }
 }

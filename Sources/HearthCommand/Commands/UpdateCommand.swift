@@ -40,6 +40,7 @@ struct UpdateCommand: AsyncParsableCommand, WritingCommand {
   @OptionGroup var writing: WritingOptions
 
   var storage: StorageOptions { writing.storage }
+  var writes: Bool { !consent.dryRun }
 
   mutating func validate() throws {
     if changes.isEmpty && remove.isEmpty {

@@ -13,6 +13,9 @@ struct QueriedPath: ParsableArguments {
 
   @OptionGroup var selection: QueryOptions
 
+  /// Whether the whole database is named.
+  var isRoot: Bool { path == "/" && !collectionGroup }
+
   /// - Throws: a usage failure that names the argument, and the place in it.
   func query(in database: DatabaseID) throws -> Query {
     collectionGroup

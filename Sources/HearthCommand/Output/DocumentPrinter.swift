@@ -15,6 +15,7 @@ struct DocumentPrinter: ~Copyable {
   private var table: DocumentTable
   private var delimited: DelimitedDocuments?
   private var count = 0
+  var isEmpty: Bool { count == 0 }
   /// Fields that are to be shown and that no document has had so far.
   private var unseen: [FieldPath]
 

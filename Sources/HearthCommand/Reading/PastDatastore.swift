@@ -47,6 +47,10 @@ struct PastDatastore: Datastore {
     try await read { () async throws(RPCStatus) in try await base.aggregate(target, aggregations, at: time) }
   }
 
+  func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    try await base.databases(of: project)
+  }
+
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try await read { () async throws(RPCStatus) in try await base.listCollectionIDs(below: parent, at: time) }
   }

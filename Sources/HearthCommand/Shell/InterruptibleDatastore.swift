@@ -81,6 +81,11 @@ struct InterruptibleDatastore: Datastore {
     return try await datastore.execute(pipeline)
   }
 
+  func databases(of project: String?) async throws(RPCStatus) -> [DatabaseID] {
+    try check()
+    return try await datastore.databases(of: project)
+  }
+
   func listCollectionIDs(below parent: ResourcePath) async throws(RPCStatus) -> [String] {
     try check()
     return try await datastore.listCollectionIDs(below: parent)

@@ -34,7 +34,12 @@ struct DocumentCopy: Sendable {
   func check() throws(CommandFailure) {
     let (source, destination) = (source.path, destination.path)
     if isElsewhere { return }
-    if source == destination { throw CommandFailure(.usage, "\(source) would be copied to itself.") }
+    if source == destination {
+      let place = source.isRoot ? "the database" : source.text
+      throw CommandFailure(
+        .usage,
+        "\(place) would be \(isMove ? "moved" : "copied") to itself\(source.isRoot ? ": name another one" : "").")
+    }
     if isRecursive, source.isPrefix(of: destination) {
       throw CommandFailure(.usage, "\(destination) lies inside \(source); what is copied would never end.")
     }

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreProtocol
+
+/// Everything below a path deleted by a command: counted, consented to, and told.
+struct BulkRemoval {
+  let writing: WritingOptions
+  let consent: Consent
+  let connection: Connection
+
+  /// Counts what is below paths and asks for consent, unless it is given.
+  /// - Parameter name: how the question names them.
+  /// - Returns: false where nothing is to be done, which is said.
+  func obtainConsent(below paths: [ResourcePath], called name: String) async throws -> Bool {
+    if consent.yes, !consent.dryRun { return true }
+    // Counting takes as long as deleting: nobody waits for it who cannot answer.
+    guard consent.dryRun || Consent.canAsk else {
+      throw CommandFailure(.usage, "this deletes all documents of \(name): add --yes to say that you mean it.")
+    }
+    let count = try await count(below: paths)
+    if count == 0 || consent.dryRun {
+      try reportDry(count, name)
+      return false
+    }
+    try consent.obtain("delete", count, in: name)
+    return true
+  }
+
+  private func reportDry(_ count: Int, _ name: String) throws {
+    writing.headless.note(
+      count == 0 ? "no document of \(name) is to be deleted." : "\(count.documents) of \(name) would be deleted.")
+    if writing.json {
+      try OutputFile.print("{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
+    }
+  }
+
+  private func count(below paths: [ResourcePath]) async throws -> Int {
+    let (isQuiet, connection) = (writing.headless.quiet, connection)
+    return try await writing.timeLimit.limit {
+      var progress = TransferProgress(isQuiet: isQuiet)
+      defer { progress.end() }
+      var (walk, count) = (DocumentWalk(at: connection.datastore, connection.database, isRecursive: true), 0)
+      walk.projection = FieldMask([])
+      for path in paths {
+        try await walk.visit(path) { _ in
+          count += 1
+          progress.show(count)
+        }
+      }
+      return count
+    }
+  }
+
+  /// - Parameter roots: collections and documents.
+  func delete(_ roots: [ResourcePath]) async throws {
+    let (isQuiet, connection) = (writing.headless.quiet, connection)
+    let (deleted, elapsed) = try await writing.timeLimit.limitWrites {
+      var progress = TransferProgress(isQuiet: isQuiet) { "Deleted so far: \($0) or more; the same command goes on." }
+      defer { progress.end() }
+      var deletion = RecursiveDeletion(at: connection.datastore, connection.database)
+      do {
+        try await deletion.run(roots) { progress.show($0) }
+      } catch let status as RPCStatus {
+        throw CommandFailure(
+          ExitStatus(status.code), "\(status) Deleted so far: \(deletion.deleted); the same command goes on.")
+      }
+      return (deletion.deleted, progress.elapsed)
+    }
+    let pace = TransferProgress.summary(deleted, in: elapsed)
+    writing.headless.note("\(deleted.documents) deleted in \(pace).")
+    if writing.json { try OutputFile.print("{\"documents\": \(deleted), \"skipped\": 0}\n") }
+  }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreTesting
+import Testing
+
+@testable import HearthCommand
+
+@Suite("What is said where nothing was found")
+struct EmptyAnswerTests {
+  private let backend: LocalBackend
+
+  init() throws {
+    backend = try LocalBackend(BackendConfiguration(location: .memory, now: { Timestamp(seconds: 1_700_000_000) }))
+  }
+
+  private func datastore(_ database: DatabaseID) -> InProcessDatastore {
+    InProcessDatastore(backend: backend, database: database)
+  }
+
+  private func note(_ path: String, in database: DatabaseID) async -> String? {
+    await EmptyAnswer(datastore(database), database).note(at: ResourcePath(path))
+  }
+
+  @Test("Data in another project, or another database, is told with the options that lead there")
+  func elsewhere() async throws {
+    let (hearth, app) = (DatabaseID(project: "hearth"), DatabaseID(project: "my-app", database: "two"))
+    #expect(await note("c", in: hearth) == nil)
+    _ = try await datastore(app).commit([set("c/1", ["x": 1])])
+    for path in ["", "c"] {
+      #expect(
+        await note(path, in: hearth)
+          == "hearth/(default) is empty, and there is data in my-app/two: add --project my-app --database two.")
+    }
+    #expect(await note("c", in: app) == nil)
+    #expect(try await datastore(hearth).databases(of: nil) == [app])
+    #expect(try await datastore(hearth).databases(of: "hearth") == [])
+  }
+
+  @Test("A collection that is not there is told, with the name that is near")
+  func mistyped() async throws {
+    _ = try await datastore(database).commit([set("users/ada", [:]), set("users/ada/orders/1", [:])])
+    #expect(await note("user", in: database) == "there is no collection user. Did you mean users?")
+    #expect(await note("user/ada", in: database) == "there is no collection user. Did you mean users?")
+    #expect(
+      await note("users/ada/order", in: database)
+        == "there is no collection users/ada/order. Did you mean users/ada/orders?")
+    #expect(await note("zzzzzz", in: database) == "there is no collection zzzzzz.")
+    #expect(await note("users", in: database) == nil)
+    #expect(await note("users/bob", in: database) == nil)
+  }
+}
