@@ -137,6 +137,18 @@ struct RecordingTests {
     #expect(state.hasOverlay == session.state.hasOverlay || session.state.hasOverlay)
   }
 
+  @Test("Redaction knows what it took out, and which fields were nowhere")
+  func account() throws {
+    let redaction = Redaction("secret,m.n,emial")
+    _ = redaction.fields(["secret": 1, "email": "a", "m": .map(["secret": 2])])
+    _ = redaction.value(.integer(1), at: FieldPath(segments: ["m", "n"]))
+    #expect(redaction.account.text == "the values of m, m.n, n, secret are taken out.")
+    try redaction.account.check(["secret", "m.n", "*"])
+    let failure = #expect(throws: CommandFailure.self) { try redaction.account.check(redaction.names) }
+    #expect(failure?.status == .badData && failure?.message.hasSuffix("Did you mean email?") == true)
+    #expect(Redaction("a").account.text.hasPrefix("no values"))
+  }
+
   @Test("What is typed into a dialog becomes as many x, and the listener that it made is there all the same")
   func typed() throws {
     var session = RandomSession(Size(width: 120, height: 36), seed: 1)

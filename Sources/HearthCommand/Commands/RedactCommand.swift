@@ -11,13 +11,15 @@ struct RedactCommand: ParsableCommand {
     discussion: """
       Of each value its type and its length stay. What was typed becomes as many x, and texts that were edited go \
       whole. With all, messages of servers go too, because they may quote values. What cannot be read is left out and \
-      said.
+      said, as is what was taken out.
+
+      Exit status: 65, and nothing is written, if a field of --fields is nowhere in the recording.
       """)
 
   @Argument(help: ArgumentHelp("The recording; - for standard input.", valueName: "in"))
   var input: String
 
-  @Argument(help: ArgumentHelp("The copy, which must not be there yet.", valueName: "out"))
+  @Argument(help: ArgumentHelp("The copy, which must not be there yet; - for standard output.", valueName: "out"))
   var output: String
 
   @Option(help: ArgumentHelp("Names of fields, parted by commas, or all.", valueName: "fields"))
@@ -32,12 +34,24 @@ struct RedactCommand: ParsableCommand {
   func run() throws {
     let recording = try Recording(path: input)
     recording.problems.forEach { StandardError.write("hearth: \($0)") }
-    let redactor = RecordingRedactor(Redaction(fields, hidesIDs: hidesIDs), recording.header)
+    let redaction = Redaction(fields, hidesIDs: hidesIDs)
+    let redactor = RecordingRedactor(redaction, recording.header)
     var copy = try RecordingLine.data(redactor.header)
     for action in recording.actions {
       for action in redactor.redacted(action) { copy.append(try RecordingLine.data(action)) }
     }
     if let end = recording.end { copy.append(try RecordingLine.data(end)) }
+    try redaction.account.check(redaction.names)
+    try write(String(decoding: copy, as: UTF8.self))
+    StandardError.write("hearth: \(redaction.account.text)")
+  }
+
+  private func write(_ copy: String) throws {
+    if output == "-" {
+      let out = OutputFile.standard()
+      try out.raw(copy)
+      return try out.finish()
+    }
     if !force, access(output, F_OK) == 0 {
       throw CommandFailure(
         .cannotCreate, "\(output) is there already: choose another name, or overwrite it with --force.")
@@ -45,7 +59,7 @@ struct RedactCommand: ParsableCommand {
     let file = try FileReplacement(of: output, mode: 0o600)
     let out = OutputFile(file.descriptor, output)
     do {
-      try out.raw(String(decoding: copy, as: UTF8.self))
+      try out.raw(copy)
       try file.commit()
     } catch {
       file.discard()

@@ -9,6 +9,8 @@ struct Redaction: Sendable {
   /// Whether documents get other ids, the same ones throughout a file.
   let hidesIDs: Bool
   private let wanted: Set<String>
+  /// What was met.
+  let account = RedactionAccount()
   /// Nobody who has the file can tell by trying what an id was.
   private let salt = UInt64.random(in: .min ... .max)
 
@@ -26,7 +28,11 @@ struct Redaction: Sendable {
 
   func fields(_ fields: Fields) -> Fields {
     Fields(
-      sorted: fields.entries.map { entry in (entry.name, hides(entry.name) ? hidden(entry.value) : value(entry.value)) }
+      sorted: fields.entries.map { entry in
+        let isHidden = hides(entry.name)
+        account.meet(entry.name, isHidden: isHidden)
+        return (entry.name, isHidden ? hidden(entry.value) : value(entry.value))
+      }
     )
   }
 
@@ -43,7 +49,12 @@ struct Redaction: Sendable {
   }
 
   /// A value at a path.
-  func value(_ value: Value, at path: FieldPath) -> Value { hides(path) ? hidden(value) : self.value(value) }
+  func value(_ value: Value, at path: FieldPath) -> Value {
+    let isHidden = hides(path)
+    account.meet(path.segments.joined(separator: "."), isHidden: isHidden)
+    if isHidden { for name in path.segments { account.meet(name, isHidden: true) } }
+    return isHidden ? hidden(value) : self.value(value)
+  }
 
   /// What stands in place of a value.
   func hidden(_ value: Value) -> Value { .string("‹\(Self.name(of: value))›") }
@@ -113,6 +124,7 @@ extension Redaction {
     case .patch(let contents, let mask):
       var redacted = fields(contents)
       for path in mask.paths where hides(path) {
+        account.meet(path.segments.joined(separator: "."), isHidden: true)
         if let value = contents[path] { redacted[path] = hidden(value) }
       }
       mutation.operation = .patch(redacted, mask)
