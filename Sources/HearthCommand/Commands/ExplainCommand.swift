@@ -14,7 +14,7 @@ struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Say how the cache answers a query, and what would make that faster.",
     discussion: """
-      Reads the cache that the dashboard keeps, without asking the server, and prints the plan, the indexes that took \
+      Speaks of the cache that the dashboard keeps, not of the backend that other commands read, and prints the plan, the indexes that took \
       part, how many documents were compared and returned, the time, and which index would help. 'hearth indexes' \
       makes indexes.
 
@@ -37,10 +37,17 @@ struct ExplainCommand: AsyncParsableCommand {
     let explanation = try await CacheReader.withClient(locations) { client in
       try await client.engine.explain(query)
     }
-    try OutputFile.print((json ? Self.json(explanation) : "\(explanation)") + "\n")
-    if explanation.documentsScanned == 0, explanation.entriesRead == 0 {
-      StandardError.write("hearth: the cache has nothing of this query. What the dashboard reads is kept there.")
-    }
+    var shown = explanation
+    let isEmpty = explanation.documentsScanned == 0 && explanation.entriesRead == 0
+    // Of documents that are not there nothing can be spared.
+    if isEmpty { shown.suggestedIndexes = [] }
+    try OutputFile.print((json ? Self.json(shown) : "\(shown)") + "\n")
+    let cache = CacheReader.name(of: locations)
+    StandardError.write(
+      isEmpty
+        ? "hearth: \(cache) has nothing of this query. The dashboard keeps there what it reads; the backend, which "
+          + "'hearth get' reads, was not asked."
+        : "hearth: this is how \(cache) answers, not the backend.")
   }
 
   private static func json(_ explanation: QueryExplanation) -> String {

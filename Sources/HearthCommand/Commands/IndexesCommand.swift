@@ -71,6 +71,11 @@ struct IndexesCommand: AsyncParsableCommand {
     let output = OutputFile.standard()
     for (state, progress) in states { try output.line(json ? Self.json(state, progress) : Self.text(state)) }
     try output.flush()
+    if states.isEmpty, !deletesAll {
+      headless.note(
+        "\(CacheReader.name(of: locations)) has no indexes. Those of a server are its own: --suggest asks a 'hearth serve' "
+          + "which it would need.")
+    }
   }
 
   private func printSuggestion() async throws {

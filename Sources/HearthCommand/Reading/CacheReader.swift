@@ -36,6 +36,12 @@ enum CacheReader {
     }
   }
 
+  /// How messages name the cache.
+  static func name(of locations: StorageOptions.Locations) -> String {
+    guard case .directory(let folder) = locations.cache else { return "the cache, which is in memory," }
+    return "the cache in \(folder)"
+  }
+
   /// - Throws: if the client does without the cache that it was given.
   static func check(_ client: Client) throws(CommandFailure) {
     if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
