@@ -14,6 +14,7 @@ enum CommandHelp {
 
   /// `help` for a command that does not exist, which the parser takes for help in general.
   static func unknownTopic(_ arguments: [String]) -> CommandFailure? {
+    if let asked = unknownCommand(arguments) { return asked }
     guard arguments.first == "help", arguments.count > 1, let topic = arguments.last, !topic.hasPrefix("-") else {
       return nil
     }
@@ -22,6 +23,22 @@ enum CommandHelp {
     if known.contains(topic) { return nil }
     let nearest = nearest(to: topic, among: known.isEmpty ? names(below: []) : known)
     return CommandFailure(.usage, "There is no command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
+  }
+
+  /// `--help` of a command that does not exist, for which the parser shows the help of what is above it.
+  private static func unknownCommand(_ arguments: [String]) -> CommandFailure? {
+    guard let place = arguments.firstIndex(where: { $0 == "--help" || $0 == "-h" }), place > 0 else { return nil }
+    var path: [String] = []
+    for word in arguments[..<place] {
+      let known = names(below: path[...])
+      if word.hasPrefix("-") || word == "help" || known.isEmpty { return nil }
+      guard known.contains(word) else {
+        return CommandFailure(
+          .usage, "There is no command '\((path + [word]).joined(separator: " "))'\(nearest(to: word, among: known))")
+      }
+      path.append(word)
+    }
+    return nil
   }
 
   /// The parser's complaint as one line, with the nearest option or command in place of one that does not exist, or
@@ -34,6 +51,12 @@ enum CommandHelp {
     if reason.hasPrefix("Unknown option"), let unknown = reason.firstMatch(of: /--?[\w-]+/) {
       let plain = reason.replacing(/\.? Did you mean .*/, with: "")
       return plain + (misplacedCommand(given) ?? nearestOption(to: String(unknown.output), among: options(of: given)))
+    }
+    // What is missing was swallowed by an option that does not exist.
+    if reason.hasPrefix("Missing expected argument"),
+      let unknown = given.dropFirst().first(where: { $0.hasPrefix("--") && $0.count > 2 && !isOption($0, of: given) })
+    {
+      return "Unknown option '\(unknown)'" + nearestOption(to: unknown, among: options(of: given))
     }
     if reason.contains("nexpected argument"), !reason.contains("Did you mean"),
       let unknown = reason.firstMatch(of: /'([^']+)'/).map({ String($0.output.1) })
@@ -70,6 +93,11 @@ enum CommandHelp {
     return HearthCommand.helpMessage(for: named ?? DashboardCommand.self).matches(of: /--[a-z][a-z-]+/).map { String($0.output) }
   }
 
+  private static func isOption(_ word: String, of given: ArraySlice<String>) -> Bool {
+    let name = word.split(separator: "=", maxSplits: 1).first.map(String.init) ?? word
+    return options(of: given).contains(name)
+  }
+
   /// The names that may stand behind those of commands; none where something else stands before.
   private static func names(below path: ArraySlice<String>) -> [String] {
     var commands = HearthCommand.configuration.subcommands
@@ -93,7 +121,7 @@ enum CommandHelp {
     "sync": "copy", "replace": "set", "upsert": "set", "start": "serve", "emulators": "serve",
     "emulators:start": "serve", "mongodump": "export", "mongoexport": "export", "pg_dump": "export",
     "mongorestore": "import", "mongoimport": "import", "pg_restore": "import", "firestore:delete": "delete",
-    "firestore:indexes": "indexes", "version": "--version",
+    "firestore:indexes": "indexes", "version": "--version", "dbs": "databases", "projects": "databases", "truncate": "clear", "empty": "clear",
   ]
 
   /// What other programs call these options.

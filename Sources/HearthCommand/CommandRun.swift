@@ -12,6 +12,7 @@ enum CommandRun {
     if let failure = CommandHelp.unknownTopic(arguments) { throw failure }
     do {
       var command = try parsed(arguments)
+      try refuseRepetitions(in: arguments)
       try refuseWrites(of: command)
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
@@ -37,6 +38,21 @@ enum CommandRun {
       do { return try HearthCommand.parseAsRoot(arguments) } catch {
         throw failure.failure ?? error
       }
+    }
+  }
+
+  /// - Throws: for an option that is given twice and has one value: the parser takes the last.
+  private static func refuseRepetitions(in arguments: [String]) throws(CommandFailure) {
+    let given = arguments.filter { $0.hasPrefix("-") }.map { $0.split(separator: "=", maxSplits: 1).first ?? "" }
+    // The parser's description takes some time to read, and most commands name nothing twice.
+    guard Set(given).count < given.count, let grammar = CommandGrammar.ofProcess else { return }
+    let shape = CommandLineShape(arguments, grammar)
+    let known = (shape.command ?? grammar.root.subcommand("dashboard"))?.arguments ?? []
+    for (index, option) in shape.options.enumerated() where option.value != nil {
+      guard let argument = known.first(where: { $0.isCalled(option.name) }), argument.kind == .option,
+        !argument.isRepeating, shape.options[..<index].contains(where: { argument.isCalled($0.name) })
+      else { continue }
+      throw CommandFailure(.usage, "\(option.name) is given twice, and one of them would not count. Leave one out.")
     }
   }
 

@@ -97,6 +97,23 @@ struct CommandHelpTests {
         == "Unknown option '--pretty'. --help lists what there is.")
   }
 
+  @Test("Help for a command that does not exist names the nearest, and an option that does not exist is what is told")
+  func mistyped() {
+    #expect(CommandHelp.unknownTopic(["lst", "--help"])?.message == "There is no command 'lst'. The nearest is 'ls'.")
+    #expect(
+      CommandHelp.unknownTopic(["theme", "chek", "-h"])?.message
+        == "There is no command 'theme chek'. The nearest is 'check'.")
+    for known in [["get", "--help"], ["--help"], ["theme", "--help"], ["get", "a", "--help"], ["--demo", "--help"]] {
+      #expect(CommandHelp.unknownTopic(known) == nil, "\(known)")
+    }
+    #expect(
+      CommandHelp.complaint("Error: Missing expected argument '<path>'", arguments: ["hearth", "get", "--hlp"])
+        == "Unknown option '--hlp'. The nearest is '--help'.")
+    #expect(
+      CommandHelp.complaint("Error: Missing expected argument '<path>'", arguments: ["hearth", "get", "--json"])
+        == "Missing expected argument '<path>'")
+  }
+
   @Test("Help knows commands below commands, and names the nearest of those")
   func help() {
     #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)

@@ -39,9 +39,9 @@ struct GetCommand: AsyncParsableCommand {
   var offset: Int?
 
   @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("Print these fields only: name,address.city.", valueName: "field,..."))
-  var select: String?
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("Print these fields only: name,address.city. May be repeated.", valueName: "field,..."))
+  var select: [String] = []
 
   @Option(help: "Where to read.")
   var source = Source.server
@@ -82,7 +82,8 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func fieldSelection() throws(CommandFailure) -> FieldSelection? {
-    guard let select else { return nil }
+    if select.isEmpty { return nil }
+    let select = select.joined(separator: ",")
     do throws(ArgumentError) { return try FieldSelection(parsing: select) } catch {
       throw error.failure("--select", select)
     }
