@@ -43,6 +43,38 @@ extension EndToEndTests.InShells {
       #expect(try output.lines == ["2"] && surroundings.text("printed") == "2\n")
     }
 
+    @Test("What a command prints goes through the system's commands, in lines for each field, and back to where it was")
+    func conveniences() async throws {
+      let lines = """
+        set cities/SF name=SF
+        set cities/LA name=LA
+        ls cities | tr a-z A-Z | head -1
+        count cities
+        \\x
+        get cities/SF
+        \\x off
+        \\c --project other
+        count cities
+        \\c -
+        count cities
+        """
+      let run = try await hearth("shell", "-q", input: lines)
+      #expect(
+        run.lines == ["CITIES/LA", "2", "-[ cities/SF ]-", "name  SF", "0", "2"] && run.status == 0,
+        "\(run.output)\(run.errors)")
+      let refused = try await hearth(
+        "shell", "--keep-going", input: "set c/1 x=1\n\\c --emulator 127.0.0.1:1\ncount c\n")
+      #expect(refused.lines == ["1"] && refused.status == 69 && refused.errors.contains("refuses"), "\(refused.errors)")
+    }
+
+    @Test("What was last run is edited, and run again")
+    func editing() async throws {
+      try surroundings.write("edit", "ls c\n")
+      let run = try await hearth("shell", input: "set c/1 x=1\ncount c\n\\e\n")
+      #expect(run.lines == ["1", "c/1"] && run.status == 0, "\(run.output)\(run.errors)")
+      #expect(try surroundings.text("given") == "count c\n")
+    }
+
     @Test("A shell that is read-only refuses writes by name; what needs a terminal of its own says so")
     func refusals() async throws {
       let written = try await hearth("shell", "--readonly", "-c", "set a/b x=1")

@@ -42,6 +42,15 @@ import Testing
     #expect(try ShellText.statements(in: "\\!ls -l | wc") == [.backslash(name: "!", rest: "ls -l | wc", line: 1)])
   }
 
+  @Test("What stands behind a bar is for the system's shell, to the end of the line")
+  func pipes() throws {
+    #expect(
+      try ShellText.statements(in: "get a --where 'x == \"|\"' | head -3; wc\ncount a") == [
+        .piped(["get", "a", "--where", "x == \"|\""], into: "head -3; wc", line: 1), .command(["count", "a"], line: 2),
+      ])
+    for wrong in ["get a |", "get a || count b"] { #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: wrong) } }
+  }
+
   @Test("What begins with a backslash takes its line, and refuses what it would pass over")
   func backslash() throws {
     #expect(try ShellSession.words("my\\ file;", of: .output) == ["my file"])

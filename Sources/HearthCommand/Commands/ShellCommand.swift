@@ -11,7 +11,8 @@ struct ShellCommand: AsyncParsableCommand {
     discussion: """
       Takes the same commands as the command line, without 'hearth' before them, and completes commands, options, \
       paths, fields and files with TAB. JSON needs no quotes; a command goes on in the next line where a quote or a \
-      bracket is open. \\? lists what else there is: other connections, help, files, times. ctrl-c ends a command that \
+      bracket is open. What follows a | is for the system's shell, as in get cities | head. \\? lists what else there is: \
+      other connections, help, files, times, an editor. ctrl-c ends a command that \
       runs, ctrl-d the shell.
 
       Without a terminal it runs the lines of standard input, and with --command those of its text, up to the first \
@@ -47,7 +48,7 @@ struct ShellCommand: AsyncParsableCommand {
         // Who types goes on anyway.
         keepsGoing: keepGoing || (command.isEmpty && isatty(STDIN_FILENO) == 1), isQuiet: headless.quiet,
         paths: .ofProcess),
-      readsCommands: command.isEmpty && isatty(STDIN_FILENO) == 0)
+      readsCommands: command.isEmpty && isatty(STDIN_FILENO) == 0, isTyped: isInteractive)
     let signals = ShellSignals(session.surroundings, isInteractive: canEdit)
     var status: Int32 = 0
     if canEdit {

@@ -23,7 +23,11 @@ struct WritingOptions: ParsableArguments {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
     let connection = try connect()
     let response: CommitResponse
+    var existed: Bool?
     do {
+      if tellsWrites, mutation.operation == .delete {
+        existed = try await timeLimit.limit { try await connection.datastore.lookup([mutation.key], .names).first?.exists }
+      }
       response = try await timeLimit.limit {
         var mutation = mutation
         if let time {
@@ -35,9 +39,21 @@ struct WritingOptions: ParsableArguments {
       throw CommandFailure(
         .tryAgain, "\(mutation.key.path.text): \(failure.message) The write may have been applied all the same.")
     }
+    if tellsWrites { StandardError.write(Self.account(of: mutation, existed: existed ?? true)) }
     guard json else { return }
     let time = DocumentLine.quoted(response.commitTime.timestamp.rfc3339Text)
     try OutputFile.print("{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
+  }
+
+  /// Whether somebody types commands and is told what each has done.
+  private var tellsWrites: Bool { ShellSurroundings.current?.tellsWrites == true && !headless.quiet && !json }
+
+  private static func account(of mutation: Mutation, existed: Bool) -> String {
+    switch mutation.operation {
+    case .delete: existed ? "1 document deleted." : "0 documents deleted: there was none."
+    case .patch: "1 document updated."
+    case .set, .verify: "1 document written."
+    }
   }
 
   /// A document that was changed between reading its version and writing it fails as one that was changed before.

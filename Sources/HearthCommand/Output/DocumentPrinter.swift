@@ -53,6 +53,7 @@ struct DocumentPrinter: ~Copyable {
     case .delimited:
       let rows = delimited?.add(document) ?? []
       try lines(rows)
+    case .expanded: for line in ExpandedDocument.lines(document, in: database) { try output.line(line) }
     case .template(let template): try output.line(template.text(for: found, in: database))
     case .text:
       guard query.isDocumentQuery, let data = document.data else {

@@ -8,6 +8,8 @@ enum DocumentFormat: Sendable {
   case text
   case json
   case table
+  /// A line for each field.
+  case expanded
   case delimited(Delimiter)
   case template(OutputTemplate)
 }
@@ -55,12 +57,15 @@ struct FormatOptions: ParsableArguments {
     }
   }
 
+  private var isChosen: Bool { json || table || csv || tsv || template != nil }
+
   /// - Parameter isTable: whether a table is what is wanted if nothing was.
   func format(orTable isTable: Bool) throws(CommandFailure) -> DocumentFormat {
     if let template { return .template(try Self.parse(template)) }
     if json { return .json }
     if csv { return .delimited(.comma) }
     if tsv { return .delimited(.tab) }
+    if !isChosen, ShellSurroundings.current?.isExpanded == true { return .expanded }
     return table || isTable ? .table : .text
   }
 }

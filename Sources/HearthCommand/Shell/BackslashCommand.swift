@@ -8,7 +8,9 @@ enum BackslashCommand: String, CaseIterable {
   case connect = "c"
   case connections = "l"
   case describe = "d"
+  case expanded = "x"
   case timing
+  case edit = "e"
   case file = "i"
   case output = "o"
   case history = "s"
@@ -20,9 +22,11 @@ enum BackslashCommand: String, CaseIterable {
     switch self {
     case .help: ("\\?", "this list")
     case .commandHelp: ("\\h [COMMAND]", "help for a command, or all commands")
-    case .connect: ("\\c [NAME]", "go to a connection, or --emulator HOST:PORT; alone: say where")
+    case .connect: ("\\c [NAME|-]", "go to a connection, or --emulator HOST:PORT, or back; alone: say where")
     case .connections: ("\\l", "list the connections of connections.toml")
     case .describe: ("\\d [PATH]", "list collections, or what is below a path")
+    case .expanded: ("\\x [on|off]", "show documents with a line for each field")
+    case .edit: ("\\e", "edit what was last run in $EDITOR, and run it")
     case .timing: ("\\timing [on|off]", "say how long each command took")
     case .file: ("\\i FILE", "run the commands of a file")
     case .output: ("\\o [FILE]", "write what commands print to a file; alone: end that")
@@ -35,8 +39,8 @@ enum BackslashCommand: String, CaseIterable {
   /// How many words it takes at most; `nil` for any number.
   var largestCount: Int? {
     switch self {
-    case .help, .connections, .history, .quit: 0
-    case .timing, .file, .output: 1
+    case .help, .connections, .edit, .history, .quit: 0
+    case .expanded, .timing, .file, .output: 1
     case .commandHelp, .connect, .describe, .system: nil
     }
   }
@@ -65,7 +69,7 @@ enum BackslashCommand: String, CaseIterable {
     "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,
     "list": .connections, "dt": .describe, "dn": .describe, "d+": .describe, "dt+": .describe, "ls": .describe,
     "describe": .describe, "include": .file, "ir": .file, "source": .file, ".": .file, "out": .output,
-    "history": .history, "quit": .quit, "exit": .quit, "x": .quit,
+    "history": .history, "quit": .quit, "exit": .quit, "edit": .edit,
   ]
 
   init?(name: String) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
+import FirestoreProtocol
 import Foundation
 import Glibc
 import Spelling
@@ -30,10 +31,14 @@ extension ShellSession {
       try OutputFile.print(
         (BackslashCommand.list + ["", others, "TAB completes, ctrl-r searches."]).joined(separator: "\n") + "\n")
     case .commandHelp: return await run(["help"] + words, at: place)
-    case .connect: try connect(words)
+    case .connect: try await connect(words)
     case .connections: return await run(["connections"], at: place)
     case .describe: return await run(["ls"] + words, at: place)
-    case .timing: try setTiming(words)
+    case .timing: isTiming = try Self.flag(words, of: command, isTiming, "Timing", quietly: options.isQuiet)
+    case .expanded:
+      surroundings.isExpanded = try Self.flag(
+        words, of: command, surroundings.isExpanded, "Expanded display", quietly: options.isQuiet)
+    case .edit: return try await edit()
     case .file:
       guard let file = words.first else {
         throw CommandFailure(.usage, "\\i needs the name of a file.")
@@ -68,29 +73,79 @@ extension ShellSession {
     return words
   }
 
-  private func setTiming(_ words: [String]) throws(CommandFailure) {
+  /// What a switch is after its command, which is said.
+  private static func flag(
+    _ words: [String], of command: BackslashCommand, _ before: Bool, _ name: String, quietly isQuiet: Bool
+  ) throws(CommandFailure) -> Bool {
+    let flag: Bool
     switch words.first?.lowercased() {
-    case nil: isTiming.toggle()
-    case "on": isTiming = true
-    case "off": isTiming = false
-    case let other?: throw CommandFailure(.usage, "\\timing \(other): expected on or off.")
+    case nil: flag = !before
+    case "on": flag = true
+    case "off": flag = false
+    case let other?: throw CommandFailure(.usage, "\\\(command.rawValue) \(other): expected on or off.")
     }
-    if !options.isQuiet { StandardError.write("Timing is \(isTiming ? "on" : "off").") }
+    if !isQuiet { StandardError.write("\(name) is \(flag ? "on" : "off").") }
+    return flag
   }
 
-  /// Goes to another backend; commands that name one themselves still do.
-  private func connect(_ words: [String]) throws {
+  /// Goes to another backend; commands that name one themselves still do. A server that does not answer is no place to go.
+  private func connect(_ words: [String]) async throws {
     if !words.isEmpty {
-      let arguments = words.count == 1 && !words[0].hasPrefix("-") ? ["--connection", words[0]] : words
-      let failure = ParsingFailure()
-      do {
-        surroundings.storage = try ParsingFailure.$current.withValue(failure) { try StorageOptions.parse(arguments) }
-      } catch {
-        let text = StorageOptions.message(for: error)
-        throw failure.failure ?? CommandFailure(.usage, "\\c: \(text)")
-      }
+      let before = surroundings.storage
+      let storage = words == ["-"] ? try former() : try Self.storage(words)
+      try await check(storage.locations(options.paths))
+      (surroundings.storage, lastStorage) = (storage, before)
     }
     if !options.isQuiet || words.isEmpty { StandardError.write(whereabouts) }
+  }
+
+  private func former() throws(CommandFailure) -> StorageOptions {
+    guard let lastStorage else { throw CommandFailure(.usage, "\\c -: this is where commands have gone from the start.") }
+    return lastStorage
+  }
+
+  private static func storage(_ words: [String]) throws -> StorageOptions {
+    let arguments = words.count == 1 && !words[0].hasPrefix("-") ? ["--connection", words[0]] : words
+    let failure = ParsingFailure()
+    do {
+      return try ParsingFailure.$current.withValue(failure) { try StorageOptions.parse(arguments) }
+    } catch {
+      let text = StorageOptions.message(for: error)
+      throw failure.failure ?? CommandFailure(.usage, "\\c: \(text)")
+    }
+  }
+
+  /// - Throws: why a server cannot be asked. What it lets users do is its own affair.
+  private func check(_ locations: StorageOptions.Locations) async throws {
+    guard !locations.backend.isEmbedded else { return }
+    do {
+      try await surroundings.run { _ = try await locations.connect().datastore.listCollectionIDs(below: .root) }
+    } catch let status as RPCStatus where status.code != .permissionDenied {
+      throw CommandFailure(ExitStatus(status.code), "\\c: \(status.message) Commands go where they went before.")
+    } catch is RPCStatus {
+      return
+    }
+  }
+
+  /// Has the user edit what was last run, and runs what becomes of it.
+  private func edit() async throws -> Int32 {
+    let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
+    let folder = FileManager.default.temporaryDirectory.appending(path: "hearth-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "commands.hearth")
+    let before = lastText.hasSuffix("\n") || lastText.isEmpty ? lastText : lastText + "\n"
+    try Data(before.utf8).write(to: file)
+    let status = try SystemCommand.run(editor.command(for: file.path))
+    if let reason = editor.failure(status) {
+      throw CommandFailure(.failure, reason.replacing("nothing was written", with: "nothing was run"))
+    }
+    let text = try DocumentArgument.text(ofFile: file.path)
+    if text.trimming().isEmpty { return 0 }
+    lastText = text
+    history?.add(String(text.trimming()))
+    return await run(text, from: .file("the editor"))
   }
 
   /// Where commands go, in a sentence.

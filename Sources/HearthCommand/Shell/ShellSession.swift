@@ -49,11 +49,19 @@ actor ShellSession {
   /// Files that are being read by `\i`, each by the one before.
   private var depth = 0
   var history: ShellHistory?
+  /// What was last run, for the editor.
+  var lastText = ""
+  /// Where commands went before.
+  var lastStorage: StorageOptions?
 
-  init(_ options: Options, readsCommands: Bool) {
+  /// - Parameters:
+  ///   - readsCommands: commands come from standard input.
+  ///   - isTyped: somebody types them, and is told what each has done.
+  init(_ options: Options, readsCommands: Bool, isTyped: Bool = false) {
     self.options = options
     surroundings = ShellSurroundings(
-      options.storage, isReadOnly: options.isReadOnly, readsCommands: readsCommands)
+      options.storage, isReadOnly: options.isReadOnly, readsCommands: readsCommands,
+      tellsWrites: isTyped && !options.isQuiet)
   }
 
   func end() { isEnding = true }
@@ -63,6 +71,7 @@ actor ShellSession {
   /// Runs all commands of a text, up to the first that fails, or all of them where that is wanted.
   /// - Returns: the status of the first that failed, else 0.
   func run(_ text: String, from source: Source) async -> Int32 {
+    if case .file = source {} else if !text.trimming().hasPrefix("\\") { lastText = text }
     let statements: [ShellText.Statement]
     do throws(ShellText.Failure) {
       statements = try ShellText.statements(in: text)
@@ -92,20 +101,23 @@ actor ShellSession {
       }
       if words == ["help"] || words == ["?"] { return await run(backslash: "?", "", at: place) }
       return await run(words, at: place)
+    case .piped(let words, let text, _): return await run(words, into: text, at: place)
     }
   }
 
   /// Runs one command and says why it failed.
-  func run(_ words: [String], at place: String) async -> Int32 {
+  /// - Parameter pipe: a command of the system that reads what it prints.
+  func run(_ words: [String], into pipe: String? = nil, at place: String) async -> Int32 {
     let start = ContinuousClock.now
     let status: Int32
     do {
       if let refusal = Self.refusal(of: words) { throw refusal }
-      try await redirected { try await self.surroundings.run { try await CommandRun.perform(words) } }
+      try await redirected(into: pipe) { try await self.surroundings.run { try await CommandRun.perform(words) } }
       // Such as a watch, whose end that is.
       status = surroundings.wasInterrupted ? 128 + SIGINT : 0
     } catch is OutputFile.ClosedPipe {
-      hasLostReader = true
+      // What read it through a pipe has read enough.
+      if pipe == nil { hasLostReader = true }
       return 0
     } catch is CancellationError {
       status = 128 + SIGINT
@@ -118,7 +130,12 @@ actor ShellSession {
     return status
   }
 
-  private func redirected(_ work: @Sendable () async throws -> Void) async throws {
+  private func redirected(into pipe: String?, _ work: @Sendable () async throws -> Void) async throws {
+    if let pipe {
+      let reader = try ShellPipe(pipe)
+      defer { reader.end() }
+      return try await work()
+    }
     try output?.begin()
     defer { output?.end() }
     try await work()

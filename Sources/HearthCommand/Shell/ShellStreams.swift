@@ -63,3 +63,29 @@ final class ShellOutput {
 
   func end() { dup2(usual, STDOUT_FILENO) }
 }
+
+/// A command of the system that reads what a command prints.
+final class ShellPipe {
+  private let usual: CInt
+  private let process: pid_t
+
+  /// Standard output leads to the command from now on.
+  init(_ text: String) throws(CommandFailure) {
+    var ends: [CInt] = [0, 0]
+    guard pipe(&ends) == 0 else {
+      throw CommandFailure(.failure, "there is no pipe to \(text): \(String(cString: strerror(errno))).")
+    }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    defer { for end in ends { close(end) } }
+    process = try SystemCommand.start(["/bin/sh", "-c", text], input: ends[0])
+    usual = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+    dup2(ends[1], STDOUT_FILENO)
+  }
+
+  /// Standard output is what it was, and the command has read its last.
+  func end() {
+    dup2(usual, STDOUT_FILENO)
+    close(usual)
+    _ = SystemCommand.wait(for: process)
+  }
+}

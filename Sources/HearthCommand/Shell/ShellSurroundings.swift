@@ -15,6 +15,7 @@ final class ShellSurroundings: Sendable {
     var listeners: [Int: AsyncStream<Interruptions.Cause>.Continuation] = [:]
     var lastListener = 0
     var wasInterrupted = false
+    var isExpanded = false
   }
 
   private struct Place: Hashable {
@@ -26,9 +27,14 @@ final class ShellSurroundings: Sendable {
   let isReadOnly: Bool
   /// Whether the commands come from standard input, which no command can have then.
   let readsCommands: Bool
+  /// Whether a command that writes one document says so.
+  let tellsWrites: Bool
   private let state: Mutex<State>
 
-  init(_ storage: StorageOptions, isReadOnly: Bool = false, readsCommands: Bool = false) {
+  init(
+    _ storage: StorageOptions, isReadOnly: Bool = false, readsCommands: Bool = false, tellsWrites: Bool = false
+  ) {
+    self.tellsWrites = tellsWrites
     self.isReadOnly = isReadOnly
     self.readsCommands = readsCommands
     state = Mutex(State(storage: storage))
@@ -38,6 +44,12 @@ final class ShellSurroundings: Sendable {
   var storage: StorageOptions {
     get { state.withLock { $0.storage } }
     set { state.withLock { $0.storage = newValue } }
+  }
+
+  /// Whether documents are shown with a line for each field, where no format is named.
+  var isExpanded: Bool {
+    get { state.withLock { $0.isExpanded } }
+    set { state.withLock { $0.isExpanded = newValue } }
   }
 
   // MARK: Connections

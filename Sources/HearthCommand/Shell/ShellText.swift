@@ -2,16 +2,19 @@
 
 /// What is typed in `hearth shell`, cut into commands and their words as a shell cuts them: blanks part words, quotes
 /// and backslashes keep text together, `#` begins a comment, a line's end or `;` ends a command. A word, or what stands
-/// behind its `=`, may begin with a bracket, and goes on to the one that closes it: JSON needs no quotes.
+/// behind its `=`, may begin with a bracket, and goes on to the one that closes it: JSON needs no quotes. What stands behind a `|` up to the line's end is
+/// for the system's shell.
 struct ShellText {
   enum Statement: Hashable, Sendable {
     case command([String], line: Int)
+    /// A command whose output goes through a command of the system.
+    case piped([String], into: String, line: Int)
     /// `\name` and the rest of its line.
     case backslash(name: String, rest: String, line: Int)
 
     var line: Int {
       switch self {
-      case .command(_, let line), .backslash(_, _, let line): line
+      case .command(_, let line), .piped(_, _, let line), .backslash(_, _, let line): line
       }
     }
   }
@@ -93,6 +96,10 @@ struct ShellText {
       let character = text[index]
       if character == "#", word == nil {
         guard let end = text[index...].firstIndex(where: \.isNewline) else { return false }
+        index = end
+      } else if character == "|", word == nil, !words.isEmpty, index + 1 == text.count || text[index + 1] != "|" {
+        let end = text[index...].firstIndex(where: \.isNewline) ?? text.count
+        pipe(into: String(text[(index + 1)..<end]))
         index = end
       } else if character == "\\", word == nil, words.isEmpty {
         let end = text[index...].firstIndex(where: \.isNewline) ?? text.count
@@ -221,6 +228,14 @@ struct ShellText {
     words = []
   }
 
+  private mutating func pipe(into text: String) {
+    let text = String(text.trimming())
+    if words.first == "hearth" { words.removeFirst() }
+    if text.isEmpty, failure == nil { failure = Failure(line: line, reason: "nothing follows the |.") }
+    if !words.isEmpty { statements.append(.piped(words, into: text, line: firstLine)) }
+    words = []
+  }
+
   private mutating func take(backslash text: ArraySlice<Character>) {
     let isSign = text.first.map { "?!".contains($0) } ?? false
     let name = isSign ? text.prefix(1) : text.prefix { !$0.isWhitespace }
@@ -231,7 +246,7 @@ struct ShellText {
     statements.append(.backslash(name: String(word), rest: String(rest), line: line))
   }
 
-  private static let foreign: Set<String> = ["|", "||", "&", "&&", ">", ">>", "<", "2>", ">&", ">=", "<=", "==", "!="]
+  private static let foreign: Set<String> = ["||", "&", "&&", ">", ">>", "<", "2>", ">&", ">=", "<=", "==", "!="]
 }
 
 extension ShellText {
