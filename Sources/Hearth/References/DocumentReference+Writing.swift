@@ -9,16 +9,19 @@ extension DocumentReference {
 
   /// Replaces the document, or merges fields into it.
   /// - Throws: what is wrong with the data. Nothing is written then.
+  @discardableResult
   public func enqueueData(_ data: [String: Any], merge: Bool = false) throws -> WriteHandle {
     try firestore.submit([merge ? mergeMutation(data) : setMutation(data)])
   }
 
   /// Changes fields of a document that exists.
+  @discardableResult
   public func enqueueUpdate(_ fields: [AnyHashable: Any]) throws -> WriteHandle {
     try firestore.submit([updateMutation(fields)])
   }
 
   /// Deletes the document; a document that does not exist is no error.
+  @discardableResult
   public func enqueueDelete() throws -> WriteHandle {
     try firestore.submit([deleteMutation()])
   }
@@ -111,6 +114,7 @@ extension CollectionReference {
   }
 
   /// Writes a document with a new id; both stages.
+  @discardableResult
   public func enqueueDocument(data: [String: Any]) throws -> (reference: DocumentReference, write: WriteHandle) {
     let document = document()
     return (document, try document.enqueueData(data))

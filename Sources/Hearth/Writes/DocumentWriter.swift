@@ -128,6 +128,7 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges the value into it; both stages.
+  @discardableResult
   public func enqueueData<T: Encodable>(
     from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder()
   ) throws -> WriteHandle {
@@ -147,6 +148,7 @@ extension CollectionReference {
   }
 
   /// Writes a document with a new id; both stages.
+  @discardableResult
   public func enqueueDocument<T: Encodable>(
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder()
   ) throws -> (reference: DocumentReference, write: WriteHandle) {

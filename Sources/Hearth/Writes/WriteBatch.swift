@@ -37,6 +37,7 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   /// Sends the batch on its way; see `WriteHandle`.
   /// - Throws: what was wrong with an argument, or `failedPrecondition` for a second commit.
+  @discardableResult
   public func enqueue() throws -> WriteHandle { try submit() }
 
   /// - Parameter completion: called when the backend has committed or rejected the batch; not while offline.
