@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChildProcesses
+import Foundation
+import Testing
+
+extension EndToEndTests.InPipes {
+  /// Commands about whole databases.
+  @Suite(.serialized) struct DatabaseCommandTests {
+    private let surroundings: Surroundings
+
+    init() throws { surroundings = try Surroundings() }
+
+    private func hearth(_ arguments: String..., input: String? = nil) async throws -> HeadlessRun {
+      try await HeadlessRun(arguments, input: input, surroundings)
+    }
+
+    private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
+
+    @Test("Data of another project is listed, and told where it is looked for in vain, here and at a server")
+    func projects() async throws {
+      let server = try await ServeProcess(surroundings)
+      for place in [[], ["--emulator", server.address]] {
+        func hearth(_ arguments: String...) async throws -> HeadlessRun {
+          try await HeadlessRun(arguments + place, surroundings)
+        }
+        #expect(try await hearth("databases").output == "")
+        _ = try await hearth("set", "c/1", "x=1", "--project", "my-app")
+        _ = try await hearth("set", "c/2", "x=1", "--project", "my-app", "--database", "two")
+        #expect(try await hearth("databases").lines == ["my-app/(default)", "my-app/two"])
+        #expect(
+          try await hearth("databases", "--json").lines.first == #"{"project": "my-app", "database": "(default)"}"#)
+        for command in [["ls"], ["get", "c"], ["count", "c"], ["tree"], ["stats"], ["schema", "c"], ["export", "/"]] {
+          let run = try await HeadlessRun(command + place, surroundings)
+          #expect(run.status == 0 && run.errors.contains("add --project my-app."), "\(command) \(run.errors)")
+          #expect(try await HeadlessRun(command + ["-q"] + place, surroundings).errors == "", "\(command)")
+        }
+        let missing = try await hearth("get", "c/1")
+        #expect(missing.status == 4 && missing.hasOneErrorLine && missing.errors.contains("add --project my-app."))
+        _ = try await hearth("set", "users/ada", "x=1")
+        #expect(try await hearth("get", "user").errors.contains("Did you mean users?"))
+      }
+    }
+
+    @Test("clear empties one database, asks first, and leaves Cloud Firestore alone; delete / names it")
+    func clear() async throws {
+      let server = try await ServeProcess(surroundings)
+      for place in [[], ["--emulator", server.address]] {
+        func hearth(_ arguments: String...) async throws -> HeadlessRun {
+          try await HeadlessRun(arguments + place, surroundings)
+        }
+        for path in ["c/1", "c/1/s/x", "d/ghost/s/y"] { _ = try await hearth("set", path, "x=1") }
+        _ = try await hearth("set", "c/1", "x=1", "--project", "other")
+        let asked = try await hearth("clear")
+        #expect(asked.status == 64 && asked.errors.contains("add --yes"), "\(asked.errors)")
+        #expect(try await hearth("clear", "--dry-run").errors.contains("3 documents of hearth/(default) would be"))
+        let cleared = try await hearth("clear", "--yes")
+        #expect(cleared.status == 0 && cleared.errors.contains("3 documents deleted"), "\(cleared.errors)")
+        #expect(try await hearth("databases").lines == ["other/(default)"])
+        let deleted = try await hearth("delete", "/", "--recursive", "--yes")
+        #expect(deleted.status == 64 && deleted.errors.contains("'hearth clear'"))
+      }
+      let cloud = try await HeadlessRun(["clear", "--yes", "--host", "127.0.0.1:1"], surroundings)
+      #expect(cloud.status == 64 && cloud.errors.contains("production"), "\(cloud.errors)")
+    }
+
+    @Test("An export goes under another name, from a file and through a pipe, and a check of it writes nothing")
+    func renamed() async throws {
+      for path in ["cities/SF", "cities/SF/landmarks/x", "towns/A"] { _ = try await hearth("set", path, "x=1") }
+      let all = try await hearth("export", "/").output
+      #expect(all.split(separator: "\n").count == 3)
+      let refused = try await hearth("import", "-", "--into", "z", input: all)
+      #expect(refused.status == 65 && refused.errors.contains("--rename cities=z"), "\(refused.errors)")
+      let one = try await hearth("export", "cities").output
+      try surroundings.write("one.jsonl", one)
+      let checked = try await hearth("import", path("one.jsonl"), "--into", "c2", "--dry-run")
+      #expect(checked.lines.first == #"{"path": "c2/SF", "data": {"x": 1}}"#, "\(checked.output)\(checked.errors)")
+      #expect(try await hearth("get", "c2").output == "")
+      #expect(try await hearth("import", path("one.jsonl"), "--rename", "cities=c2").status == 0)
+      #expect(try await hearth("import", "-", "--into", "c3", input: one).status == 0)
+      #expect(try await hearth("export", "c3").output == one.replacingOccurrences(of: "cities/", with: "c3/"))
+      #expect(try await hearth("get", "c2/SF/landmarks/x").status == 0)
+    }
+
+    @Test("What writes nothing is no write: a check of an import works where nothing may be written")
+    func readOnly() async throws {
+      try surroundings.write("in.jsonl", #"{"path": "c/1", "data": {}}"#)
+      _ = try await hearth("set", "c/2", "x=1")
+      let input = path("in.jsonl")
+      let checked = try await hearth("shell", "--readonly", "-c", "import \(input) --dry-run; update c --where 'x == 1' x=2 --dry-run")
+      #expect(checked.status == 0, "\(checked.errors)")
+      #expect(try await hearth("shell", "--readonly", "-c", "import \(input)").status == 77)
+    }
+
+    @Test("An option that is given twice adds, or is refused; / to itself is told as what it is")
+    func repeated() async throws {
+      _ = try await hearth("set", "c/1", "n=1", "t=2", "z=3")
+      let both = try await hearth("get", "c", "--select", "n", "--select", "t")
+      #expect(both.output == "c/1  {\"n\": 1, \"t\": 2}\n", "\(both.output)")
+      let twice = try await hearth("get", "c", "--limit", "1", "--limit=2")
+      #expect(twice.status == 64 && twice.errors.contains("--limit is given twice"), "\(twice.errors)")
+      #expect(try await hearth("get", "c", "--where", "n == 1", "--where", "t == 2").output != "")
+      let data = path("own")
+      _ = try await hearth("set", "c/1", "n=1", "--data", data)
+      let same = try await hearth("copy", "/", "--data", data, "--to-data", data)
+      #expect(same.status == 64 && same.errors.contains("the database would be copied to itself"), "\(same.errors)")
+    }
+
+    @Test("An export is of the moment of its beginning, and says so where a server has no past to read")
+    func moment() async throws {
+      _ = try await hearth("set", "c/1", "n=1")
+      let run = try await hearth("export", "c")
+      #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+      let live = try await hearth("export", "c", "--live")
+      #expect(live.output == run.output)
+      #expect(try await hearth("export", "c", "--live", "--at", "now").status == 64)
+    }
+  }
+}
