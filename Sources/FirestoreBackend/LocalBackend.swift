@@ -11,7 +11,7 @@ package import FirestoreSQLite
 /// Every method is one synchronous step on the actor's executor, in the order of arrival: a commit is stored and put
 /// to all sessions in one step, so each session sees every commit once and whole. An acknowledged commit survives the
 /// death of the process (S10). The actor never waits for a stream: what a slow client has not fetched is merged per
-/// document, up to `PendingChanges.maximumCount` documents, beyond which its targets are reset.
+/// document, up to `PendingChanges.maximumCount` documents, beyond which they are found in the log when it reads.
 package actor LocalBackend {
   /// What the backend runs on.
   package nonisolated let executor: any SerialExecutor

@@ -86,30 +86,47 @@ extension DocumentReader {
   /// keeps `limit` documents.
   /// - Parameter limit: instead of the target's own, to read beyond a window.
   func run(_ target: Target, limit: Int?) throws(StoreError) -> [Document] {
-    if limit == 0 { return [] }
+    try ordered(target, limit: limit, holding: .max).documents
+  }
+
+  /// As `run`.
+  /// - Parameter bytes: of documents that hold more, only the fields are returned by which they are sorted.
+  func ordered(
+    _ target: Target, limit: Int?, holding bytes: Int
+  ) throws(StoreError) -> (documents: [Document], isThin: Bool) {
+    if limit == 0 { return ([], false) }
     let range = KeyRange(target)
     if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID, range.keys == nil, !target.isDocumentTarget {
-      return try runInKeyOrder(target, range, limit)
+      return try runInKeyOrder(target, range, limit, holding: bytes)
     }
-    var top = TopDocuments(target, limit: limit)
+    var top = TopDocuments(target, limit: limit, holding: bytes)
     _ = try scanMatches(of: ServedQuery(target), after: nil, rows: .max) { document in
       top.add(document)
       return true
     }
-    return top.finish().documents
+    return top.finish()
   }
 
-  private func runInKeyOrder(_ target: Target, _ range: KeyRange, _ limit: Int?) throws(StoreError) -> [Document] {
+  private func runInKeyOrder(
+    _ target: Target, _ range: KeyRange, _ limit: Int?, holding bytes: Int
+  ) throws(StoreError) -> (documents: [Document], isThin: Bool) {
     let direction = target.orderBy[0].direction
-    var found: [Document] = []
+    var (found, size) = ([Document](), 0)
     func isFull() -> Bool { limit.map { found.count >= $0 } ?? false }
+    func take(_ document: Document) {
+      if size <= bytes {
+        size += document.storedSize
+        if size > bytes { found = found.map { $0.thinned(for: target) } }
+      }
+      found.append(size > bytes ? document.thinned(for: target) : document)
+    }
     for cluster in clusters(try collections(of: target), direction) where !isFull() {
       let isNested = cluster.count > 1
       let start = found.count
       for collection in cluster {
         guard let (first, last) = range.names(in: collection.path) else { continue }
         try scan(collection, from: first, through: last, direction) { _, document throws(StoreError) in
-          if target.holds(document) { found.append(document) }
+          if target.holds(document) { take(document) }
           return isNested || !isFull()
         }
       }
@@ -118,7 +135,7 @@ extension DocumentReader {
         if let limit, found.count > limit { found.removeLast(found.count - limit) }
       }
     }
-    return found
+    return (found, size > bytes)
   }
 
   /// Groups collections so that each group's documents lie together in key order, and orders the groups. Only a

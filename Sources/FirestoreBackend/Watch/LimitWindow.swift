@@ -10,11 +10,22 @@ import FirestoreSQLite
 /// documents in target order:   shown (limit) │ reserve │ not held
 ///                              ◄──── held ────────────►│ only if `isComplete` is false
 /// ```
-/// Invariant: whatever matches and is not held comes after the last held document.
+/// Invariant: whatever matches and is not held comes after the last held document. Where the documents are large, only the
+/// fields are held by which they are sorted.
 struct LimitWindow {
+  /// Documents in the target's order, whole or with the fields by which they are sorted.
+  typealias Result = (documents: [Document], isThin: Bool)
+
+  /// What a window's documents hold that are whole.
+  static let wholeBytes = 256 << 10
+  /// A document that comes later and is larger is not held whole.
+  private static let smallBytes = 1 << 10
+
   let target: Target
   let limit: Int
   private var held: [Document] = []
+  /// Those that are held without all of their fields.
+  private var thin: Set<DocumentKey> = []
   /// Nothing matches that is not held.
   private var isComplete = false
   private(set) var shown: Set<DocumentKey> = []
@@ -31,8 +42,10 @@ struct LimitWindow {
 
   /// Starts over with what the store holds.
   /// - Parameter read: the first documents in target order, up to a number.
-  mutating func fill(_ read: (Int) throws(StoreError) -> [Document]) throws(StoreError) {
-    held = try read(capacity)
+  mutating func fill(_ read: (Int) throws(StoreError) -> Result) throws(StoreError) {
+    let result = try read(capacity)
+    held = result.documents
+    thin = result.isThin ? Set(held.map(\.key)) : []
     isComplete = held.count < capacity
     shown = Set(shownDocuments.lazy.map(\.key))
   }
@@ -41,7 +54,7 @@ struct LimitWindow {
   /// - Parameter read: as for `fill`, after the commit; asked only when the reserve is used up.
   /// - Returns: what the client must be told.
   mutating func apply(
-    _ transitions: [DocumentTransition], read: (Int) throws(StoreError) -> [Document]
+    _ transitions: [DocumentTransition], read: (Int) throws(StoreError) -> Result
   ) throws(StoreError) -> [MembershipChange] {
     var touched: [DocumentKey: Document] = [:]
     let edge = isComplete ? nil : held.last
@@ -54,38 +67,54 @@ struct LimitWindow {
 
     let before = shown
     let previous = before.subtracting(touched.keys)
-    var leaving: [DocumentKey: Document] = [:]
+    var leaving: [DocumentKey: MembershipChange] = [:]
+    for document in held.dropFirst(limit) where previous.contains(document.key) {
+      leaving[document.key] = change(of: document, wasMember: true, isMember: false)
+    }
     if held.count > capacity {
-      for document in held[capacity...] { leaving[document.key] = document }
+      for document in held[capacity...] { thin.remove(document.key) }
       held.removeLast(held.count - capacity)
       isComplete = false
     }
-    for document in held.dropFirst(limit) where previous.contains(document.key) { leaving[document.key] = document }
     if held.count < limit, !isComplete { try fill(read) } else { shown = Set(shownDocuments.lazy.map(\.key)) }
 
     var changes: [MembershipChange] = []
     for key in before where !shown.contains(key) {
       // Neither touched nor held any more it cannot be: it was held before the commit.
-      guard let document = touched[key] ?? leaving[key] else { continue }
-      changes.append(MembershipChange(document: document, wasMember: true, isMember: false))
+      if let document = touched[key] {
+        changes.append(MembershipChange(document: document, wasMember: true, isMember: false))
+      } else if let change = leaving[key] {
+        changes.append(change)
+      }
     }
     for document in shownDocuments where touched[document.key] != nil || !before.contains(document.key) {
+      let wasMember = before.contains(document.key)
       changes.append(
-        MembershipChange(document: document, wasMember: before.contains(document.key), isMember: true))
+        touched[document.key].map { MembershipChange(document: $0, wasMember: wasMember, isMember: true) }
+          ?? change(of: document, wasMember: wasMember, isMember: true))
     }
     return changes
+  }
+
+  private func change(of document: Document, wasMember: Bool, isMember: Bool) -> MembershipChange {
+    MembershipChange(
+      document: document, wasMember: wasMember, isMember: isMember, isWhole: !thin.contains(document.key))
   }
 
   private mutating func remove(_ transition: DocumentTransition) -> Bool {
     guard let before = transition.before, target.holds(before), let index = position(of: before) else { return false }
     held.remove(at: index)
+    thin.remove(transition.key)
     return true
   }
 
   private mutating func insert(_ transition: DocumentTransition, before edge: Document?) -> Bool {
     guard target.holds(transition.after) else { return false }
     if let edge, target.compare(transition.after, edge) == .descending { return false }
-    held.insert(transition.after, at: insertionIndex(of: transition.after))
+    let isSmall = transition.after.storedSize <= Self.smallBytes
+    if !isSmall { thin.insert(transition.key) }
+    held.insert(
+      isSmall ? transition.after : transition.after.thinned(for: target), at: insertionIndex(of: transition.after))
     return true
   }
 
@@ -105,4 +134,6 @@ struct MembershipChange {
   var document: Document
   var wasMember: Bool
   var isMember: Bool
+  /// Otherwise it is to be read when it is told.
+  var isWhole = true
 }

@@ -10,11 +10,18 @@ struct PendingChanges {
   private struct Entry {
     /// `nil` for one that is read when it is told.
     var document: Document?
-    var membership: [TargetID: (was: Bool, is: Bool)]
+    /// Of one target mostly.
+    var memberships: [Membership]
   }
 
-  /// Above this the targets concerned are reset instead.
-  static let maximumCount = 5_000
+  private struct Membership {
+    let target: TargetID
+    let was: Bool
+    var `is`: Bool
+  }
+
+  /// Above this the targets concerned read from the log what changed, once it is told.
+  static let maximumCount = 1_000
   /// What the documents hold that are kept, but for the last of them.
   static let keptBytes = 256 << 10
 
@@ -31,29 +38,33 @@ struct PendingChanges {
   /// What the documents hold that are kept.
   var heldBytes: Int { bytes }
   /// The targets that something is pending for.
-  var targets: Set<TargetID> { entries.values.reduce(into: []) { $0.formUnion($1.membership.keys) } }
+  var targets: Set<TargetID> { entries.values.reduce(into: []) { $0.formUnion($1.memberships.map(\.target)) } }
 
   mutating func record(_ change: MembershipChange, for target: TargetID) {
     let key = change.document.key
-    let membership = (was: change.wasMember, is: change.isMember)
-    guard var entry = entries[key] else {
+    let membership = Membership(target: target, was: change.wasMember, is: change.isMember)
+    guard var entry = entries.removeValue(forKey: key) else {
       order.append(key)
-      entries[key] = Entry(document: keep(change.document), membership: [target: membership])
+      entries[key] = Entry(document: keep(change), memberships: [membership])
       return
     }
     letGo(entry)
-    entry.document = keep(change.document)
-    entry.membership[target] = (was: entry.membership[target]?.was ?? membership.was, is: membership.is)
+    entry.document = keep(change)
+    if let index = entry.memberships.firstIndex(where: { $0.target == target }) {
+      entry.memberships[index].is = membership.is
+    } else {
+      entry.memberships.append(membership)
+    }
     entries[key] = entry
   }
 
-  private mutating func keep(_ document: Document) -> Document? {
-    if bytes >= Self.keptBytes {
+  private mutating func keep(_ change: MembershipChange) -> Document? {
+    if bytes >= Self.keptBytes || !change.isWhole {
       unread += 1
       return nil
     }
-    bytes += document.storedSize
-    return document
+    bytes += change.document.storedSize
+    return change.document
   }
 
   private mutating func letGo(_ entry: Entry) {
@@ -62,8 +73,8 @@ struct PendingChanges {
 
   /// Forgets what is pending for a target.
   mutating func forget(_ target: TargetID) {
-    for (key, var entry) in entries where entry.membership[target] != nil {
-      entry.membership[target] = nil
+    for (key, var entry) in entries where entry.memberships.contains(where: { $0.target == target }) {
+      entry.memberships.removeAll { $0.target == target }
       entries[key] = entry
     }
   }
@@ -77,8 +88,8 @@ struct PendingChanges {
     while size < limit, let key = order.popFirst() {
       guard let entry = entries.removeValue(forKey: key) else { continue }
       letGo(entry)
-      let updated = entry.membership.filter(\.value.is).keys.sorted()
-      let removed = entry.membership.filter { $0.value.was && !$0.value.is }.keys.sorted()
+      let updated = entry.memberships.filter(\.is).map(\.target).sorted()
+      let removed = entry.memberships.filter { $0.was && !$0.is }.map(\.target).sorted()
       // It came and went while the client was not looking.
       if updated.isEmpty, removed.isEmpty { continue }
       var told = entry.document

@@ -11,7 +11,7 @@ import FirestoreSQLite
 ///     │  ├────► catchingUp ──┼──► live     a known position
 ///     │  └────► telling ─────┤       documents by name, or a window
 ///     └──────────────────────┘
-///  any but starting ──► starting     too much pending, or the database was cleared
+///  any but starting ──► starting     too much pending (then from where the client is), or the database was cleared
 /// ```
 struct SessionTarget {
   enum Phase {
@@ -40,7 +40,7 @@ struct SessionTarget {
   let target: Target
   /// What a target of documents names, each once; empty for a query.
   let documents: [DocumentKey]
-  let expectedCount: Int?
+  private(set) var expectedCount: Int?
   private(set) var phase: Phase
   private var window: LimitWindow?
 
@@ -56,7 +56,15 @@ struct SessionTarget {
   var isLive: Bool { if case .live = phase { true } else { false } }
 
   /// Starts over; the client is told to forget a query's documents.
-  mutating func restart() { phase = .starting(nil, resets: !target.isDocumentTarget) }
+  mutating func restart() {
+    (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
+  }
+
+  /// Has what changed after a version, up to which the client knows everything, read when it is told.
+  mutating func resume(after version: Int64) {
+    let resume = WatchTarget.Resume.readTime(SnapshotVersion(microseconds: version))
+    (phase, expectedCount) = (.starting(resume, resets: false), nil)
+  }
 
   /// What one commit means to the target's client.
   mutating func apply(
@@ -70,7 +78,9 @@ struct SessionTarget {
     }
     if window != nil {
       let target = target
-      return try window?.apply(transitions) { limit throws(StoreError) in try reader.run(target, limit: limit) } ?? []
+      return try window?.apply(transitions) { limit throws(StoreError) in
+        try reader.ordered(target, limit: limit, holding: LimitWindow.wholeBytes)
+      } ?? []
     }
     return transitions.compactMap { transition in
       if let reached, reached < transition.position { return nil }
@@ -169,7 +179,9 @@ struct SessionTarget {
     _ since: Int64?, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) {
     let target = target
-    try window?.fill { limit throws(StoreError) in try reader.run(target, limit: limit) }
+    try window?.fill { limit throws(StoreError) in
+      try reader.ordered(target, limit: limit, holding: LimitWindow.wholeBytes)
+    }
     guard let window else { return }
     let shown = window.shownDocuments
     guard let since else {
@@ -181,7 +193,7 @@ struct SessionTarget {
     } else if since < historyStart {
       phase = .telling(shown.map(\.key)[...], alsoOthers: false, .always)
     } else {
-      let before = Set(try reader.at(since).run(target, limit: window.limit).map(\.key))
+      let before = Set(try reader.at(since).ordered(target, limit: window.limit, holding: 0).documents.map(\.key))
       let new = shown.filter { !before.contains($0.key) || !$0.isNotNewer(than: since) }.map(\.key)
       let gone = before.subtracting(window.shown).sorted()
       let growth = shown.count - before.count

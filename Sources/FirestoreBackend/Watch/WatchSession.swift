@@ -35,6 +35,8 @@ struct WatchSession {
   /// Targets that are not live, in the order in which they were added.
   private var unfinished: [TargetID] = []
   private var owesSnapshot = false
+  /// The version up to which the client has been told everything; `nil` while it has been told a part of what is next.
+  private var complete: Int64?
   /// Targets that failed: a removal which crossed the failure on its way is not answered again.
   private var failed: Set<TargetID> = []
 
@@ -111,8 +113,16 @@ struct WatchSession {
     if pending.isOverfull {
       let concerned = pending.targets
       pending.removeAll()
-      for id in concerned { restart(id) }
+      for id in concerned { readAgain(id) }
     }
+  }
+
+  /// Has what a target's client does not know read from the log when it is told, as if it came back; anew where it is not
+  /// known how far it is.
+  private mutating func readAgain(_ id: TargetID) {
+    guard let complete, targets[id]?.isLive == true else { return restart(id) }
+    targets[id]?.resume(after: complete)
+    unfinished.append(id)
   }
 
   /// Starts a target over, for a change too large to be told document by document.
@@ -148,7 +158,7 @@ struct WatchSession {
         owesSnapshot = true
       }
     }
-    finishSnapshot(&changes, reader.readTime, token)
+    finishSnapshot(&changes, reader.state, token)
     return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: hasMore)
   }
 
@@ -156,7 +166,7 @@ struct WatchSession {
   mutating func take(_ state: DatabaseState, upTo bytes: Int, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let readTime = SnapshotVersion(microseconds: state.version)
     var changes = try takeKnown(upTo: bytes, nil)
-    finishSnapshot(&changes, readTime, ResumePosition(version: state.version).token(instance: instance))
+    finishSnapshot(&changes, state, ResumePosition(version: state.version).token(instance: instance))
     return WatchDelivery(changes: changes, readTime: readTime, hasMore: hasMore)
   }
 
@@ -173,10 +183,11 @@ struct WatchSession {
   }
 
   private mutating func finishSnapshot(
-    _ changes: inout [WatchChange], _ readTime: SnapshotVersion, _ token: ResumeToken?
+    _ changes: inout [WatchChange], _ state: DatabaseState, _ token: ResumeToken?
   ) {
+    complete = hasMore ? nil : state.version
     guard owesSnapshot, !hasMore else { return }
     owesSnapshot = false
-    changes.append(.snapshot(readTime, token))
+    changes.append(.snapshot(SnapshotVersion(microseconds: state.version), token))
   }
 }
