@@ -107,6 +107,7 @@ import Testing
 
     channel.isWritable = true
     channel.pipeline.fireChannelWritabilityChanged()
+    loop.run()
 
     let bytes = try channel.sentPayloads().flatMap(\.bytes)
     #expect(bytes.containsText("change 999") && bytes.count < 500)

@@ -126,7 +126,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     _ context: ChannelHandlerContext, _ call: CallHeaders, _ service: FirestoreService, _ headers: NIOAny
   ) {
     let pipeline = context.pipeline.syncOperations
-    let handler = ListenHandler(service, turn, timeout: call.timeout)
+    let handler = ListenHandler(service, turn, budget, timeout: call.timeout)
     do { try pipeline.addHandler(handler, position: .after(self)) } catch { return context.close(promise: nil) }
     context.fireChannelRead(headers)
     pipeline.removeHandler(context: context, promise: nil)

@@ -3,26 +3,52 @@ import NIOCore
 
 /// A listener's stream, whatever carries it.
 protocol Delivering: AnyObject {
-  /// Sends what there is.
+  /// Sends what there is, or as much as one step of the backend gives; then it schedules itself again.
   func deliver()
 }
 
-/// The streams that have something to deliver at the next turn of the connections' thread: one task for all that a
-/// commit wakes. Used on that thread only.
+/// The streams that have something to deliver at the next turns of the connections' thread, in order: one task for all that
+/// a commit wakes, as long as it takes no longer than others may wait. What is left then waits until the thread has looked
+/// at its sockets. Used on that thread only.
 final class DeliveryTurn: Sendable {
-  private let waiting: NIOLoopBoundBox<[any Delivering]>
+  /// What is merely enqueued again goes before the sockets: the thread looks at those when it has nothing to do until later.
+  private static let pause = TimeAmount.microseconds(100)
+  /// About a step of the backend.
+  static let longest = TimeAmount.milliseconds(2)
 
-  /// - Parameter loop: the connections' thread.
-  init(_ loop: any EventLoop) { waiting = .makeBoxSendingValue([], eventLoop: loop) }
+  private struct State {
+    var waiting: CircularBuffer<any Delivering> = []
+    var isScheduled = false
+  }
+
+  private let state: NIOLoopBoundBox<State>
+  private let now: @Sendable () -> NIODeadline
+
+  /// - Parameters:
+  ///   - loop: the connections' thread.
+  ///   - now: tells how long a turn takes.
+  init(_ loop: any EventLoop, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+    self.now = now
+  }
 
   func schedule(_ call: any Delivering) {
-    waiting.value.append(call)
-    if waiting.value.count == 1 { waiting.eventLoop.assumeIsolated().execute { self.deliver() } }
+    state.value.waiting.append(call)
+    if state.value.isScheduled { return }
+    state.value.isScheduled = true
+    state.eventLoop.assumeIsolated().execute { self.deliver() }
   }
 
   private func deliver() {
-    let calls = waiting.value
-    waiting.value = []
-    for call in calls { call.deliver() }
+    let end = now() + Self.longest
+    while let call = state.value.waiting.popFirst() {
+      call.deliver()
+      if now() >= end { break }
+    }
+    if state.value.waiting.isEmpty {
+      state.value.isScheduled = false
+    } else {
+      state.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) { self.deliver() }
+    }
   }
 }

@@ -5,11 +5,11 @@ import NIOCore
 import NIOHTTP2
 
 /// Serves one Listen call on the connection's thread, where the backend runs too: a commit wakes the streams that it
-/// concerns, and each sends what there is at its next turn. While the client does not read, nothing is taken from the
-/// backend, which then merges what it has per document.
+/// concerns, and each sends what there is at its next turn. While the client does not read, or its connection holds as much
+/// as it may, nothing is taken from the backend, which then merges what it has per document.
 ///
 /// ```
-/// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while writable ──► DATA
+/// DATA ──► ListenStream.receive            commit ──► wake ──► next turn: take … while there is room ──► DATA
 /// END_STREAM ──► close, grpc-status 0      take throws ──► close, grpc-status
 /// ```
 final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Delivering {
@@ -18,18 +18,23 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
 
   private let service: FirestoreService
   private let turn: DeliveryTurn
+  private let budget: ConnectionBudget
   private let timeout: TimeAmount?
   private var deadline: Scheduled<Void>?
   private var stream: ListenStream?
   private var context: ChannelHandlerContext?
   private var received = ByteBuffer()
   private var isScheduled = false
+  private var waitsForRoom = false
   private var hasClientEnded = false
 
-  /// - Parameter timeout: how long the caller will wait, if not for good.
-  init(_ service: FirestoreService, _ turn: DeliveryTurn, timeout: TimeAmount?) {
+  /// - Parameters:
+  ///   - budget: of the connection.
+  ///   - timeout: how long the caller will wait, if not for good.
+  init(_ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ConnectionBudget, timeout: TimeAmount?) {
     self.service = service
     self.turn = turn
+    self.budget = budget
     self.timeout = timeout
   }
 
@@ -70,7 +75,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
   }
 
   func channelWritabilityChanged(context: ChannelHandlerContext) {
-    if context.channel.isWritable { deliver() }
+    if context.channel.isWritable { schedule() }
     context.fireChannelWritabilityChanged()
   }
 
@@ -99,6 +104,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
   func deliver() {
     isScheduled = false
     guard let context, context.channel.isWritable else { return }
+    if budget.isFull { return waitForRoom() }
     do throws(RPCStatus) {
       guard let (messages, hasMore) = try stream?.take() else { return }
       for batch in messages.inBatches {
@@ -108,6 +114,15 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
       // The rest at another turn: others are waiting too.
       if hasMore { schedule() }
     } catch { end(context, error) }
+  }
+
+  private func waitForRoom() {
+    if waitsForRoom { return }
+    waitsForRoom = true
+    budget.wait {
+      self.waitsForRoom = false
+      self.schedule()
+    }
   }
 
   private func end(_ context: ChannelHandlerContext, _ status: RPCStatus?) {

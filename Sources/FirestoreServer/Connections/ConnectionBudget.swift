@@ -16,6 +16,8 @@ final class ConnectionBudget: Sendable {
     var responses = 0
     var turns = 0
     var waiting: CircularBuffer<AsyncStream<Turn>.Continuation> = []
+    /// Has listeners deliver what they have.
+    var listeners: [() -> Void] = []
   }
 
   /// Calls with a task each that are between their request and the first of their response.
@@ -40,10 +42,14 @@ final class ConnectionBudget: Sendable {
     server.leave(self)
     for call in state.value.waiting { call.finish() }
     state.value.waiting.removeAll()
+    state.value.listeners.removeAll()
   }
 
   /// Whether so much of responses waits that no call should be worked on.
   var isFull: Bool { state.value.responses >= limits.responseBytes }
+
+  /// Calls a listener once there is room: until then it takes nothing from the backend.
+  func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
   /// Bytes of requests and of responses that are held now.
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
@@ -73,6 +79,11 @@ final class ConnectionBudget: Sendable {
     server.change(self, by: -bytes)
     if isFull { return false }
     admit()
+    if !state.value.listeners.isEmpty {
+      let listeners = state.value.listeners
+      state.value.listeners = []
+      for listener in listeners { listener() }
+    }
     return wasFull
   }
 

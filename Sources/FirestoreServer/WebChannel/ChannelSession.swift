@@ -38,12 +38,14 @@ struct ChannelSession {
   private static let (mostAbsentTurns, mostOverTurns) = (12, 6)
   private static let mostSilentTurns = keepAlive / turn - 1
   private static let mostOpenTurns = 60
-  /// What may wait for the client's acknowledgement before nothing more is taken from the stream.
-  static let keptBytes = 1 << 20
+  /// What may wait for the client's acknowledgement before nothing more is taken from the stream; less where memory is
+  /// scarce.
+  static let (keptBytes, leastKeptBytes) = (1 << 20, 256 << 10)
   private static let frameBytes = 64 << 10
   /// Answers to writes come without being taken.
   private static let mostBytes = 16 << 20
 
+  var isMemoryScarce = false
   private var inbox = ChannelInbox()
   private var outbox = ChannelOutbox()
   private(set) var back = BackChannel.none
@@ -55,6 +57,7 @@ struct ChannelSession {
 
   /// Whether more that is there should go with what has not been sent: a buffered back channel ends with its first frame.
   var isFrameSmall: Bool { outbox.unsentBytes < Self.frameBytes }
+  private var keptBytes: Int { isMemoryScarce ? Self.leastKeptBytes : Self.keptBytes }
   /// What the session keeps.
   var bytes: Int { inbox.bytes + outbox.bytes }
   /// More is kept than any client has use for.
@@ -97,7 +100,7 @@ struct ChannelSession {
   }
 
   /// Whether messages of the stream can be sent now.
-  var wantsMore: Bool { back != .none && !isOver && outbox.bytes < Self.keptBytes }
+  var wantsMore: Bool { back != .none && !isOver && outbox.bytes < keptBytes }
 
   mutating func append(_ message: [UInt8]) { if !isOver { outbox.append(message: message) } }
 
@@ -114,7 +117,7 @@ struct ChannelSession {
   mutating func take() -> (frame: [UInt8], isLast: Bool)? {
     guard back != .none, let frame = outbox.frame() else { return nil }
     silentTurns = 0
-    let isLast = back == .buffered || isOver || outbox.bytes >= Self.keptBytes || openTurns >= Self.mostOpenTurns
+    let isLast = back == .buffered || isOver || outbox.bytes >= keptBytes || openTurns >= Self.mostOpenTurns
     if isLast { close() }
     return (frame, isLast)
   }

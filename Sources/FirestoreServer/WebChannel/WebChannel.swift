@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
 import FirestoreModel
 import FirestoreREST
 import FirestoreService
@@ -14,6 +15,10 @@ final class WebChannel: AnswerSource, Delivering {
     case ended
   }
 
+  /// What all sessions and connections hold together before each session is to hold less.
+  private static let ampleBytes = 16 << 20
+  /// What the documents hold that are then taken at a time: as JSON they are larger.
+  private static let scarceStepBytes = 64 << 10
   private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not take what it asked for.")
 
   let id: String
@@ -138,9 +143,11 @@ final class WebChannel: AnswerSource, Delivering {
   /// - Returns: whether there is more.
   @discardableResult
   private func pull() throws(RPCStatus) -> Bool {
+    session.isMemoryScarce = budget.total > Self.ampleBytes
     guard case .listen(var listen) = stream else { return false }
     defer { stream = .listen(listen) }
-    let (messages, hasMore) = try listen.take()
+    let bytes = session.isMemoryScarce ? Self.scarceStepBytes : WatchDelivery.bytes
+    let (messages, hasMore) = try listen.take(upTo: bytes)
     for message in messages { session.append(try StreamMethod.listen.response(message)) }
     return hasMore
   }
@@ -160,6 +167,7 @@ final class WebChannel: AnswerSource, Delivering {
 
   private func settle() {
     let bytes = session.bytes
+    session.isMemoryScarce = budget.total > Self.ampleBytes
     if bytes != counted { budget.change(self, by: bytes - counted) }
     counted = bytes
   }

@@ -64,6 +64,7 @@ struct BrowserFixture {
   let loop = EmbeddedEventLoop()
   let backend: LocalBackend
   let channels: WebChannels
+  let budget: ServerBudget
   private let service: FirestoreService
   /// The version of the service in the addresses of its channels.
   private let version: String
@@ -74,7 +75,8 @@ struct BrowserFixture {
     self.version = version
     backend = try makeBackend()
     service = FirestoreService(backend: backend, rules: rules)
-    channels = WebChannels(service, on: loop, limits)
+    budget = ServerBudget(on: loop, limit: 1 << 30)
+    channels = WebChannels(service, DeliveryTurn(loop), budget, limits, on: loop)
   }
 
   func connect() throws -> EmbeddedChannel {
