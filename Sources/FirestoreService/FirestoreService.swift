@@ -47,9 +47,16 @@ package struct FirestoreService: Sendable {
   package func serving(as authorization: String?, _ last: inout KnownCaller?) throws(RPCStatus) -> FirestoreService {
     guard let rules, case .user(let user) = try rules.caller(authorization, &last) else { return self }
     var service = self
-    service.access = CallAccess(rules: rules, user: user)
+    let expiry = authorization == nil || last?.authorization != authorization ? nil : last?.expiry
+    service.access = CallAccess(rules: rules, user: user, expiry: expiry)
     return service
   }
+
+  /// Seconds until the caller's token expires, with which its streams end; `nil` without an end.
+  package var timeLeft: Int64? { access.flatMap { $0.rules.timeLeft(until: $0.expiry) } }
+
+  /// - Throws: `unauthenticated` once the caller's token has expired.
+  package func checkTime() throws(RPCStatus) { try access?.checkTime() }
 
   /// The same service for one of several clients, which then share what a server has room for fairly.
   package func serving(_ client: ClientID) -> FirestoreService {

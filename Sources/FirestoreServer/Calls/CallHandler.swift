@@ -32,6 +32,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   private let turn: DeliveryTurn
   private let budget: ConnectionBudget
   private var state = State.waiting
+  private var tokenDeadline: TokenDeadline?
 
   /// - Parameters:
   ///   - service: its backend runs on the event loop of the channel.
@@ -89,6 +90,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   func channelInactive(context: ChannelHandlerContext) {
     if case .serving(_, let interrupt, let deadline) = state {
       deadline?.cancel()
+      tokenDeadline?.cancel()
       interrupt.yield(RPCStatus(.cancelled, "The caller is gone."))
     }
     context.fireChannelInactive()
@@ -145,6 +147,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
       context.eventLoop.scheduleTask(in: timeout) { _ = interrupt.yield(GRPCFraming.isOverdue) }
     }
     state = .serving(isEndless: work.isEndless, interrupt: interrupt, deadline: deadline)
+    if work.isEndless { tokenDeadline = TokenDeadline(service, on: context.eventLoop) { interrupt.yield($0) } }
     let served = ServedCall(service, work, budget)
     Task(executorPreference: EventLoopExecutor(context.eventLoop)) {
       await served.run(on: channel, until: interruptions)

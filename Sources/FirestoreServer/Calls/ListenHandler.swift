@@ -21,6 +21,7 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
   private let budget: ConnectionBudget
   private let timeout: TimeAmount?
   private var deadline: Scheduled<Void>?
+  private var tokenDeadline: TokenDeadline?
   private var stream: ListenStream?
   private var context: ChannelHandlerContext?
   private var received = ByteBuffer()
@@ -42,11 +43,19 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
     self.context = context
     let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
     stream = ListenStream(service) { bound.value.schedule() }
+    watchToken(context.eventLoop)
     deadline = timeout.map { timeout in
       context.eventLoop.scheduleTask(in: timeout) {
         let handler = bound.value
         if let context = handler.context { handler.end(context, GRPCFraming.isOverdue) }
       }
+    }
+  }
+
+  /// The caller's token ends the call as it expires.
+  private func watchToken(_ loop: any EventLoop) {
+    tokenDeadline = TokenDeadline(service, on: loop) { [weak self] status in
+      if let self, let context = self.context { self.end(context, status) }
     }
   }
 
@@ -138,7 +147,8 @@ final class ListenHandler: ChannelInboundHandler, RemovableChannelHandler, Deliv
   private func close() {
     stream?.close()
     deadline?.cancel()
-    (stream, deadline) = (nil, nil)
+    tokenDeadline?.cancel()
+    (stream, deadline, tokenDeadline) = (nil, nil, nil)
     context = nil
   }
 }

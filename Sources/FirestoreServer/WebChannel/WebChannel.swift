@@ -24,7 +24,8 @@ final class WebChannel: AnswerSource, Delivering {
   let id: String
   /// Whence it was opened.
   let address: String?
-  private let service: FirestoreService
+  /// As its caller uses it, once the session has begun.
+  private var service: FirestoreService
   private let turn: DeliveryTurn
   private let loop: any EventLoop
   private let budget: ServerBudget
@@ -55,7 +56,7 @@ final class WebChannel: AnswerSource, Delivering {
   func begin(_ method: StreamMethod, as authorization: String?) {
     let bound = NIOLoopBound(self, eventLoop: loop)
     do throws(RPCStatus) {
-      let service = try service.serving(as: authorization)
+      service = try service.serving(as: authorization)
       switch method {
       case .listen: stream = .listen(ListenStream(service) { bound.value.schedule() })
       case .write: stream = .write(WriteStream(service))
@@ -195,6 +196,10 @@ final class WebChannel: AnswerSource, Delivering {
   /// A turn of the sessions' clock.
   /// - Returns: false if the session has come to its end.
   func tick() -> Bool {
+    do throws(RPCStatus) { try service.checkTime() } catch {
+      end(error)
+      flush()
+    }
     switch session.tick() {
     case .nothing: return true
     case .deliver:

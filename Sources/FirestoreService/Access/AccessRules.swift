@@ -106,6 +106,12 @@ package final class AccessRules: Sendable {
     try tokens.caller(authorization, &last)
   }
 
+  /// - Throws: `unauthenticated` for a token that has expired.
+  func checkTime(_ expiry: Int64?) throws(RPCStatus) { if let expiry { try tokens.check(expiry) } }
+
+  /// Seconds until a token has expired; `nil` for never.
+  func timeLeft(until expiry: Int64?) -> Int64? { expiry.flatMap { tokens.timeLeft(until: $0) } }
+
   /// - Throws: `unauthenticated` for a user of another project.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
 

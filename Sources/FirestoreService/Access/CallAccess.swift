@@ -9,6 +9,11 @@ import FirestoreRules
 struct CallAccess: Sendable {
   let rules: AccessRules
   let user: RulesUser?
+  /// When the caller's token expires, in seconds since 1970; `nil` without one.
+  let expiry: Int64?
+
+  /// - Throws: `unauthenticated` once the caller's token has expired, which a stream may outlive.
+  func checkTime() throws(RPCStatus) { try rules.checkTime(expiry) }
 
   /// Whether there are rules to ask for a database.
   func concerns(_ database: DatabaseID) -> Bool { rules.concern(database.project) }

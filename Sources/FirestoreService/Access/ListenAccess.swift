@@ -44,6 +44,9 @@ struct ListenAccess {
     if targets.removeValue(forKey: id) != nil { depend(session, backend) }
   }
 
+  /// - Throws: `unauthenticated` once the caller's token has expired.
+  func checkTime() throws(RPCStatus) { try access.checkTime() }
+
   /// Ends the targets that may not be watched any longer.
   mutating func review(on session: WatchSessionID, _ backend: isolated LocalBackend) {
     let isConcerned = backend.takeConcern(of: session)

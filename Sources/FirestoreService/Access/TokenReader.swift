@@ -78,9 +78,16 @@ package final class TokenReader: Sendable {
     return zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  private func check(_ expiry: Int64?) throws(RPCStatus) {
+  func check(_ expiry: Int64?) throws(RPCStatus) {
     guard let keys else { return }
     guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("It has expired.") }
+  }
+
+  /// Seconds until a token counts as expired; `nil` where that does not matter.
+  func timeLeft(until expiry: Int64) -> Int64? {
+    guard let keys else { return nil }
+    let (end, now) = (expiry &+ Self.leeway, keys.now())
+    return end <= now ? 0 : Int64(clamping: UInt64(bitPattern: end &- now))
   }
 
   private func read(_ token: String) throws(RPCStatus) -> (RulesUser, expiry: Int64?) {

@@ -64,6 +64,7 @@ package struct WriteStream: Sendable {
     }
     let database = current.database
     let mutations = try request.writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) }
+    try access?.checkTime()
     current.position += 1
     let outcome = try backend.commit(
       mutations, in: database, request: request.requestID ?? current.requestID, check: access?.commits)

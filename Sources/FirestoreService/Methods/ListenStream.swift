@@ -91,6 +91,7 @@ extension ListenStream.Watch {
   fileprivate mutating func takeAllowed(
     upTo bytes: Int, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> WatchDelivery {
+    try access?.checkTime()
     access?.review(on: session, backend)
     var delivery = try backend.take(from: session, upTo: bytes)
     try access?.withhold(from: &delivery, backend)
@@ -102,7 +103,8 @@ extension ListenStream.Watch {
   ) throws(RPCStatus) {
     switch change {
     case .watch(.add(let target), let orderBy, let others):
-        do throws(RPCStatus) {
+      try access?.checkTime()
+      do throws(RPCStatus) {
         try indexes?.check(ServedQuery(target.target), in: database)
         try access?.add(target.id, target.target, others: others, orderBy, on: session, backend)
       } catch { return try backend.refuse(target.id, error, on: session) }
