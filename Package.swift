@@ -235,7 +235,7 @@ let package = Package(
     tests(
       "FirestoreExportsTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreExports"],
       exclude: ["Exports"]),
-    tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite"]),
+    tests("FirestoreSQLiteTests", ["SeededRandom", "FirestoreSQLite", "CPageChecksums"]),
     tests(
       "FirestoreLocalTests",
       [

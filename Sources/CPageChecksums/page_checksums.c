@@ -1,23 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "CPageChecksums.h"
+#include "layers.h"
 
 #include <pthread.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 
-/// A main database file. What opens the file below lies directly behind.
-struct checked_file {
-  sqlite3_file base;
-  /// Zero until a page has been read or written.
-  int page_size;
-  /// As large as a page; NULL until it is needed.
-  unsigned char *scratch;
-};
-
-static const sqlite3_int64 offset_of_real = (sizeof(struct checked_file) + 15) & ~(size_t)15;
-
-static sqlite3_file *real_file(sqlite3_file *file) { return (sqlite3_file *)((char *)file + offset_of_real); }
 static sqlite3_vfs *real_vfs(sqlite3_vfs *vfs) { return (sqlite3_vfs *)vfs->pAppData; }
 
 static uint64_t mixed(uint64_t value, uint64_t multiplier) {
@@ -73,6 +60,7 @@ static int read_page(sqlite3_file *file, void *page, int size, sqlite3_int64 off
 static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 offset) {
   struct checked_file *checked = (struct checked_file *)file;
   int size = checked->page_size;
+  if (!checked->is_checked) return real_file(file)->pMethods->xRead(real_file(file), buffer, count, offset);
   if (is_page(count, offset)) {
     checked->page_size = size == 0 ? count : size;
     return read_page(file, buffer, count, offset);
@@ -90,8 +78,9 @@ static int checked_read(sqlite3_file *file, void *buffer, int count, sqlite3_int
 
 static int checked_write(sqlite3_file *file, const void *buffer, int count, sqlite3_int64 offset) {
   sqlite3_file *real = real_file(file);
-  if (!is_page(count, offset)) return real->pMethods->xWrite(real, buffer, count, offset);
-  unsigned char *page = scratch((struct checked_file *)file, count);
+  struct checked_file *checked = (struct checked_file *)file;
+  if (!checked->is_checked || !is_page(count, offset)) return real->pMethods->xWrite(real, buffer, count, offset);
+  unsigned char *page = scratch(checked, count);
   if (page == NULL) return SQLITE_IOERR_NOMEM;
   uint64_t checksum = checksum_of_page(buffer, count, offset);
   memcpy(page, buffer, (size_t)count - CPC_RESERVED_BYTES);
@@ -107,11 +96,18 @@ static int checked_close(sqlite3_file *file) {
 }
 
 static int checked_truncate(sqlite3_file *file, sqlite3_int64 size) {
-  return real_file(file)->pMethods->xTruncate(real_file(file), size);
+  struct checked_file *checked = (struct checked_file *)file;
+  int code = real_file(file)->pMethods->xTruncate(real_file(file), size);
+  // The last thing that SQLite does with the file when it brings back a whole log, before it waits for the disk.
+  if (code == SQLITE_OK && checked->log != NULL) cpc_log_was_copied(checked->log);
+  return code;
 }
 
 static int checked_sync(sqlite3_file *file, int flags) {
-  return real_file(file)->pMethods->xSync(real_file(file), flags);
+  struct checked_file *checked = (struct checked_file *)file;
+  int code = real_file(file)->pMethods->xSync(real_file(file), flags);
+  if (code == SQLITE_OK && checked->log != NULL) cpc_database_was_synced(checked->log);
+  return code;
 }
 
 static int checked_file_size(sqlite3_file *file, sqlite3_int64 *size) {
@@ -177,14 +173,33 @@ static const sqlite3_io_methods checked_methods = {
     .xShmUnmap = checked_shm_unmap,
 };
 
+/// Whether a file that is there has pages with checksums, by its header; what contradicts itself is damage.
+static int find_checksums(struct checked_file *checked) {
+  unsigned char header[100];
+  sqlite3_file *real = real_file(&checked->base);
+  // A shorter file is no database, which SQLite says.
+  if (real->pMethods->xRead(real, header, sizeof header, 0) != SQLITE_OK) return SQLITE_OK;
+  uint32_t application =
+      (uint32_t)header[68] << 24 | (uint32_t)header[69] << 16 | (uint32_t)header[70] << 8 | header[71];
+  checked->is_checked = header[20] == CPC_RESERVED_BYTES;
+  return checked->is_checked == (application == CPC_APPLICATION_ID) ? SQLITE_OK : SQLITE_NOTADB;
+}
+
 static int checked_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out) {
   sqlite3_vfs *real = real_vfs(vfs);
+  if (flags & SQLITE_OPEN_WAL) {
+    struct checked_file *database = (struct checked_file *)sqlite3_database_file_object(name);
+    if (database->base.pMethods == &checked_methods && sqlite3_uri_boolean(name, CPC_NOTES_END, 0))
+      return cpc_open_log(real, database, name, file, flags, out);
+  }
   if (!(flags & SQLITE_OPEN_MAIN_DB)) return real->xOpen(real, name, file, flags, out);
   struct checked_file *checked = (struct checked_file *)file;
   memset(checked, 0, sizeof *checked);
+  checked->is_checked = 1;
   int code = real->xOpen(real, name, real_file(file), flags, out);
   // What failed to open may have to be closed all the same, which its methods say.
   if (real_file(file)->pMethods != NULL) file->pMethods = &checked_methods;
+  if (code == SQLITE_OK && sqlite3_uri_boolean(name, CPC_MAY_LACK_CHECKSUMS, 0)) code = find_checksums(checked);
   return code;
 }
 
@@ -220,6 +235,13 @@ static void register_once(void) {
   checked_vfs.xAccess = checked_access;
   checked_vfs.xFullPathname = checked_full_pathname;
   registration = sqlite3_vfs_register(&checked_vfs, 0);
+}
+
+unsigned cpc_begun_logs(struct sqlite3 *database) {
+  struct checked_file *file = NULL;
+  sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (file == NULL || file->base.pMethods != &checked_methods || file->log == NULL) return 0;
+  return file->log->begun;
 }
 
 int cpc_register(void) {

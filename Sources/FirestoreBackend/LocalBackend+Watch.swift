@@ -44,7 +44,10 @@ extension LocalBackend {
   ) throws(RPCStatus) {
     guard let database = sessions[session]?.database else { return }
     let state: DatabaseState
-    do throws(StoreError) { state = try log.state(of: database) } catch { throw error.status }
+    do throws(StoreError) {
+      if let loss = log.file.openFiles?.loss { throw loss }
+      state = try log.state(of: database)
+    } catch { throw error.status }
     switch request {
     case .add(let target):
       if let added = try sessions[session]?.add(target, isChecked: isChecked, others: others) {

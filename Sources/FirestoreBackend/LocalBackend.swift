@@ -58,7 +58,13 @@ package actor LocalBackend {
     self.executor = executor ?? QueueExecutor(label: "local-backend")
     self.pause = pause
     transactions = TransactionTable(at: log.clock.microseconds)
+    let openFiles = log.file.openFiles
     self.log = log
+    // Nobody waits for it: each commit finds out for itself.
+    openFiles?.watch { [weak self] loss in
+      let status = loss.status
+      Task { () async in await self?.endWatches(status) }
+    }
   }
 
   /// The time that a read or commit now happens at, but for the rule that versions never repeat.

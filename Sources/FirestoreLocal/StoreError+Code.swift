@@ -8,7 +8,7 @@ extension StoreError.Kind {
     switch self {
     case .locked, .newerSchema, .foreign, .leaseLost: .failedPrecondition
     case .notWritable, .notPrivate: .unimplemented
-    case .corrupt: .dataLoss
+    case .corrupt, .gone: .dataLoss
     case .diskFull: .resourceExhausted
     case .refused(let code): code
     case .injected: .unavailable

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CPageChecksums
 public import CSQLite
 
 /// The one connection to a database, used serially by its one owner.
@@ -41,6 +42,10 @@ public import CSQLite
   @usableFromInline let statements = StatementTable()
   private var fullCache: Int?
   private var hasReadManyPages = false
+  /// Whether the next transaction has to write the first page, and how many logs were begun when that was last known:
+  /// that page says which database a log goes on from (`LogEnd`), so that each log has a version of it.
+  private var owesFirstPage: Bool
+  private var begunLogs: UInt32 = 0
 
   /// - Parameters:
   ///   - path: of the database file, or its URI; `nil` for a database in memory.
@@ -57,6 +62,7 @@ public import CSQLite
     handle = opened
     self.name = name
     isInMemory = path == nil
+    owesFirstPage = path != nil
     sqlite3_extended_result_codes(handle, 1)
     setPatience(Self.patience)
   }
@@ -226,8 +232,11 @@ public import CSQLite
     let changes = changeCount
     try run("BEGIN IMMEDIATE")
     do throws(StoreError) {
+      let writesFirstPage = owesFirstPage
+      if writesFirstPage { try writeFirstPage() }
       let value = try body()
       try run("COMMIT")
+      if !isInMemory { noteLog(hasFirstPage: writesFirstPage) }
       if changeCount - changes >= Self.manyRows { growCache() }
       return value
     } catch {
@@ -236,6 +245,19 @@ public import CSQLite
       if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
       throw error
     }
+  }
+
+  /// The version that it holds already, which also counts up a number in SQLite's own header.
+  private func writeFirstPage() throws(StoreError) {
+    try execute("PRAGMA user_version = \(try integer("PRAGMA user_version") ?? 0)")
+  }
+
+  private func noteLog(hasFirstPage: Bool) {
+    if hasFirstPage { owesFirstPage = false }
+    let begun = cpc_begun_logs(handle)
+    if begun == begunLogs { return }
+    begunLogs = begun
+    owesFirstPage = !hasFirstPage
   }
 
   /// Runs many statements that only read. Each by itself would find out anew what state the file is in, which takes

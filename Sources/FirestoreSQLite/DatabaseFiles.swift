@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+import CPageChecksums
 import Glibc
 
-/// A database file with the files that belong to it: SQLite's log and its index, and the mark of damage.
+/// A database file with the files that belong to it: SQLite's log and its index, where that log ends, and the mark of
+/// damage.
 package struct DatabaseFiles: Hashable, Sendable {
   /// Absolute.
   package let path: String
 
   package init(path: String) { self.path = path }
 
+  /// The directory, and the database's name in it.
+  var directory: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+  var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+
   package var log: String { path + "-wal" }
   private var logIndex: String { path + "-shm" }
+  /// What `LogEnd` reads.
+  var logEnd: String { path + Self.logEndSuffix }
+  private static let logEndSuffix = CPC_LOG_END_SUFFIX
   private var mark: String { path + ".damaged" }
 
   /// Whether there is a database, or the log of one.
@@ -23,17 +32,51 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   /// Looks at the files before SQLite opens them, and makes them private.
   /// - Precondition: the directory is locked.
+  /// - Parameter make: makes a new database at a path and closes it; called where there is none.
   /// - Returns: what was changed, for people.
   /// - Throws: `corrupt` where SQLite would silently go without what is stored; `notWritable`, `notPrivate`.
-  package func prepare() throws(StoreError) -> [String] {
+  package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
     var notices: [String] = []
-    for file in [path, log, logIndex] {
+    for file in [path, log, logIndex, logEnd] {
       if let notice = try PrivateFile.secure(file) { notices.append(notice) }
     }
-    try LogInspection.check(self)
-    // A file that SQLite makes would follow the umask.
-    if access(path, F_OK) != 0, let notice = try PrivateFile.secure(path, creating: true) { notices.append(notice) }
+    notices += try LogInspection.check(self)
+    if access(path, F_OK) != 0 { try create(make) }
     return notices
+  }
+
+  /// Makes a database under another name first: whatever interrupts that, the file is there whole or not at all, so
+  /// that one which is empty was damaged.
+  private func create(_ make: (String) throws(StoreError) -> Void) throws(StoreError) {
+    let new = path + ".creating"
+    // Of an attempt that was interrupted.
+    for suffix in ["", "-journal", "-wal", "-shm"] { unlink(new + suffix) }
+    do throws(StoreError) {
+      // A file that SQLite makes would follow the umask.
+      _ = try PrivateFile.secure(new, creating: true)
+      try make(new)
+      // Of a log that held nothing; SQLite would take it for the new database's.
+      for file in [log, logIndex, logEnd] { unlink(file) }
+      try install(new)
+    } catch {
+      for suffix in ["", "-journal", "-wal", "-shm"] { unlink(new + suffix) }
+      throw error
+    }
+  }
+
+  /// Renames a finished file to the database's name, once it is on the disk.
+  package func install(_ finished: String) throws(StoreError) {
+    let descriptor = Glibc.open(finished, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    defer { if descriptor >= 0 { close(descriptor) } }
+    guard descriptor >= 0, fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0, rename(finished, path) == 0 else {
+      throw StoreError(.notWritable, "\(path) cannot be made: \(StoreError.reason(errno)).")
+    }
+    let directory = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if directory >= 0 {
+      // The name that is found after a power cut is the old one or the new one: both files are whole.
+      fsync(directory)
+      close(directory)
+    }
   }
 
   /// Whether damage was met while the database was in use, and it was not looked at since.
@@ -51,7 +94,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   package func moveAside() throws(StoreError) -> String {
     // The log goes second: alone it is damage for the one who finds it after an interruption, a database without it is
     // not.
-    let companions = ["", "-wal", "-shm"]
+    let companions = ["", "-wal", "-shm", Self.logEndSuffix]
     var number = 1
     while companions.contains(where: { access("\(path).damaged-\(number)\($0)", F_OK) == 0 }) { number += 1 }
     let aside = "\(path).damaged-\(number)"
@@ -68,7 +111,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   /// Deletes the database with what belongs to it.
   /// - Precondition: it was closed, so that its log holds nothing.
   package func remove() throws(StoreError) {
-    for file in [log, logIndex, path] where unlink(file) != 0 && errno != ENOENT {
+    for file in [log, logIndex, logEnd, path] where unlink(file) != 0 && errno != ENOENT {
       throw StoreError(.notWritable, "\(file) cannot be deleted: \(StoreError.reason(errno)).")
     }
     clearDamage()
@@ -165,11 +208,12 @@ package struct StoreDirectory: ~Copyable {
   }
 
   /// Looks at the files before SQLite opens them.
+  /// - Parameter make: makes a new database at a path and closes it; called where there is none.
   /// - Throws: `corrupt` where SQLite would silently go without what is stored; `notWritable`, `notPrivate`.
-  package borrowing func prepare() throws(StoreError) {
+  package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
     // Whoever came first has looked. What is in use must not be opened beside SQLite: closing it again would drop the
     // locks that this process has on it.
-    if isFirst { try files.prepare().forEach(report) }
+    if isFirst { try files.prepare(making: make).forEach(report) }
   }
 
   /// Lets others in that share the directory, when the database is open.

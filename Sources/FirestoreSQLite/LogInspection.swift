@@ -2,7 +2,7 @@
 import Glibc
 
 /// Looks at a database's log before SQLite does, which takes whatever is wrong in it for its end and goes on without
-/// the rest, and an empty file beside it for an empty database.
+/// the rest, and an empty file for an empty database.
 ///
 /// A process that was killed leaves frames at the end that are cut off, or that no commit follows: they were never
 /// answered for. What lies behind a bad frame tells the difference:
@@ -12,6 +12,7 @@ import Glibc
 /// ── intact ── ✗ ── … an intact commit                                                   damage: commits would be lost
 /// ── intact ── ✗ commit, the last frame of the file, whole                               damage: it was written whole
 /// ```
+/// What is not there at all, a log or the end of one, is known from what was noted beside it (`LogEnd`).
 package enum LogInspection {
   package enum Finding: Hashable, Sendable {
     /// No log, or nothing in it that counts.
@@ -39,13 +40,17 @@ package enum LogInspection {
     return commits == 0 ? .nothing : .intact(commits: commits)
   }
 
+  /// - Returns: what people should know of.
   /// - Throws: `corrupt`, with what is wrong.
-  package static func check(_ files: DatabaseFiles) throws(StoreError) {
+  @discardableResult package static func check(_ files: DatabaseFiles) throws(StoreError) -> [String] {
     let log = try WriteAheadLog(path: files.log)
     var information = stat()
     let size = stat(files.path, &information) == 0 ? Int(information.st_size) : nil
     switch finding(log) {
-    case .nothing: break
+    case .nothing:
+      if size == 0 {
+        throw StoreError(.corrupt, "\(files.path) is empty: what it held is gone, unless there is a copy to put back.")
+      }
     case .damaged(let frame):
       throw StoreError(
         .corrupt, "\(files.log) is damaged at frame \(frame + 1), and commits lie behind it.")
@@ -56,5 +61,23 @@ package enum LogInspection {
         throw StoreError(.corrupt, "\(files.path) \(fact), but its log holds \(commits) commits.")
       }
     }
+    // Without a database everything that belonged to it is gone.
+    guard size != nil else { return [] }
+    let end = LogEnd(path: files.logEnd)
+    if let mismatch = end.mismatch(files, log) { throw StoreError(.corrupt, mismatch.text(files)) }
+    let lost = end.lostToPowerCut(log)
+    if lost == 0 { return [] }
+    // Said once.
+    unlink(files.logEnd)
+    return [
+      "\(files.path) lost its last commits (\(lost) bytes of log) when the system went down: they were not on the disk "
+        + "yet, which nobody waits for unless told to."
+    ]
+  }
+
+  /// Whether a database and its log may be read together, and how many bytes of commits are in neither.
+  package static func lost(_ files: DatabaseFiles, _ log: WriteAheadLog?) -> (fits: Bool, bytes: Int) {
+    guard let mismatch = LogEnd(path: files.logEnd).mismatch(files, log) else { return (true, 0) }
+    return (mismatch.fits, mismatch.lostBytes)
   }
 }

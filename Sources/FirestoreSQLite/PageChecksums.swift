@@ -7,9 +7,17 @@ package enum PageChecksums {
   /// At the end of each page; to be set before a database has its first one.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
 
-  /// How SQLite is told to open a file with checksums.
+  /// In the header of files with checksums.
+  package static let applicationID = UInt32(CPC_APPLICATION_ID)
+
+  /// How SQLite is told to open a file.
+  /// - Parameters:
+  ///   - mayLackChecksums: whether it may be one of an earlier version, without them.
+  ///   - notesEnd: whether it is noted beside the file where its log ends (`LogEnd`).
   /// - Throws: `notWritable` where SQLite was built without what that needs.
-  package static func uri(of path: String) throws(StoreError) -> String {
+  package static func uri(
+    of path: String, mayLackChecksums: Bool = false, notesEnd: Bool = false
+  ) throws(StoreError) -> String {
     guard cpc_register() == 0 else {
       throw StoreError(
         .notWritable, "\(path) cannot be opened: this SQLite knows no URIs (SQLITE_USE_URI), which checksums need.")
@@ -21,7 +29,9 @@ package enum PageChecksums {
       let digits = String(byte, radix: 16)
       uri += isPlain ? String(character) : "%" + (digits.count < 2 ? "0" : "") + digits
     }
-    return uri + "?vfs=" + CPC_NAME
+    uri += "?vfs=" + CPC_NAME
+    if mayLackChecksums { uri += "&" + CPC_MAY_LACK_CHECKSUMS + "=1" }
+    return notesEnd ? uri + "&" + CPC_NOTES_END + "=1" : uri
   }
 
   /// Whether a page is what was written as page `number`, the first being 1.

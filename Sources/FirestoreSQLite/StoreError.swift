@@ -13,6 +13,8 @@ import Glibc
     case notPrivate
     /// What is stored is not what was written.
     case corrupt
+    /// The files were taken away while they were in use (`OpenFiles`).
+    case gone
     /// Written by a newer version of this program.
     case newerSchema
     /// A cache that belongs to another database (`CacheIdentity`).

@@ -29,10 +29,17 @@ package struct WriteAheadLog: Sendable {
 
   package private(set) var pageSize = 4096
   package private(set) var isHeaderIntact = false
+  /// The two of the header, which no other log has.
+  private(set) var salts: UInt64 = 0
   /// Whether the header and the frame behind it are zeros: written, but never on the disk.
   package private(set) var isBlank = false
   /// All whole frames, in order, of this generation or an earlier one.
   package private(set) var frames: [Frame] = []
+
+  /// Where the last commit ends that has nothing wrong before it; 0 without one.
+  var committedEnd: Int {
+    frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
+  }
 
   /// Reads the log. O(size).
   /// - Returns: `nil` when there is none, or none with a whole frame.
@@ -63,6 +70,7 @@ package struct WriteAheadLog: Sendable {
     let isSize = stored >= 512 && stored <= 65_536 && stored & (stored - 1) == 0
     isHeaderIntact = start.word(0) & ~1 == 0x377f_0682 && sum.equals(start.word(24), start.word(28)) && isSize
     if isSize { pageSize = stored }
+    self.salts = UInt64(start.word(16)) << 32 | UInt64(start.word(20))
     // Behind a damaged header the first frame says as much.
     let salts = isHeaderIntact ? (start.word(16), start.word(20)) : (start.word(40), start.word(44))
     sum = LogChecksum(isBigEndian: isBigEndian, start.word(24), start.word(28))

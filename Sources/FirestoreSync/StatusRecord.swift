@@ -58,7 +58,7 @@ struct StatusRecord: Sendable {
       rejectedWrites: rejected, indexes: (try? core.store.indexes()) ?? [], lastSnapshotAt: lastSnapshotAt,
       roundTrips: core.history.roundTrips, recentOutcomes: core.history.outcomes,
       cacheByteCount: try? core.store.byteSize(), cacheLimit: core.configuration.garbageCollectionThreshold,
-      isDurable: isDurable, storeFailure: core.health.failure?.status)
+      isDurable: isDurable, storeFailure: (core.health.failure ?? core.store.loss)?.status)
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {

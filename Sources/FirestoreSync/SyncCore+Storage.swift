@@ -15,6 +15,9 @@ extension SyncCore {
     }
   }
 
+  /// - Parameter observer: called once, on some thread, when the store's files are found missing.
+  package mutating func watchFiles(_ observer: @escaping @Sendable () -> Void) { store.watchFiles(observer) }
+
   /// Opens the queue after listeners have begun without it.
   private mutating func startLate(user: String?) throws(StoreError) {
     try start(user: user)

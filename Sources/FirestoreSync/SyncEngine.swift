@@ -78,9 +78,16 @@ package actor SyncEngine {
   }
 
   private func start(_ user: String?) {
-    transition { core in core.startOrRetry(user: user) }
+    let tell: @Sendable () -> Void = { [weak self] in self?.submit { engine in engine.storeWasLost() } }
+    transition { core in
+      core.startOrRetry(user: user)
+      core.watchFiles(tell)
+    }
     beginSharing()
   }
+
+  /// The files of the cache were taken away, which the status says.
+  private func storeWasLost() { transition { core in core.statusRevision += 1 } }
 
   /// Enqueues work in call order.
   nonisolated func submit(_ body: @escaping @Sendable (isolated SyncEngine) -> Void) {

@@ -79,6 +79,99 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: killed.file + "-wal")) == log)
   }
 
+  @Test("An empty file is damage, never an empty database")
+  func emptyFile() async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await folder.fill(20)
+    try folder.edit(folder.file) { $0.removeAll() }
+
+    let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(folder.path)) }
+
+    #expect(error?.status.code == .dataLoss)
+    #expect(error?.message.contains("\(folder.file) is empty: what it held is gone") == true)
+    #expect(error?.message.contains("hearth repair --data \(folder.path)") == true)
+    #expect(try Data(contentsOf: URL(filePath: folder.file)).isEmpty)
+  }
+
+  @Test("A file that was never there is a new database, also after the making of one was interrupted")
+  func neverThere() async throws {
+    let folder = try TemporaryDirectory()
+    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    for leftover in ["backend.sqlite3.creating", "backend.sqlite3.creating-wal"] {
+      try Data(count: leftover.utf8.count).write(to: URL(filePath: folder.path + "/" + leftover))
+    }
+
+    let backend = try makeBackend(.directory(folder.path))
+    try await backend.commit(set("c/a", ["v": 1]))
+
+    #expect(try await backend.read("c/a")["v"] == 1)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!names.contains { $0.contains("creating") }, "\(names)")
+    // All tables are in the file already, should its log be lost.
+    #expect(try Data(contentsOf: URL(filePath: folder.file)).count > 4096)
+  }
+
+  @Test("A log that is gone, cut off at any byte, or another one's is told, and what it had is missed")
+  func lostLog() async throws {
+    let (folder, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+    _ = try await folder.fill(20)
+    _ = try await other.fill(10)
+    let older = try Data(contentsOf: URL(filePath: folder.file))
+    let (backend, foreign) = (try makeBackend(.directory(folder.path)), try makeBackend(.directory(other.path)))
+    for number in 0..<30 { try await backend.commit(set("new/d\(number)", ["v": .integer(Int64(number))])) }
+    for number in 0..<40 { try await foreign.commit(set("new/d\(number)", ["v": .integer(Int64(number))])) }
+    let killed = try folder.copy()
+    let log = try Data(contentsOf: URL(filePath: killed.file + "-wal"))
+    let foreignLog = try Data(contentsOf: URL(filePath: other.file + "-wal"))
+    func refusal(_ change: (TemporaryDirectory) throws -> Void) throws -> String {
+      let damaged = try killed.copy()
+      try change(damaged)
+      let error = #expect(throws: StoreError.self) { _ = try makeBackend(.directory(damaged.path)) }
+      #expect(error?.kind == .corrupt)
+      return error?.message ?? ""
+    }
+    #expect(try makeBackend(.directory(killed.copy().path)).instance == backend.instance)
+
+    #expect(try refusal { try FileManager.default.removeItem(atPath: $0.file + "-wal") }.contains("-wal is missing"))
+    let seed: UInt64 = 7
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<12 {
+      let length = Int.random(in: 0..<log.count, using: &random)
+      let message = try refusal { folder in try folder.edit(folder.file + "-wal") { $0 = log.prefix(length) } }
+      #expect(message.contains("cut off") || message.contains("missing"), "\(length) bytes, seed \(seed): \(message)")
+    }
+    #expect(try refusal { try foreignLog.write(to: URL(filePath: $0.file + "-wal")) }.contains("is not the log"))
+    #expect(try refusal { try older.write(to: URL(filePath: $0.file)) }.contains("is not the file that"))
+  }
+
+  @Test("A file or folder that is taken away ends writing within a second, with its name, and every stream")
+  func takenAway() async throws {
+    for victim in ["", "/backend.sqlite3", "/backend.sqlite3-wal"] {
+      let folder = try TemporaryDirectory()
+      let reports = Mutex<[String]>([])
+      let backend = try LocalBackend(
+        BackendConfiguration(
+          location: .directory(folder.path), now: TestClock().now,
+          report: { line in reports.withLock { $0.append(line) } }))
+      try await backend.commit(set("c/a", ["v": 1]))
+      var watch = await WatchDriver(backend)
+      try await watch.add(2, query("c"))
+      try await watch.receive()
+      try FileManager.default.removeItem(atPath: folder.path + victim)
+
+      await backend.lookAtFiles()
+      let refusal = await #expect(throws: RPCStatus.self) { try await backend.commit(set("c/b", [:])) }
+
+      #expect(refusal?.code == .unavailable)
+      #expect(refusal?.message.contains(folder.path + victim) == true)
+      #expect(reports.withLock { $0.count } == 1)
+      // What is still there can be saved.
+      #expect(try await backend.read("c/a")["v"] == 1)
+      let request = await #expect(throws: RPCStatus.self) { try await watch.add(4, query("d")) }
+      #expect(request == refusal)
+    }
+  }
+
   @Test("Data of earlier versions gets checksums and loses nothing", arguments: [true, false])
   func withoutChecksums(_ wasKilled: Bool) async throws {
     let folder = try TemporaryDirectory()
@@ -95,7 +188,7 @@ import Testing
     #expect(BackendFile.Format(path: upgraded.file) == .checked)
     try await backend.commit(set("c/new", ["n": 1]))
     let names = try FileManager.default.contentsOfDirectory(atPath: upgraded.path)
-    #expect(Set(names) == ["backend.sqlite3", "backend.sqlite3-wal", "lock"])
+    #expect(Set(names) == ["backend.sqlite3", "backend.sqlite3-wal", "backend.sqlite3.log-end", "lock"])
   }
 
   @Test("A quota or a limit of file sizes is a full disk")
@@ -126,6 +219,9 @@ import Testing
 }
 
 extension LocalBackend {
+  /// As the timer does, a second later.
+  fileprivate func lookAtFiles() { try? log.file.openFiles?.check(at: OpenFiles.tick + 5) }
+
   fileprivate func run(_ sql: String) throws {
     try log.file.access { connection throws(StoreError) in try connection.execute(sql) }
   }

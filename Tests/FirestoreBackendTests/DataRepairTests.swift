@@ -92,6 +92,42 @@ import Testing
     #expect(try await Contents(makeBackend(.directory(killed.path))) == Contents(backend))
   }
 
+  @Test("A repair that finds nothing at all does not call that everything", arguments: [0, 8_192])
+  func nothingToSave(_ size: Int) async throws {
+    let folder = try TemporaryDirectory()
+    _ = try await folder.fill(10)
+    var random = SeededGenerator(seed: 4)
+    let noise = Data((0..<size).map { _ in UInt8.random(in: 0...255, using: &random) })
+    try noise.write(to: URL(filePath: folder.file))
+    #expect(try damage(folder) != nil)
+
+    let report = try repair(folder)
+
+    #expect(report.documents == 0 && report.isEmpty && !report.isComplete)
+    #expect(try Data(contentsOf: URL(filePath: report.kept)) == noise)
+    #expect(try damage(folder) == nil)
+  }
+
+  @Test("What a lost or cut log held is counted as lost, and a foreign log is not mixed in")
+  func lostLog() async throws {
+    let (folder, other) = (try TemporaryDirectory(), try TemporaryDirectory())
+    let before = try await folder.fill(20)
+    let (backend, foreign) = (try makeBackend(.directory(folder.path)), try makeBackend(.directory(other.path)))
+    for number in 0..<10 {
+      try await backend.commit(set("c/new\(number)", ["v": .integer(Int64(number))]))
+      try await foreign.commit(set("c/foreign\(number)", ["v": .integer(Int64(number))]))
+    }
+    let (missing, mixed) = (try folder.copy(), try folder.copy())
+    try FileManager.default.removeItem(atPath: missing.file + "-wal")
+    try Data(contentsOf: URL(filePath: other.file + "-wal")).write(to: URL(filePath: mixed.file + "-wal"))
+
+    for damaged in [missing, mixed] {
+      let report = try repair(damaged)
+      #expect(report.lostChanges > 0 && !report.isComplete)
+      #expect(try await Contents(makeBackend(.directory(damaged.path))) == before)
+    }
+  }
+
   @Test("Damaged data without checksums is saved as far as its documents can be read")
   func withoutChecksums() async throws {
     let folder = try TemporaryDirectory()

@@ -221,7 +221,7 @@ struct OpeningTests {
   func lacking(statement: String, name: String) throws {
     let place = Place(.durable)
     try place.open().close()
-    try Connection(path: place.databasePath, called: "cache").execute(statement)
+    try Connection(path: PageChecksums.uri(of: place.databasePath), called: "cache").execute(statement)
 
     let error = failure(place)
 
@@ -295,10 +295,8 @@ struct OpeningTests {
     let store = try place.open()
     store.close()
     let url = URL(fileURLWithPath: place.databasePath)
-    var bytes = try Data(contentsOf: url)
-    // The user version: bytes 60 to 63 of the header, big-endian.
-    bytes[63] = 99
-    try bytes.write(to: url)
+    try Connection(path: PageChecksums.uri(of: place.databasePath), called: "cache").execute("PRAGMA user_version = 99")
+    let bytes = try Data(contentsOf: url)
 
     let error = failure(place)
     let other = LocalStore(openingOrFallingBack: place.configuration())

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreLocal
 import FirestoreModel
+import FirestoreQuery
 import FirestoreSQLite
 import FirestoreTesting
 import Foundation
 import SeededRandom
 import Testing
+
+@testable import FirestoreLocal
 
 /// The files of a cache before SQLite opens them.
 @Suite("The directory of a cache") struct StoreDirectoryTests {
@@ -65,10 +67,127 @@ import Testing
     found.close()
   }
 
+  @Test("A log that lost its end, or is gone, is told with what was in it, and kept")
+  func cutLog() throws {
+    for missing in [1, 4000, 4097, 4119, 4120, 4121, Int.max] {
+      let place = try killed()
+      let log = place.databasePath + "-wal"
+      let rest = try contents(log).dropLast(missing)
+      try rest.write(to: URL(filePath: log))
+
+      let store = LocalStore(openingOrFallingBack: place.configuration())
+      let message = store.fallback?.message ?? ""
+      store.close()
+
+      #expect(message.contains("of commits") && message.contains("have not been sent"), "\(missing): \(message)")
+      #expect(try contents(place.databasePath + ".damaged-1-wal") == rest)
+    }
+  }
+
+  @Test("An empty cache is a damaged one: it is moved aside, and that is said")
+  func emptyFile() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    _ = try store.write([set("rooms/0", [:])], at: now)
+    store.close()
+    try Data().write(to: URL(filePath: place.databasePath))
+
+    let error = failure(place)
+    store = LocalStore(openingOrFallingBack: place.configuration())
+    let (message, aside) = (store.fallback?.message ?? "", store.movedAside)
+    store.close()
+
+    #expect(error?.kind == .corrupt && error?.code == .dataLoss)
+    #expect(message.contains("\(place.databasePath) is empty") && message.contains("have not been sent"), "\(message)")
+    #expect(aside == place.databasePath + ".damaged-1")
+    #expect(failure(place) == nil)
+  }
+
+  @Test("A cache that is taken away while it is open takes no more writes, and still lets go of those that wait")
+  func takenAway() throws {
+    for isShared in [false, true] {
+      let place = Place(.durable)
+      let notices = Notices()
+      var configuration = place.configuration()
+      configuration.isShared = isShared
+      configuration.report = { notices.add($0) }
+      var store = try LocalStore(configuration)
+      let batch = try store.write([set("rooms/0", [:])], at: now).batchID
+      try FileManager.default.removeItem(atPath: place.path)
+
+      try? store.database.openFiles?.check(at: OpenFiles.tick + 5)
+      var refusal: StoreError?
+      do { _ = try store.write([set("rooms/1", [:])], at: now) } catch { refusal = error }
+
+      #expect(refusal?.kind == .gone && refusal?.code == .dataLoss)
+      #expect(refusal?.message.contains(place.path) == true)
+      #expect(store.loss == refusal)
+      #expect(notices.texts.filter { $0 == refusal?.message }.count == 1)
+      #expect(try store.pendingBatches().map(\.id) == [batch])
+      _ = try store.acknowledge(batch, commit(at: 5))
+      #expect(try store.pendingBatches().isEmpty)
+      store.close()
+    }
+  }
+
+  @Test("A cache of a version without checksums of pages is opened, gets them, and loses nothing")
+  func withoutPageChecksums() throws {
+    let place = Place(.durable)
+    var store = try place.open()
+    _ = try store.write([set("rooms/0", ["n": .integer(1)])], at: now)
+    store.close()
+    try place.removePageChecksums()
+    #expect(PageFormat(path: place.databasePath) == .unchecked)
+
+    store = try place.open()
+    let pending = try store.pendingBatches().map(\.id)
+    let violations = try store.checkInvariants()
+    store.close()
+
+    #expect(pending == [BatchID(1)])
+    #expect(violations == [])
+    #expect(PageFormat(path: place.databasePath) == .checked)
+  }
+
+  @Test("One bit anywhere in the file hides nothing: it is told, or nothing is different")
+  func bitInFile() throws {
+    let whole = Place(.durable)
+    var store = try whole.open()
+    _ = try store.apply(event(at: 1, (0..<120).map { doc("rooms/\($0)", at: 1, ["n": .integer(Int64($0))]) }))
+    _ = try store.write([patch("rooms/1", ["n": .integer(7)])], at: now)
+    let expected = try store.execute(Query(path: ResourcePath("rooms")), usingPreviousResults: false).documents
+    store.close()
+    let bytes = try contents(whole.databasePath)
+    let seed: UInt64 = 12
+    var random = SeededGenerator(seed: seed)
+    var told = 0
+
+    for _ in 0..<60 {
+      let bit = Int.random(in: 0..<bytes.count * 8, using: &random)
+      let place = Place(.durable)
+      try FileManager.default.copyItem(atPath: whole.path, toPath: place.path)
+      var changed = bytes
+      changed[bit / 8] ^= 1 << UInt8(bit % 8)
+      try changed.write(to: URL(filePath: place.databasePath))
+      do {
+        let store = try place.open()
+        let found = try store.execute(Query(path: ResourcePath("rooms")), usingPreviousResults: false).documents
+        #expect(found == expected, "bit \(bit), seed \(seed)")
+        store.close()
+      } catch let error as StoreError {
+        #expect(error.kind == .corrupt, "bit \(bit), seed \(seed): \(error)")
+        told += 1
+      }
+    }
+    #expect(told > 10)
+  }
+
+  /// Where commits end in a log can only be known from the outside: without that, a cut is a torn write.
   @Test("What a process leaves that is killed while it writes is no damage")
   func tornLog() throws {
     for missing in [1, 4000, 4097, 4119, 4120, 4121] {
       let place = try killed()
+      try FileManager.default.removeItem(atPath: place.databasePath + ".log-end")
       let log = place.databasePath + "-wal"
       try contents(log).dropLast(missing).write(to: URL(filePath: log))
 

@@ -106,7 +106,7 @@ import Testing
       try Data().write(to: URL(filePath: files.path))
     }
 
-    let error = #expect(throws: StoreError.self) { _ = try files.prepare() }
+    let error = #expect(throws: StoreError.self) { _ = try files.prepare { _ in } }
     #expect(error?.kind == .corrupt)
     #expect(error?.message.contains("its log holds 3 commits") == true)
     // Nothing was made in its place.

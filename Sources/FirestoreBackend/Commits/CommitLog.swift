@@ -177,6 +177,7 @@ extension CommitLog {
     collections = [:]
     try file.access { connection throws(StoreError) in
       // Random keys touch the whole index: a larger page cache is worth its memory while it lasts.
+      try file.openFiles?.check()
       try connection.keepPages(upTo: 64 << 20)
       let usual = configuration.pageCacheBytes
       defer {

@@ -25,6 +25,13 @@ package struct DataRepair: ~Copyable {
   private static func finished(_ files: DatabaseFiles) -> String { files.path + ".repaired" }
 
   static func isInterrupted(_ files: DatabaseFiles) -> Bool { access(finished(files), F_OK) == 0 }
+
+  /// Whether there is anything in a directory that a repair could begin with.
+  package static func applies(to directory: String) -> Bool {
+    let files = DatabaseFiles(path: directory + "/" + BackendFile.name)
+    return files.exists || isInterrupted(files)
+  }
+
   static let interruption = "A repair was interrupted; another one goes on from there."
 
   /// Locks the directory and looks at everything in its database, which is not changed. O(size).
@@ -63,8 +70,14 @@ package struct DataRepair: ~Copyable {
     package var lostChanges = 0
     /// What could not be read of the file, index pages included, which are made anew.
     package var unreadable = 0
+    /// Paths of collections of which documents may be missing, as how many they held cannot be read either.
+    package var uncounted: [String] = []
+    /// Whether not even the name of a database or of a collection was found: what the file held is not known.
+    package var isEmpty = false
 
-    package var isComplete: Bool { missing.isEmpty && unnamed == 0 && surplus == 0 && lostChanges == 0 }
+    package var isComplete: Bool {
+      missing.isEmpty && unnamed == 0 && surplus == 0 && lostChanges == 0 && uncounted.isEmpty && !isEmpty
+    }
   }
 
   /// Saves what can be read into a new file, which takes the place of the damaged one.
@@ -74,10 +87,10 @@ package struct DataRepair: ~Copyable {
       for suffix in ["", "-wal", "-journal"] { unlink(unfinished + suffix) }
       _ = try PrivateFile.secure(unfinished, creating: true)
       report = try save()
-      try BackendFile.replace(finished, by: unfinished)
+      try DatabaseFiles(path: finished).install(unfinished)
     }
     report.kept = files.exists ? try files.moveAside() : files.path
-    try BackendFile.replace(files.path, by: finished)
+    try files.install(finished)
     files.clearDamage()
     return report
   }
@@ -91,8 +104,10 @@ package struct DataRepair: ~Copyable {
   }
 
   private borrowing func save() throws(StoreError) -> Report {
-    let pages = DatabasePages(
-      files, try WriteAheadLog(path: files.log), hasChecksums: Self.hasChecksums(files))
+    let log = try WriteAheadLog(path: files.log)
+    let (fits, lostBytes) = LogInspection.lost(files, log)
+    // Pages of a log that belongs to another file, or to another state of it, are none of this one.
+    let pages = DatabasePages(files, fits ? log : nil, hasChecksums: Self.hasChecksums(files))
     let connection = try BackendFile.open(location: PageChecksums.uri(of: unfinished), .normal)
     // Brings the log back and removes it.
     defer { connection.close() }
@@ -101,7 +116,10 @@ package struct DataRepair: ~Copyable {
       let unreadable = try pages.forEachRecord { record throws(StoreError) in try salvage.take(record) }
       var report = try salvage.finish()
       report.unreadable = unreadable
-      report.lostChanges = pages.damagedFrames
+      report.lostChanges = pages.damagedFrames + (lostBytes + pages.pageSize - 1) / pages.pageSize
+      if !fits { report.lostChanges += log?.frames.count { $0.isIntact } ?? 0 }
+      // One page is that which had the number itself.
+      if unreadable < 2 { report.uncounted = [] }
       return report
     }
   }

@@ -107,6 +107,7 @@ extension Salvage {
     try connection.run("DELETE FROM documents WHERE collection NOT IN (SELECT id FROM collections)")
     report.unnamed = connection.rowsChangedLast
     report.documents = Int(try connection.integer("SELECT count(*) FROM documents") ?? 0)
+    report.isEmpty = databases.isEmpty && collections.isEmpty && report.documents == 0
     for (number, name) in databases {
       let newest = try connection.integer(
         """
@@ -128,6 +129,7 @@ extension Salvage {
     let path = ResourcePath(String(decoding: collection.path, as: UTF8.self))
     // Without its row the number of its documents is lost; a collection that has none now lost nothing that is known.
     let expected = collection.count ?? found
+    if collection.count == nil { report.uncounted.append(path.text) }
     if expected > found { report.missing[path.text, default: 0] += Int(expected - found) }
     report.surplus += Int(max(0, found - expected))
     try connection.run(

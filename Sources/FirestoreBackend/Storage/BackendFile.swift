@@ -17,6 +17,8 @@ struct BackendFile: ~Copyable {
   private let directory: StoreDirectory?
   private let files: DatabaseFiles?
   private let report: @Sendable (String) -> Void
+  /// Whether the files are still where they were.
+  let openFiles: OpenFiles?
   /// The damage that was met first.
   private let damage = Mutex<StoreError?>(nil)
 
@@ -27,6 +29,7 @@ struct BackendFile: ~Copyable {
       connection = try Self.open(location: nil, configuration.durability)
       directory = nil
       files = nil
+      openFiles = nil
       return
     }
     let held = try Self.hold(path, isServed: configuration.isServed, report)
@@ -34,6 +37,11 @@ struct BackendFile: ~Copyable {
       throw error.kind == .corrupt ? Self.naming(error, held.files) : error
     }
     files = held.files
+    openFiles = OpenFiles(
+      held.files,
+      consequence: "nothing is written any more, and what was written is gone when this process ends. Save what can "
+        + "still be read from it, end it, and put the data back.")
+    openFiles?.watch { [report] loss in report(loss.message) }
     directory = consume held
   }
 
@@ -56,14 +64,19 @@ struct BackendFile: ~Copyable {
   }
 
   /// Runs `body` as one transaction.
-  /// - Throws: `corrupt` at once after damage was met: who knows what a change would build upon.
+  /// - Throws: `corrupt` at once after damage was met: who knows what a change would build upon; `gone` when the files
+  ///   were taken away, which is noticed within a second.
   borrowing func transaction<Result>(
     _ body: (Connection) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
     if let damage = damage.withLock({ $0 }) { throw damage }
-    return try access { connection throws(StoreError) in
+    try openFiles?.check()
+    let result = try access { connection throws(StoreError) in
       try connection.transaction { () throws(StoreError) in try body(connection) }
     }
+    // What is stored in a file that is nowhere is not stored.
+    try openFiles?.check()
+    return result
   }
 
   /// Damage is remembered, also for the next start, and said once.

@@ -42,6 +42,8 @@ struct Migration {
         ) WITHOUT ROWID;
         """),
     Migration(name: "3 contents of applied requests", sql: AppliedRequests.schema),
+    // From here on it is noted where the log ends. A program that does not note it must not write to it.
+    Migration(name: "4 noted end of the log", sql: ""),
   ]
 
   /// - Throws: `newerSchema` for a file that has steps behind it which this program does not know.

@@ -11,6 +11,8 @@ extension StoreError {
       switch kind {
       case .locked, .notWritable, .notPrivate, .newerSchema, .foreign, .leaseLost: .failedPrecondition
       case .corrupt: .dataLoss
+      // Clients keep what they want to write, until there is data again.
+      case .gone: .unavailable
       case .diskFull: .resourceExhausted
       case .refused(let code): code
       case .injected: .unavailable

@@ -7,7 +7,7 @@ import FirestoreSQLite
 /// table in the order in which its documents came. Keys are stored as the collection's number and the document id.
 /// Times are microseconds since the epoch, NULL where there is none.
 enum Schema {
-  static let version: Int64 = 7
+  static let version: Int64 = 8
 
   private static func check(_ found: Int64) throws(StoreError) {
     if found <= version { return }
@@ -15,6 +15,11 @@ enum Schema {
       .newerSchema,
       "The cache has schema version \(found), this program knows versions up to \(version): "
         + "use the newer program, or another cache directory.")
+  }
+
+  /// - Throws: `newerSchema` for a database that a newer version of this program wrote.
+  static func refuseNewer(_ connection: Connection) throws(StoreError) {
+    try check(connection.integer("PRAGMA user_version") ?? 0)
   }
 
   /// Creates the tables in an empty database, and brings those of an earlier version up to date.
@@ -40,9 +45,9 @@ enum Schema {
       if found == 5 || found == 6 {
         try connection.execute(memberDigests)
         try TargetCache(connection: connection).establishDigests()
-      } else {
-        try create(in: connection)
       }
+      // Version 8 has the same tables; its pages have checksums, which earlier programs would not write.
+      if found < 5 { try create(in: connection) }
       try connection.execute("PRAGMA user_version = \(version)")
     }
   }
@@ -85,10 +90,11 @@ enum Schema {
     // Debian's SQLite overwrites deleted data by default; the directory is private, and collection must be quick.
     // 8 MB in memory later: keys are stored in random places, and the next change finds the page that the last one read.
     return Connection.Settings(
-      creation: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;",
+      creation: "PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL;"
+        + (isFile ? "PRAGMA application_id = \(PageChecksums.applicationID);" : ""),
       opening: (isFile ? file : "")
         + "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;",
-      fullCache: 8192)
+      reservedBytes: isFile ? PageChecksums.reservedBytes : 0, fullCache: 8192)
   }
 
   /// 16 MB: keys are stored in random places, and the more changes a checkpoint sees, the more share a page.

@@ -15,6 +15,7 @@ extension LocalStore {
     after last: BatchID? = nil
   ) throws(StoreError) -> LocalWriteResult {
     try check(.writeLocally)
+    try database.openFiles?.check()
     let database = database
     let user = user
     let documents = localDocuments

@@ -139,6 +139,14 @@ package struct LocalStore: ~Copyable {
   /// Closes the database and gives up its directory; a store that merely goes out of scope does the same.
   package consuming func close() { database.close() }
 
+  /// That the files were taken away while they are in use.
+  package var loss: StoreError? { database.openFiles?.loss }
+
+  /// - Parameter observer: called once, on some thread, when the files are found missing.
+  package func watchFiles(_ observer: @escaping @Sendable () -> Void) {
+    database.openFiles?.watch { _ in observer() }
+  }
+
   var localDocuments: LocalDocuments {
     LocalDocuments(database: database, user: user, hasBatches: batchCount > 0)
   }

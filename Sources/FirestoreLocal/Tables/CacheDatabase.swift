@@ -24,6 +24,8 @@ final class CacheDatabase {
   let generation: Int64
   /// Held as long as the database is open.
   private var directory: StoreDirectory?
+  /// Whether the files are still where they were; `nil` in memory.
+  private(set) var openFiles: OpenFiles?
   /// Of a cache that others may use as well.
   private(set) var sharing: CacheSharing?
 
@@ -32,7 +34,10 @@ final class CacheDatabase {
 
   private init(path: String?, _ use: DirectoryUse = .alone, isFirst: Bool = true) throws(StoreError) {
     self.path = path
-    connection = try Connection(path: path, called: "cache")
+    let location = try path.map { path throws(StoreError) in
+      try PageChecksums.uri(of: path, mayLackChecksums: true, notesEnd: true)
+    }
+    connection = try Connection(path: location, called: Self.title)
     try Schema.prepare(connection, isFile: path != nil, use, isFirst: isFirst)
     collections = CollectionTable(connection)
     indexes = try IndexTable(connection, collections)
@@ -62,8 +67,17 @@ final class CacheDatabase {
   ) throws(StoreError) -> CacheDatabase {
     let directory = try hold(path, use, report)
     let database = try open(directory, claim, use)
-    database.directory = consume directory
+    database.hold(directory, report)
     return database
+  }
+
+  private func hold(_ directory: consuming StoreDirectory, _ report: @escaping @Sendable (String) -> Void) {
+    openFiles = OpenFiles(
+      directory.files,
+      consequence: "no write is accepted any more that would be lost with this process; those that wait are still "
+        + "sent. Start again for a new cache.")
+    openFiles?.watch { loss in report(loss.message) }
+    self.directory = consume directory
   }
 
   /// Makes the directory of a cache if necessary, makes sure that it is private, and locks it.
@@ -99,7 +113,7 @@ final class CacheDatabase {
         "The cache was damaged and has been moved to \(aside); a new one was begun. "
           + "Writes that still waited in it have not been sent. (\(error.message))")
     }
-    database.directory = consume directory
+    database.hold(directory, report)
     return (database, damage, movedAside)
   }
 
@@ -133,7 +147,7 @@ final class CacheDatabase {
   private static func open(
     _ directory: borrowing StoreDirectory, _ use: DirectoryUse
   ) throws(StoreError) -> CacheDatabase {
-    do throws(StoreError) { try directory.prepare() } catch {
+    do throws(StoreError) { try directory.prepare(making: make) } catch {
       guard error.kind == .corrupt, directory.files.hasContents else { throw error }
       throw StoreError(
         .corrupt,
@@ -142,6 +156,7 @@ final class CacheDatabase {
     }
     let database: CacheDatabase
     do throws(StoreError) {
+      if directory.isFirst { try addChecksums(directory.files) }
       database = try CacheDatabase(path: directory.files.path, use, isFirst: directory.isFirst)
     } catch {
       throw Self.explaining(error, directory.files.path)
@@ -157,6 +172,28 @@ final class CacheDatabase {
     return database
   }
 
+  /// What errors call it.
+  private static let title = "cache"
+
+  private static func make(_ path: String) throws(StoreError) {
+    let connection = try Connection(path: PageChecksums.uri(of: path), called: title)
+    defer { connection.close() }
+    try Schema.prepare(connection, isFile: true)
+  }
+
+  /// Gives the pages of a cache checksums that an earlier version made; one for which there is no room goes without.
+  private static func addChecksums(_ files: DatabaseFiles) throws(StoreError) {
+    guard PageFormat(path: files.path) == .unchecked else { return }
+    do throws(StoreError) {
+      try PageChecksums.add(to: files, called: title) { connection throws(StoreError) in
+        try Schema.refuseNewer(connection)
+        if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }
+      }
+    } catch {
+      guard error.kind == .diskFull || error.kind == .notWritable else { throw error }
+    }
+  }
+
   func close() {
     if let sharing {
       // Whoever cannot say it is found out to be gone all the same.
@@ -164,6 +201,7 @@ final class CacheDatabase {
       sharing.wakeOthersIfTold()
       self.sharing = nil
     }
+    openFiles = nil
     connection.close()
     directory = nil
   }

@@ -72,7 +72,7 @@ extension CommandFailure {
   init(cache error: StoreError) {
     let exit: ExitStatus =
       switch error.kind {
-      case .locked: .unavailable
+      case .locked, .gone: .unavailable
       case .foreign, .newerSchema: .configuration
       case .notWritable, .notPrivate: .permissionDenied
       case .corrupt: .badData

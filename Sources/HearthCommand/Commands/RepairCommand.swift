@@ -27,8 +27,7 @@ struct RepairCommand: ParsableCommand {
 
   func run() throws {
     let directory = data ?? Paths.ofProcess.data + "/backend"
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    guard names.contains(where: { $0.hasPrefix("backend.sqlite3") }) else {
+    guard DataRepair.applies(to: directory) else {
       throw CommandFailure(.noInput, "there is no data in \(directory); --data names the folder of the data.")
     }
     do {
@@ -67,6 +66,9 @@ struct RepairCommand: ParsableCommand {
     for (path, count) in report.missing.sorted(by: { $0.key < $1.key }) {
       lines.append("\(Self.count(count, "document")) of \(path) cannot be read")
     }
+    for path in report.uncounted.sorted() {
+      lines.append("documents of \(path) may be missing: how many there were cannot be read")
+    }
     if report.unnamed > 0 {
       lines.append(
         "\(Self.count(report.unnamed, "document")) left out: the name of their collection cannot be read")
@@ -78,6 +80,7 @@ struct RepairCommand: ParsableCommand {
     if report.surplus > 0 {
       lines.append("\(Self.count(report.surplus, "document")) that had been deleted may be back")
     }
+    if report.isEmpty { lines.append("nothing in it can be read: what it held is not known") }
     try OutputFile.print(lines.joined(separator: "\n") + "\n")
     if report.isComplete { return }
     throw CommandFailure(.badData, "not everything could be read; \(report.kept) still has what is there.")

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dispatch
+import Glibc
+import Synchronization
+
+/// The files of a database that is open, looked at again each second: one that was deleted or replaced meanwhile can
+/// still be written to, and is nowhere when the process ends.
+///
+/// A directory that is renamed takes its files along, and nothing is wrong.
+package final class OpenFiles: Sendable {
+  private struct State: Sendable {
+    /// The second in which was looked last.
+    var tick: Int64
+    /// By their names, the files that were seen: the database, and its log once there is one.
+    var numbers: [String: ino_t]
+    var loss: StoreError?
+    var observers: [@Sendable (StoreError) -> Void] = []
+  }
+
+  private let files: DatabaseFiles
+  /// The rest of the message.
+  private let consequence: String
+  private let directory: Int32
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - files: of a database that was just opened.
+  ///   - consequence: what follows for who uses it: a sentence or two, of which the first begins behind a colon.
+  /// - Returns: `nil` where the directory cannot be looked at.
+  package init?(_ files: DatabaseFiles, consequence: String) {
+    self.files = files
+    self.consequence = consequence
+    directory = open(files.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    state = Mutex(State(tick: Self.tick, numbers: [:]))
+    guard directory >= 0 else { return nil }
+    state.withLock { _ = look(&$0) }
+  }
+
+  deinit {
+    if directory >= 0 { close(directory) }
+  }
+
+  /// Seconds of a clock that only goes on.
+  package static var tick: Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return Int64(time.tv_sec)
+  }
+
+  /// What was found missing, from then on.
+  package var loss: StoreError? { state.withLock { $0.loss } }
+
+  /// Looks at the files, unless that was done in this second.
+  /// - Throws: `gone`, once and for all.
+  package func check(at tick: Int64 = OpenFiles.tick) throws(StoreError) {
+    let (loss, observers) = state.withLock { state -> (StoreError?, [@Sendable (StoreError) -> Void]) in
+      guard state.loss == nil, state.tick != tick else { return (state.loss, []) }
+      state.tick = tick
+      state.loss = look(&state)
+      return (state.loss, state.loss == nil ? [] : state.observers)
+    }
+    guard let loss else { return }
+    for observer in observers { observer(loss) }
+    throw loss
+  }
+
+  /// Looks each second from now on.
+  /// - Parameter observer: called once, on some thread, when something is found missing, also by `check`.
+  package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
+    let isFirst = state.withLock { state in
+      state.observers.append(observer)
+      return state.observers.count == 1
+    }
+    guard isFirst else { return }
+    lookAgain()
+  }
+
+  /// Goes on until the value goes, or there is nothing more to find out.
+  private func lookAgain() {
+    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + 1) { [weak self] in
+      guard let self else { return }
+      // Whoever has to know is an observer.
+      try? check()
+      if loss == nil { lookAgain() }
+    }
+  }
+
+  private func look(_ state: inout State) -> StoreError? {
+    var information = stat()
+    if fstat(directory, &information) == 0, information.st_nlink == 0 {
+      return lost("The directory \(files.directory) was deleted")
+    }
+    for name in [files.name, files.name + "-wal"] {
+      let isThere = fstatat(directory, name, &information, AT_SYMLINK_NOFOLLOW) == 0
+      let (number, known) = (isThere ? information.st_ino : nil, state.numbers[name])
+      // SQLite makes the log when it first needs it.
+      if known == nil, name == files.name || number != nil { state.numbers[name] = number }
+      if let known, known != number {
+        return lost("\(files.directory)/\(name) was \(isThere ? "replaced" : "deleted")")
+      }
+    }
+    return nil
+  }
+
+  private func lost(_ what: String) -> StoreError {
+    StoreError(.gone, "\(what) while it was in use: \(consequence)")
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import Foundation
+import Synchronization
+import Testing
+
+@testable import FirestoreSQLite
+
+@Suite("Files of an open database") struct OpenFilesTests {
+  private static func made() throws -> (TemporaryDirectory, DatabaseFiles) {
+    let directory = try TemporaryDirectory()
+    try directory.make()
+    let files = DatabaseFiles(path: directory.path + "/data")
+    for file in [files.path, files.log] { try Data("x".utf8).write(to: URL(filePath: file)) }
+    return (directory, files)
+  }
+
+  private static func loss(_ open: OpenFiles, at tick: Int64) -> StoreError? {
+    do throws(StoreError) { try open.check(at: tick) } catch { return error }
+    return nil
+  }
+
+  @Test("What is deleted or replaced is told once, by its name, in the next second and for good")
+  func taken() throws {
+    for victim in ["", "/data", "/data-wal"] {
+      for isReplaced in [false, true] {
+        let (directory, files) = try Self.made()
+        let told = Mutex<[StoreError]>([])
+        let open = try #require(OpenFiles(files, consequence: "that is the end."))
+        open.watch { loss in told.withLock { $0.append(loss) } }
+        let now = OpenFiles.tick
+        #expect(Self.loss(open, at: now + 100) == nil)
+        // Its number is not free again before the other one is there.
+        let place = directory.path + victim
+        try FileManager.default.moveItem(atPath: place, toPath: place + ".aside")
+        if isReplaced {
+          if victim.isEmpty { try directory.make() } else { try Data().write(to: URL(filePath: place)) }
+        }
+        try FileManager.default.removeItem(atPath: place + ".aside")
+
+        #expect(Self.loss(open, at: now + 100) == nil, "the same second")
+        let loss = Self.loss(open, at: now + 101)
+        #expect(loss?.kind == .gone)
+        #expect(loss?.message.contains(directory.path + victim) == true)
+        #expect(loss?.message.hasSuffix(": that is the end.") == true)
+        #expect(Self.loss(open, at: now + 101) == loss && open.loss == loss)
+        #expect(told.withLock { $0 } == [loss])
+      }
+    }
+  }
+
+  @Test("A folder that is renamed takes its files along; a log that comes later is known from then on")
+  func renamed() throws {
+    let (directory, files) = try Self.made()
+    try FileManager.default.removeItem(atPath: files.log)
+    let open = try #require(OpenFiles(files, consequence: ""))
+    let now = OpenFiles.tick
+    let elsewhere = directory.path + ".renamed"
+    defer { try? FileManager.default.removeItem(atPath: elsewhere) }
+    try FileManager.default.moveItem(atPath: directory.path, toPath: elsewhere)
+    #expect(Self.loss(open, at: now + 100) == nil)
+    try Data().write(to: URL(filePath: elsewhere + "/data-wal"))
+    #expect(Self.loss(open, at: now + 101) == nil)
+    try FileManager.default.removeItem(atPath: elsewhere + "/data-wal")
+    #expect(Self.loss(open, at: now + 102)?.kind == .gone)
+  }
+}
