@@ -15,7 +15,8 @@ struct RESTAddress {
 
   init(_ target: String) {
     let path = target.prefix { $0 != "?" && $0 != "#" }
-    segments = path.dropFirst(RESTCall.root.count).split(separator: "/", omittingEmptySubsequences: false)
+    let root = RESTCall.root(of: target) ?? ""
+    segments = path.dropFirst(root.count).split(separator: "/", omittingEmptySubsequences: false)
     var (parameters, isPretty, objection) = ([(name: String, value: String)](), true, RPCStatus?.none)
     let query = target.dropFirst(path.count).prefix { $0 != "#" }.dropFirst()
     for pair in query.split(separator: "&") {

@@ -3,7 +3,7 @@ import FirestoreJSON
 package import FirestoreModel
 package import FirestoreService
 
-/// A request of Firestore's REST API (v1) as a call of the service, and the JSON of what the service answers.
+/// A request of Firestore's REST API (v1, and v1beta1 as the same) as a call of the service, and the JSON of what the service answers.
 ///
 /// ```
 /// GET     …/documents/c/a     GetDocument        POST  …/documents:commit, :batchGet, :batchWrite, :beginTransaction,
@@ -13,8 +13,10 @@ package import FirestoreService
 /// DELETE  …/documents/c/a     DeleteDocument
 /// ```
 package struct RESTCall: Sendable {
-  /// With which all addresses begin.
-  package static let root = "/v1/"
+  private static let roots = ["/v1/", "/v1beta1/"]
+
+  /// With which an address begins that is one of REST.
+  package static func root(of target: String) -> String? { roots.first { target.hasPrefix($0) } }
 
   package let method: FirestoreService.Method
   /// The request as the service takes it.
@@ -47,7 +49,9 @@ package struct RESTCall: Sendable {
       if let name = route.documentName { document.field(1, string: name) }
       writer.field(field, bytes: document.bytes)
     } else if verb == "POST" {
-      writer.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), schema))
+      // In transactions, web SDKs of 2018 and 2019 commit with times as they say them on WebChannel.
+      let dialect = method == .commit ? MessageReader.Dialect.spelledOut : .strict
+      writer.raw(try MessageReader.bytes(of: try JSONSyntax(payload: body), schema, dialect))
     }
     // Of a field that occurs twice the last counts: what the address says goes before what the body says.
     for (number, text) in route.fields { writer.field(number, string: text) }

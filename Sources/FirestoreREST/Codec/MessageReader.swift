@@ -15,7 +15,7 @@ struct MessageReader {
     case strict
     /// Scalars are texts, as in the query of an address.
     case texts
-    /// Wrappers and times may also be messages with fields, as the web SDKs 5.8 to 7.5 send them.
+    /// Wrappers and times may also be messages with fields, as web SDKs of 2018 and 2019 send them.
     case spelledOut
   }
 

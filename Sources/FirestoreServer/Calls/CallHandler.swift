@@ -54,7 +54,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     case (.waiting, .headers(let frame)):
       let call = CallHeaders(frame.headers)
       let authorization = frame.headers.authorization
-      if call.path.hasPrefix(RESTCall.root) || WebChannelRequest.isOne(call.path) {
+      if RESTCall.root(of: call.path) != nil || WebChannelRequest.isOne(call.path) {
         rest(context, data)
       } else if let objection = call.objection {
         refuse(context, objection, isWhole: frame.endStream)

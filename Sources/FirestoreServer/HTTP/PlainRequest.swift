@@ -44,7 +44,7 @@ struct PlainRequest {
 
   private static func wish(_ method: String, _ target: String) -> Wish {
     let path = target.prefix { $0 != "?" && $0 != "#" }
-    if target.hasPrefix(RESTCall.root) { return method == "OPTIONS" ? .preflight : .rest }
+    if RESTCall.root(of: target) != nil { return method == "OPTIONS" ? .preflight : .rest }
     if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
     if target.hasPrefix(ControlRequest.root), method == "OPTIONS" { return .preflight }
     if path == RequestMonitor.path, method == "GET" { return .monitor }

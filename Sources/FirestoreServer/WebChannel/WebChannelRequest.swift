@@ -13,7 +13,7 @@ import FirestoreREST
 ///   GET  &MODE=init, then &TYPE=xmlhttp             tries the line, before there is a session
 /// ```
 ///
-/// Web SDKs up to 5.7 say `v1beta1` for `v1`, and mean the same.
+/// Web SDKs up to 5.5 say `v1beta1` for `v1`, and mean the same.
 struct WebChannelRequest {
   enum Wish: Equatable {
     case open(wantsSessionID: Bool)

@@ -44,7 +44,11 @@ struct ResourceName {
   /// The root or a document.
   static func parent(_ text: String) throws(RPCStatus) -> (DatabaseID, ResourcePath) {
     var name = ResourceName("Document parent name", text)
-    let database = try name.root()
+    let database = try name.database()
+    // Clients of v1beta1 name the database for its root.
+    if name.isAtEnd { return (database, .root) }
+    try name.expect("/")
+    try name.expect("documents")
     if name.isAtEnd { return (database, .root) }
     try name.expect("/")
     let path = try name.path()

@@ -91,6 +91,42 @@ import Testing
     #expect(try names(server, query("")) == ["a", "b"])
   }
 
+  @Test("A target of v1beta1 names its database for the root of it")
+  func rootOfDatabase() throws {
+    let server = try BrowserFixture(version: "v1beta1")
+    try server.backend.set("c/a", "there")
+    let target = query("").replacing("\(database.documentsName)\"", with: "\(database.name)\"")
+    #expect(target.contains(#""parent":"\#(database.name)""#))
+    #expect(try names(server, target) == ["a"])
+  }
+
+  @Test(
+    "A transaction is committed over REST, with its times as messages and under the old version",
+    arguments: [
+      "v1", "v1beta1",
+    ])
+  func transaction(version: String) throws {
+    let server = try BrowserFixture()
+    try server.backend.set("c/a", "there")
+    func post(_ method: String, _ body: String) throws -> Answer {
+      let channel = try server.connect()
+      let target = "/\(version)/\(database.documentsName):\(method)"
+      try server.send(channel, "POST", target, body, header: "Content-Type: text/plain")
+      return try Answer(try channel.sentText())
+    }
+
+    let name = "\(database.documentsName)/c/a"
+    #expect(try post("batchGet", #"{"documents":["\#(name)"]}"#).body.contains("there"))
+    let write = #"{"writes":[{"update":{"name":"\#(name)","fields":{"t":{"timestampValue":{"seconds":7}}}}WHEN}]}"#
+    let late = write.replacing("WHEN", with: #","currentDocument":{"updateTime":{"seconds":1}}"#)
+    #expect(try post("commit", late).status.hasPrefix("400"))
+    #expect(try post("commit", late).body.contains("FAILED_PRECONDITION"))
+    #expect(try post("commit", write.replacing("WHEN", with: "")).status == "200 OK")
+    #expect(try post("batchGet", #"{"documents":["\#(name)"]}"#).body.contains("1970-01-01T00:00:07Z"))
+    let query = #"{"structuredQuery":{"from":[{"collectionId":"c"}],"limit":{"value":3}}}"#
+    #expect(try post("runQuery", query).status.hasPrefix("400"))
+  }
+
   @Test("A page can read why there is no such channel", arguments: ["v1", "v1beta1", "v1beta2", "admin.v1"])
   func missing(version: String) throws {
     let server = try BrowserFixture(version: version)
