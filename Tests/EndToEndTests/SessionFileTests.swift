@@ -17,14 +17,6 @@ extension EndToEndTests.InTmux {
       return parts.count == 3 ? parts[0] * 3600 + parts[1] * 60 + parts[2] : nil
     }
 
-    /// The next full second of the row's time of day, as `--at` takes it.
-    private func secondAfter(_ row: String) -> String? {
-      seconds(row).map { time in
-        let next = (Int(time) + 1) % 86_400
-        return [next / 3600, next / 60 % 60, next % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
-      }
-    }
-
     @Test("A recorded demo is replayed to the screen that it ended with, also as a picture")
     func replay() async throws {
       let surroundings = try Surroundings()
@@ -70,10 +62,10 @@ extension EndToEndTests.InTmux {
       }
       kill(id, SIGKILL)
       _ = try await hearth.exitStatus()
-      let later = try #require(shown.last.flatMap(secondAfter))
-      let picture = try await HeadlessRun(["--frame", "120x36", "--replay", file, "--at", later], surroundings)
+      // So high that no row has left it, however busy the machine is.
+      let picture = try await HeadlessRun(["--frame", "120x200", "--replay", file], surroundings)
       #expect(picture.status == 0, "\(picture.errors)")
-      #expect(shown.dropFirst(shown.count - 1).allSatisfy(picture.lines.contains), "\(picture.output)")
+      #expect(shown.last.map(picture.lines.contains) == true, "\(picture.output)")
     }
 
     @Test("What is damaged in a recording is told with its line, and the rest is shown")
