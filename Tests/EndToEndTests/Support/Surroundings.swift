@@ -24,6 +24,10 @@ final class Surroundings {
       "TERM": "xterm-256color", "TZ": "UTC", "SHELL": "/bin/sh", "EDITOR": "\(path)/editor",
       "XDG_DATA_HOME": "\(path)/data", "XDG_STATE_HOME": "\(path)/state", "XDG_CONFIG_HOME": "\(path)/config",
     ]
+    // What a sanitizer needs, where the program was built with one.
+    for (name, value) in ProcessInfo.processInfo.environment where name.hasSuffix("SAN_OPTIONS") || name == "LD_PRELOAD" {
+      environment[name] = value
+    }
     // Writes the text that the test left in `edit` over the one it is given; keeps what it was given.
     try write("editor", "#!/bin/sh\ncp \"$1\" '\(path)/given'\ncp '\(path)/edit' \"$1\"\n")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: "\(path)/editor")
