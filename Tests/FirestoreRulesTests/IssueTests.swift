@@ -23,6 +23,16 @@ struct IssueTests {
       ("service cloud.firestore { match /a/b { allow read: if true; } /* x", 1, 63, "This comment has no end"),
       ("service cloud.firestore { match /a/b { allow read; }", 1, 53, "Missing '}' before the end of the file."),
       ("", 0, 0, "Rules content empty."),
+      ("service cloud.firestore { match /a/b { allow read: if - -3 < 0; } }", 1, 57, "A '-' cannot follow another"),
+      (
+        "rules_version = '2';\nrules_version = '2'; service cloud.firestore { match /a/b { allow read; } }", 2, 1,
+        "Duplicate rules_version"
+      ),
+      (
+        "rules_version = '2'; service cloud.firestore { match /{x=**} { match /f/{y=**} { allow read; } } }", 1, 73,
+        "Only one glob match is permitted"
+      ),
+      ("service cloud.firestore { match /a/%2 { allow read; } }", 1, 35, "Forward slash '/' found where"),
     ])
   func places(_ text: String, _ line: Int, _ column: Int, _ message: String) throws {
     let issue = try #require(Self.issues(text).first { $0.isError })
@@ -49,6 +59,25 @@ struct IssueTests {
     ] {
       #expect(issues.contains { $0.message.contains(part) }, "\(part) \(issues)")
     }
+  }
+
+  @Test("The names of packages, methods in capitals, two rests beside each other and escapes in paths are fine")
+  func noWarnings() {
+    let issues = Self.issues(
+      """
+      rules_version = '2';
+      service cloud.firestore {
+        match /databases/{database}/documents {
+          match /{x=**} { allow Get: if request.time < timestamp.date(2030, 1, 1) && math.abs(resource.data.n) < 5; }
+          match /{y=**} {
+            allow LIST, Write: if duration.value(1, 'h') > duration.time(0, 0, 1, 0)
+              && hashing.md5('a').size() == 16 && latlng.value(1, 2).latitude() == 1.0;
+          }
+          match /a/{z} { allow read: if -(-3) == 3 && 1 - -3 == 4 && exists(/databases/%28default%29/documents/a/b); }
+        }
+      }
+      """)
+    #expect(issues.isEmpty, "\(issues)")
   }
 
   @Test("Rules that are too large, too deep or turn in circles are refused at once")

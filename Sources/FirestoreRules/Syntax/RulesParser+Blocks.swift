@@ -12,6 +12,9 @@ extension RulesParser {
     }
     // What follows is read byte by byte: the scanner stands behind 'match'.
     let segments = try matchPath()
+    let isBelowRest = isBelowRest
+    defer { self.isBelowRest = isBelowRest }
+    if segments.contains(where: { if case .rest = $0 { true } else { false } }) { self.isBelowRest = true }
     pathLength += segments.count
     defer { pathLength -= segments.count }
     if pathLength > Self.longestPath {
@@ -66,7 +69,7 @@ extension RulesParser {
       let segment = try pathSegment()
       let range = start..<scanner.offset
       switch segment {
-      case .rest where hasRest:
+      case .rest where hasRest || isBelowRest:
         report(
           range,
           "Invalid glob match expression. Only one glob match is permitted in a match declaration path.")
@@ -141,9 +144,15 @@ extension RulesParser {
       guard end > start + 1, end < scanner.bytes.count, scanner.bytes[end] == UInt8(ascii: ")") else { return "" }
       scanner.offset = end + 1
     } else {
-      while let byte = scanner.peek(), Self.isPathByte(byte) { scanner.offset += 1 }
+      while let byte = scanner.peek(), Self.isPathByte(byte) || isEscape { scanner.offset += 1 }
     }
     return scanner.text(start..<scanner.offset)
+  }
+
+  /// Whether `%28` or its like follows, which stands for itself.
+  private var isEscape: Bool {
+    scanner.peek() == UInt8(ascii: "%")
+      && (1...2).allSatisfy { ahead in scanner.peek(ahead).map { Character(Unicode.Scalar($0)).isHexDigit } ?? false }
   }
 
   private static func isPathByte(_ byte: UInt8) -> Bool {
@@ -162,7 +171,7 @@ extension RulesParser {
       methods: [], condition: nil, file: source.file, line: place.line, column: place.column)
     repeat {
       let name = try identifier("the name of a method")
-      if let methods = Self.methods(name.text) {
+      if let methods = Self.methods(name.text.lowercased()) {
         statement.methods.formUnion(methods)
       } else {
         report(name.range, "Invalid method name: \(name.text).", isError: false)

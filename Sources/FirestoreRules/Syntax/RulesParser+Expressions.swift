@@ -111,6 +111,9 @@ extension RulesParser {
         return try postfix(add(.constant(.int(.min)), from: start), from: start)
       }
       try advance()
+      if token.isSymbol("-") {
+        throw SyntaxFailure(range: token.range, message: "A '-' cannot follow another: write the second in parentheses.")
+      }
       let part = try unary()
       return try add(.negated(part), from: start, [part])
     }
@@ -152,6 +155,8 @@ extension RulesParser {
     _ name: RulesToken, of value: Expression.ID, _ arguments: [Expression.ID], from start: Int
   ) throws(SyntaxFailure) -> Expression.ID {
     if case .name(let package) = program.expressions[value].kind, Builtin.packages.contains(package) {
+      // No variable to look up.
+      program.expressions[value].kind = .undefined(package)
       if let builtin = Builtin(rawValue: package + "." + name.text) {
         return try add(.builtin(builtin, arguments), from: start, arguments)
       }

@@ -23,7 +23,11 @@ struct RulesParser {
   /// How many blocks the next one stands in, and how many segments their paths have.
   var blockDepth = 0
   var pathLength = 0
+  /// Whether the path of one of them has a `{name=**}`.
+  var isBelowRest = false
   var scope = 0
+  /// Whether the file was said to be one of some version, and for which service.
+  private var hasVersion = false
   private var hasService = false
 
   init(_ source: SourceText, into program: Program) {
@@ -62,10 +66,10 @@ struct RulesParser {
 
   /// Does a step; where it fails that is noted, and reading goes on behind the next semicolon or block.
   mutating func attempt(_ step: (inout RulesParser) throws(SyntaxFailure) -> Void) {
-    let level = (depth, blockDepth, pathLength)
+    let level = (depth, blockDepth, pathLength, isBelowRest)
     let outer = scope
     do throws(SyntaxFailure) { try step(&self) } catch {
-      (depth, blockDepth, pathLength) = level
+      (depth, blockDepth, pathLength, isBelowRest) = level
       scope = outer
       report(error.range, error.message)
       recover()
@@ -156,6 +160,8 @@ struct RulesParser {
 
   private mutating func version() throws(SyntaxFailure) {
     let start = token.range
+    if hasVersion { report(start, "Duplicate rules_version: a file has one, before everything else.") }
+    hasVersion = true
     try advance()
     try expect("=")
     guard case .string(let text) = token.kind else {
