@@ -8,9 +8,34 @@ package final class RulesUser: Sendable {
   /// `request.auth.token`: all claims of the token.
   package let claims: Fields
 
+  /// - Parameter claims: as they are in the token, where 1 and 1.0 are the same: a whole number is an integer to rules.
   package init(uid: String, claims: Fields) {
     self.uid = uid
-    self.claims = claims
+    self.claims = claims.wholeNumbers
+  }
+}
+
+extension Fields {
+  fileprivate var wholeNumbers: Fields {
+    var fields = self
+    for entry in entries {
+      switch entry.value {
+      case .double, .array, .map: fields[entry.name] = entry.value.wholeNumbers
+      default: break
+      }
+    }
+    return fields
+  }
+}
+
+extension Value {
+  fileprivate var wholeNumbers: Value {
+    switch self {
+    case .double(let number): Int64(exactly: number).map { .integer($0) } ?? self
+    case .array(let values): .array(values.map(\.wholeNumbers))
+    case .map(let fields): .map(fields.wholeNumbers)
+    default: self
+    }
   }
 }
 

@@ -86,6 +86,29 @@ struct RulesetTests {
     #expect(ruleset.decide(request, stored).isAllowed)
   }
 
+  @Test(
+    "At their edges values are as in the emulator",
+    arguments: [
+      ("'abc'[0:0] == ''", false), ("'abc'[1:1] == ''", true), ("'abc'[2:2] == ''", true), ("'abc'[3:3] == ''", false),
+      ("''[0:0] == ''", false), ("''[:] == ''", false), ("'abc'[3:] == ''", false), ("'abc'[:] == 'abc'", true),
+      ("[1][0:0] == []", false), ("[1][1:1] == []", false), ("[1][0:1] == [1]", true), ("/a/b[0:0] == /a", false),
+      ("'a.b.c'.split('.') == ['']", true), ("'a.b.c'.split('.').hasAll(['a'])", false), ("'aaa'.split('a') == ['']", true),
+      ("/a/{q}.bind({'q': 9}) == /a/9", true), ("/a/{q}.bind({'q': 1.5}) == /a/$('1.5')", true),
+      ("/a/$(1.0) == /a/$('1.0')", true), ("/a/$(true) == /a/b", false), ("/a/%28x%29 == /a/$('%28x%29')", true),
+      ("request.auth.token.whole is int && request.auth.token.whole == 1", true),
+      ("request.auth.token.half is float", true), ("request.auth.token.inner.list[0] is int", true),
+      ("request.writeFields == null", true), ("'writeFields' in request", true),
+    ])
+  func edges(_ condition: String, _ isAllowed: Bool) throws {
+    let ruleset = try Self.compile("match /a/{id} { allow get: if \(condition); }")
+    var request = Self.get("a/b")
+    request.user = RulesUser(
+      uid: "u",
+      claims: ["whole": .double(1), "half": .double(0.5), "inner": .map(["list": .array([.double(2)])])])
+
+    #expect(ruleset.decide(request, Self.none).isAllowed == isAllowed)
+  }
+
   @Test("Coverage counts what each expression came to, and adds up")
   func coverage() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if id == 'b' || resource.data.x > 1; }")

@@ -58,8 +58,9 @@ extension Evaluator {
     let from = try lower.map { id throws(RuleFailure) in try place(id) } ?? 0
     let to = try upper.map { id throws(RuleFailure) in try place(id) } ?? Int64(size)
     if from > to { throw .range(from, to) }
-    if from < 0 { throw .index(from, size: size) }
-    if to > size { throw .index(to - 1, size: size) }
+    // Its first element and its last must be there, so that nothing is empty but a range between two elements.
+    guard (0..<Int64(size)).contains(from) else { throw .index(from, size: size) }
+    guard (1...Int64(size)).contains(to) else { throw .index(to - 1, size: size) }
     let range = Int(from)..<Int(to)
     switch whole {
     case .list(let values): return .list(Array(values[range]))

@@ -147,6 +147,8 @@ extension Evaluator {
       }
       switch map.value(named: name) {
       case .string(let text)?: bound.append(text)
+      case .int(let number)?: bound.append(String(number))
+      case .float(let number)?: bound.append(FloatText.text(number))
       case .path(let path)?: bound += path.segments
       case nil: throw .undefinedProperty(name)
       case let value?: throw .type(received: value.typeName, expected: "string,path")

@@ -24,7 +24,9 @@ extension Evaluator {
         return .bool(pattern.matchesWhole(text))
       }
       do throws(Pattern.EditFailure) {
-        return try .list(pattern.split(text, work: &remainingWork).map { .string($0) })
+        let parts = try pattern.split(text, work: &remainingWork)
+        // Where all parts are empty one of them is left.
+        return .list((parts.isEmpty ? [""] : parts).map { .string($0) })
       } catch { throw .tooMuchWork }
     case .replace:
       let arguments = try arguments(ids, 2, of: method)

@@ -202,6 +202,7 @@ struct Evaluator: ~Copyable {
         switch try value(id) {
         case .string(let text): segments.append(text)
         case .int(let number): segments.append(String(number))
+        case .float(let number): segments.append(FloatText.text(number))
         case .path(let path): segments += path.segments
         case .null: throw .nullValue
         case let value: throw .type(received: value.typeName, expected: "string,path")
@@ -295,6 +296,8 @@ extension Evaluator {
     case .path: return .path(RulePath(path.database, path.path))
     case .time: return .timestamp(time)
     case .headers: return .map(.entries(RuleEntries()))
+    // Of the past: as in the emulator it is there and says nothing.
+    case .writeFields: return .null
     case .query: if request.method.isList { return query }
     case .resource:
       switch request.method {

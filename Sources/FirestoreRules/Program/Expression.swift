@@ -80,7 +80,7 @@ struct Expression: Sendable {
 }
 
 enum RequestProperty: String, Sendable, CaseIterable {
-  case auth, method, path, time, resource, query, headers
+  case auth, method, path, time, resource, query, headers, writeFields
 }
 
 enum BinaryOperator: String, Sendable {
