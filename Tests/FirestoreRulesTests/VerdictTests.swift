@@ -5,6 +5,33 @@ import Testing
 
 @Suite("Verdicts of Google's emulator")
 struct VerdictTests {
+  /// Rules and requests of a table that the emulator refuses, with what it says and what is said here.
+  private static func denials(_ name: String) throws -> [(line: VerdictTable.Line, verdict: RulesVerdict)] {
+    try VerdictTable(name).lines.compactMap { line in
+      guard line.verdict == "deny", !line.denial.isEmpty, line.differs == nil else { return nil }
+      let file = RulesFile(name: "firestore.rules", content: line.rules)
+      guard let ruleset = Ruleset.compile([file]).ruleset else { return nil }
+      return (line, ruleset.decide(line.content.request, line.content.documents))
+    }
+  }
+
+  @Test(
+    "Every denial is told as the emulator does, with its lines, but for words that differ on purpose",
+    arguments: [("conditions", 220), ("queries", 450), ("requests", 150)])
+  func denials(_ name: String, _ least: Int) throws {
+    let denials = try Self.denials(name)
+
+    #expect(denials.count >= least, "\(denials.count)")
+    for (line, verdict) in denials where verdict.denial != line.denial {
+      let theirs = DenialPart.parts(of: line.denial)
+      let own = DenialPart.parts(of: verdict.denial)
+      #expect(!own.isEmpty && verdict.decidingLine == theirs.last?.line, "\(name):\(line.number) \(verdict.denial)")
+      for part in own {
+        #expect(theirs.contains { part.says($0) }, "\(name):\(line.number) \(part) \(line.denial)\n\(line.text)")
+      }
+    }
+  }
+
   @Test(
     "Every verdict is the emulator's, but for those that differ on purpose",
     arguments: [("conditions", 700), ("queries", 800), ("requests", 1100)])

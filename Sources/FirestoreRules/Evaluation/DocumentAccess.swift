@@ -23,12 +23,15 @@ struct DocumentAccess {
   private var database: DatabaseID { request.value.database }
 
   /// - Parameter function: its name, for messages.
+  func key(_ path: RulePath, _ function: Builtin) throws(RuleFailure) -> DocumentKey {
+    if let key = path.key(in: database) { return key }
+    throw .access(
+      function.rawValue, path: path.text,
+      reason: "it is no path of a document: /databases/\(database.database)/documents/COLLECTION/ID")
+  }
+
   mutating func document(_ path: RulePath, isAfter: Bool, _ function: Builtin) throws(RuleFailure) -> RuleDocument? {
-    guard let key = path.key(in: database) else {
-      throw .access(
-        function.rawValue, path: path.text,
-        reason: "it is no path of a document: /databases/\(database.database)/documents/COLLECTION/ID")
-    }
+    let key = try key(path, function)
     let place = Place(key: key, isAfter: isAfter)
     if let known = found[place] { return known }
     if read.insert(key).inserted, !documents.wasLookedAt(key) {

@@ -33,7 +33,10 @@ extension Evaluator {
       if case .null = argument { throw .nullValue }
       throw .operation(received: "\(builtin.rawValue)(\(argument.typeName))", expected: builtin.signatures)
     }
-    if case .hidden = resource { throw .notKnown }
+    if case .hidden = resource {
+      _ = try documents.key(path, builtin)
+      throw .notKnown
+    }
     let isAfter = builtin == .getAfter || builtin == .existsAfter
     let document = try documents.document(path, isAfter: isAfter, builtin)
     if builtin == .exists || builtin == .existsAfter { return .bool(document != nil) }
