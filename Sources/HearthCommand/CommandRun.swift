@@ -22,7 +22,7 @@ enum CommandRun {
     } catch  where HearthCommand.exitCode(for: error) == .success {
       // Help, the version, or a script for a shell.
       let message = HearthCommand.fullMessage(for: error)
-      if !message.isEmpty { try OutputFile.print(CommandHelp.completed(message) + "\n") }
+      if !message.isEmpty { try OutputFile.print("\(ShownText(lines: CommandHelp.completed(message)))\n") }
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 import Logging
+import TerminalCanvas
 
 /// The log goes to a file, never to the terminal, which belongs to the screen.
 enum Log {
@@ -40,8 +41,8 @@ private struct FileLogHandler: LogHandler {
   func log(event: LogEvent) {
     let all = metadata.merging(event.metadata ?? [:]) { $1 }
     let details = all.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
-    let line = "\(Date.now.formatted(.iso8601)) \(event.level) \(label): \(event.message)\(details)\n"
+    let text = "\(Date.now.formatted(.iso8601)) \(event.level) \(label): \(event.message)\(details)"
     // A full disk must not stop the dashboard.
-    try? file.write(contentsOf: Data(line.utf8))
+    try? file.write(contentsOf: Data((SafeText.sanitized(text) + "\n").utf8))
   }
 }

@@ -14,7 +14,7 @@ struct Main {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if CompletionAnswer.isAsked(arguments) { return await CompletionAnswer.print(arguments) }
     do {
-      if let script = CompletionScript.answer(arguments) { return try OutputFile.print(script.text) }
+      if let script = CompletionScript.answer(arguments) { return try OutputFile.print(data: script.text) }
       try checkArguments()
       try await CommandRun.perform(arguments)
     } catch {

@@ -65,23 +65,24 @@ package final class LineTerminal {
     let end = Self.pasteEnd
     end.withCString { ctr_arm(output, $0, end.utf8.count, &saved) }
     tcsetattr(input, TCSANOW, &modes)
-    write("\u{1B}[?2004h")
+    write(bytes: Array(Self.pasteStart.utf8))
   }
 
   /// The terminal is as it was found. Keys that were typed ahead are the next reader's.
   package func endEditing() {
     if !isEditing { return }
     isEditing = false
-    write(Self.pasteEnd)
+    write(bytes: Array(Self.pasteEnd.utf8))
     var modes = savedModes
     tcsetattr(input, TCSANOW, &modes)
     ctr_disarm()
   }
 
+  private static let pasteStart = "\u{1B}[?2004h"
   private static let pasteEnd = "\u{1B}[?2004l"
 
-  package func write(_ text: String) {
-    let bytes = Array(text.utf8)
+  /// Writes them as they are: whoever calls this knows that they are safe.
+  package func write(bytes: [UInt8]) {
     var done = 0
     while done < bytes.count {
       let count = bytes[done...].withUnsafeBytes { Glibc.write(output, $0.baseAddress, $0.count) }

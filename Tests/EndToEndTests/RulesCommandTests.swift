@@ -34,6 +34,33 @@ extension EndToEndTests.InPipes {
       #expect(missing.status == 66 && missing.hasOneErrorLine, "\(missing.errors)")
     }
 
+    @Test("What stands in files of rules, cases and themes, or in arguments, reaches no terminal and no pipe as it is")
+    func hostile() async throws {
+      let surroundings = try Surroundings()
+      let path = surroundings.folder.path
+      let raw = "\u{1b}]52;c;SEVBUlRI\u{7}\u{202e}\u{9b}"
+      let condition = "'a'.matches('\(raw)(')"
+      try surroundings.write(
+        "x.rules",
+        "service cloud.firestore { match /databases/{d}/documents { match /r/{i} { allow read: if \(condition); } } }")
+      try surroundings.write("r.rules", Self.rules)
+      try surroundings.write(
+        "cases.jsonl", #"{"path": "rooms/a", "method": "get", "expect": "allow", "name": "\u001b\u202e\u009b"}"#)
+      try surroundings.write("t.toml", "schema = 1\ninherits = \"ember\"\n\"a\\u202e\\u001b\" = 1\n")
+      let runs = [
+        ["rules", "check", "\(path)/x.rules"], ["rules", "test", "\(path)/x.rules", "\(path)/cases.jsonl"],
+        ["rules", "test", "\(path)/r.rules", "\(path)/cases.jsonl"], ["theme", "check", "\(path)/t.toml"],
+        ["rules", "check", "\(path)/\(raw)"], ["get", raw, "--in-memory"], ["--\(raw)"], [raw], ["help", raw], ["get", "--where", raw],
+      ]
+      for arguments in runs {
+        let run = try await HeadlessRun(arguments, surroundings)
+        let isSafe = (run.output + run.errors).unicodeScalars.allSatisfy { scalar in
+          scalar == "\n" || ![.control, .format].contains(scalar.properties.generalCategory)
+        }
+        #expect(isSafe, "\(arguments.first ?? ""): \(run.output.debugDescription) \(run.errors.debugDescription)")
+      }
+    }
+
     @Test("Cases that are decided otherwise are printed with the deciding line and end with 1")
     func cases() async throws {
       let surroundings = try Surroundings()

@@ -182,7 +182,7 @@ struct InspectionTests {
     let address = try #require(programs.entries.last?.address)
     #expect(!FileManager.default.fileExists(atPath: left.path))
     let table = programs.table(now: .now)
-    #expect(table.count == 3 && table[1].contains("does not answer") && table[2].contains("\(address)"))
+    #expect(table.count == 3 && table[1].text.contains("does not answer") && table[2].text.contains("\(address)"))
     #expect(throws: CommandFailure.self) { try programs.entry("1") }
     let name = try #require(programs.entries.first?.name)
     #expect(name == InspectionAddress(process: 1).programName)

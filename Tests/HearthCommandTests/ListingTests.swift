@@ -23,15 +23,15 @@ import Testing
       paths.map { Mutation(key: DocumentKey(unchecked: ResourcePath($0)), operation: .set([:])) })
   }
 
-  private func list(_ path: String, counts: Bool = false, limit: Int? = nil) async throws -> [String] {
-    var lines: [String] = []
+  private func list(_ path: String, counts: Bool = false, limit: Int? = nil) async throws -> [ShownText] {
+    var lines: [ShownText] = []
     let listing = Listing(datastore: datastore, database: database, counts: counts, limit: limit)
     try await listing.visit(ResourcePath(path)) { lines.append($0.line) }
     return lines
   }
 
-  private func tree(_ path: String, depth: Int? = nil, limit: Int = 20) async throws -> [String] {
-    var lines: [String] = []
+  private func tree(_ path: String, depth: Int? = nil, limit: Int = 20) async throws -> [ShownText] {
+    var lines: [ShownText] = []
     let tree = DataTree(datastore: datastore, database: database, depth: depth, limit: limit)
     let extent = try await tree.visit(ResourcePath(path)) { lines.append($0) }
     return lines + ["\(extent.collections) \(extent.documents)"]

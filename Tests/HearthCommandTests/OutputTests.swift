@@ -87,7 +87,7 @@ import Testing
       ("👩\u{200d}🚀 می\u{200c}خ", "👩\u{200d}🚀 می\u{200c}خ"),
     ])
   func terminalText(text: String, shown: String) {
-    #expect(TerminalText.escaped(text).unicodeScalars.elementsEqual(shown.unicodeScalars))
+    #expect(ShownText(json: text).text.unicodeScalars.elementsEqual(shown.unicodeScalars))
   }
 
   @Test("An edited text is the user's alone, and is found when its session was killed")

@@ -96,7 +96,20 @@ extension Firestore {
   public static func enableLogging(_ logging: Bool) {
     guard logging else { return enableLogging(into: nil) }
     // A line that cannot be written is lost; that must not end the program.
-    enableLogging { line in try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8)) }
+    enableLogging { line in try? FileHandle.standardError.write(contentsOf: Data((printable(line) + "\n").utf8)) }
+  }
+
+  /// A line that quotes what a server said, without what could move a terminal's cursor, reorder or hide text.
+  package static func printable(_ line: String) -> String {
+    var view = String.UnicodeScalarView()
+    for scalar in line.unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        view.append(contentsOf: scalar.escaped(asASCII: true).unicodeScalars)
+      default: view.append(scalar)
+      }
+    }
+    return String(view)
   }
 
   /// - Parameter sink: takes each line; `nil` ends logging.

@@ -38,7 +38,7 @@ struct AttachedStream {
   private func printNews() async throws -> String {
     let output = OutputFile.standard()
     var lines = AttachedLines(greeting)
-    try output.line(AttachedLines.program(address, greeting, type: "attached"))
+    try output.data(line: AttachedLines.program(address, greeting, type: "attached"))
     try output.flush()
     var end = "has ended"
     link.send(InspectionWord(control: false))
@@ -48,7 +48,7 @@ struct AttachedStream {
         guard let news = try? InspectionLine.value(InspectionNews.self, of: line) else { continue }
         if case .refused(let reason) = news { throw CommandFailure(.unavailable, reason) }
         if case .closed = news { end = "has closed its client" }
-        for text in lines.lines(of: news) { try output.line(text) }
+        for text in lines.lines(of: news) { try output.data(line: text) }
       }
       try output.flush()
     }

@@ -76,7 +76,7 @@ struct InspectablePrograms {
     }
     guard let entry = found.first else {
       let others = entries.map { "\($0.address) (\($0.name ?? "?"))" }.joined(separator: ", ")
-      let list = others.isEmpty ? Self.nobody : "There are: \(SafeText.sanitized(others))."
+      let list = others.isEmpty ? Self.nobody : "There are: \(others)."
       throw CommandFailure(.noInput, "\(text): no such program can be watched. \(list)")
     }
     switch entry.find {
@@ -84,7 +84,7 @@ struct InspectablePrograms {
     case .other(let core):
       throw CommandFailure(
         .configuration,
-        "\(SafeText.sanitized(core.name)) \(entry.address) tells what it does in version \(core.hearth), and this hearth "
+        "\(core.name) \(entry.address) tells what it does in version \(core.hearth), and this hearth "
           + "reads version \(InspectionGreeting.currentVersion): use the hearth of the version that it was built with.")
     case .silent:
       throw CommandFailure(
@@ -127,24 +127,21 @@ extension DatabaseID {
 
 extension InspectablePrograms {
   /// As a table, for people; times by this machine's clock.
-  func table(now: Timestamp) -> [String] {
+  func table(now: Timestamp) -> [ShownText] {
     if entries.isEmpty { return [] }
-    var rows = [["PID", "NAME", "DATABASE", "LISTENERS", "SINCE"]]
+    var table = TextTable(["PID", "NAME", "DATABASE", "LISTENERS", "SINCE"].map { TextTable.Column(title: $0) })
     for entry in entries {
       switch entry.find {
       case .program(let greeting, _):
-        rows.append([
-          "\(entry.address)", SafeText.sanitized(greeting.name), SafeText.sanitized(greeting.database.text),
-          "\(greeting.listeners)", Self.age(from: greeting.since, to: now),
+        table.add([
+          "\(entry.address)", greeting.name, greeting.database.text, "\(greeting.listeners)",
+          Self.age(from: greeting.since, to: now),
         ])
       case .other, .silent, .stranger:
-        rows.append(["\(entry.address)", SafeText.sanitized(entry.name ?? "-"), "(\(entry.words))", "-", "-"])
+        table.add(["\(entry.address)", entry.name ?? "-", "(\(entry.words))", "-", "-"])
       }
     }
-    let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-    return rows.map { row in
-      zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ").trimmedEnd
-    }
+    return table.lines()
   }
 
   private static func age(from start: Timestamp, to now: Timestamp) -> String {
@@ -156,8 +153,4 @@ extension InspectablePrograms {
     default: "\(seconds / 86_400)d \(seconds % 86_400 / 3600)h"
     }
   }
-}
-
-extension String {
-  fileprivate var trimmedEnd: String { String(reversed().drop { $0 == " " }.reversed()) }
 }

@@ -31,6 +31,6 @@ struct AddCommand: AsyncParsableCommand, WritingCommand {
     var mutation = WriteArgument.set(key, content, merge: false)
     mutation.precondition = .exists(false)
     try await writing.commit(mutation)
-    if !writing.json { try OutputFile.print(key.path.text + "\n") }
+    if !writing.json { try OutputFile.print(data: key.path.text + "\n") }
   }
 }

@@ -106,12 +106,12 @@ struct AggregationOptions: ParsableArguments {
       throw CommandFailure(.failure, "the server did not answer the aggregation.")
     }
     let value = DocumentJSON.line(of: figure)
-    try OutputFile.print(json ? "{\"\(name)\": \(value)}\n" : "\(value)\n")
+    try OutputFile.print(data: json ? "{\"\(name)\": \(value)}\n" : "\(value)\n")
     if function.field == nil, figure == .integer(0), source == .server {
       await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(time))
     }
     guard let field = function.field, figures["average"] == .null, !headless.quiet else { return }
-    headless.note(try await reason(query, field, isAll: queried.selection.isEmpty))
+    headless.note(ShownText(try await reason(query, field, isAll: queried.selection.isEmpty)))
   }
 
   /// Why there was nothing to add up.

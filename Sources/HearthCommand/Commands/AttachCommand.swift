@@ -75,7 +75,7 @@ struct AttachCommand: AsyncParsableCommand {
     if json {
       for entry in programs.entries {
         guard case .program(let greeting, _) = entry.find else { continue }
-        try output.line(AttachedLines.program(entry.address, greeting, type: "program"))
+        try output.data(line: AttachedLines.program(entry.address, greeting, type: "program"))
       }
     } else {
       for line in programs.table(now: .now) { try output.line(line) }

@@ -112,7 +112,7 @@ struct CensusOptions: ParsableArguments {
       if rows.isEmpty { return }
       // A terminal gets lines that fit.
       let lines = table.lines(width: TerminalSize(of: STDOUT_FILENO)?.columns)
-      return try OutputFile.print(lines.map { $0 + "\n" }.joined())
+      return try OutputFile.print(lines.asLines())
     }
     var printer = RowPrinter(format, names, to: .standard())
     for row in rows { try printer.print(row) }

@@ -32,7 +32,7 @@ struct ConnectionsCommand: ParsableCommand {
       do {
         let locations = try StorageOptions.Locations(connection)
         if json {
-          try output.line(Self.json(connection, locations))
+          try output.data(line: Self.json(connection, locations))
         } else {
           table.add(Self.row(connection, locations))
         }

@@ -144,7 +144,7 @@ struct CopyRun {
     let (source, destination) = try places()
     try here.requireData()
     let connection = try here.connect()
-    let past = try await wholeness?.view(of: connection) { writing.headless.note($0) } ?? connection
+    let past = try await wholeness?.view(of: connection) { writing.headless.note(ShownText($0)) } ?? connection
     var copy = DocumentCopy(
       source: DocumentCopy.Place(datastore: past.datastore, database: past.database, path: source),
       destination: DocumentCopy.Place(
@@ -190,14 +190,14 @@ struct CopyRun {
 
   private func reportDry(_ count: Int, _ copy: DocumentCopy) throws {
     writing.headless.note("\(count.documents) would be \(verb.participle) to \(place(copy)).")
-    if writing.json { try OutputFile.print("{\"documents\": \(count), \"dryRun\": true}\n") }
+    if writing.json { try OutputFile.print(data: "{\"documents\": \(count), \"dryRun\": true}\n") }
   }
 
   private func report(_ outcome: BulkWriter.Outcome, _ elapsed: Duration, _ copy: DocumentCopy) throws {
     let pace = TransferProgress.summary(outcome.written, in: elapsed)
     writing.headless.note("\(outcome.written.documents) \(verb.participle) to \(place(copy)) in \(pace).")
     if writing.json {
-      try OutputFile.print("{\"documents\": \(outcome.written), \"skipped\": \(outcome.skipped.count)}\n")
+      try OutputFile.print(data: "{\"documents\": \(outcome.written), \"skipped\": \(outcome.skipped.count)}\n")
     }
     guard let first = outcome.skipped.first else { return }
     throw CommandFailure(

@@ -115,13 +115,13 @@ struct DashboardCommand: AsyncParsableCommand {
 
   @MainActor
   mutating func run() async throws {
-    if printConfig { return try OutputFile.print(ConfigurationFile.template) }
+    if printConfig { return try OutputFile.print(data: ConfigurationFile.template) }
     AllocatorArenas.limit()
     let paths = Paths.ofProcess
     let preferences = Preferences.read(paths)
     if printKeys {
       preferences.problems.forEach { StandardError.write("hearth: \($0)") }
-      return try OutputFile.print(KeyReference.plainText(preferences.keymap) + "\n")
+      return try OutputFile.print("\(ShownText(lines: KeyReference.plainText(preferences.keymap)))\n")
     }
     let background = ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
     let theme = try appearance.theme(preferences, background: background)
@@ -129,7 +129,8 @@ struct DashboardCommand: AsyncParsableCommand {
       let replay = try recording.replayed()
       for problem in replay?.recording.problems ?? [] { StandardError.write("hearth: \(problem)") }
       request.recorded = replay?.state(for: request)
-      return try OutputFile.standard().raw(request.rendered())
+      // What is on a canvas is safe, and the rest are the picture's own marks.
+      return try OutputFile.print(ShownText(verbatim: request.rendered()))
     }
     if demo, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
     if plain { return try await runPlain(paths, preferences) }

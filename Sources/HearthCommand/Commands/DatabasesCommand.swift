@@ -2,7 +2,6 @@
 import ArgumentParser
 import FirestoreModel
 import FirestoreProtocol
-import TerminalCanvas
 
 /// `hearth databases`: the databases that have documents, of every project.
 struct DatabasesCommand: AsyncParsableCommand {
@@ -41,6 +40,6 @@ struct DatabasesCommand: AsyncParsableCommand {
     return ListedRow(
       cells: [ListedRow.Cell("project", project), ListedRow.Cell("database", name)],
       json: "{\"project\": \(DocumentLine.quoted(project)), \"database\": \(DocumentLine.quoted(name))}",
-      line: SafeText.sanitized(database.text))
+      line: ShownText(database.text))
   }
 }

@@ -93,7 +93,11 @@ struct DiffCommand: AsyncParsableCommand {
         try after.documents(below: paths.after, in: locations.database)
       ) { difference in
         if isShown { progress.end() }
-        for line in json ? [difference.json] : difference.lines { try output.line(line) }
+        if json {
+          try output.data(line: difference.json)
+        } else {
+          for line in difference.lines { try output.line(line) }
+        }
         if isShown { try output.flush() }
       } progress: {
         progress.show($0)

@@ -41,7 +41,11 @@ struct ExplainCommand: AsyncParsableCommand {
     let isEmpty = explanation.documentsScanned == 0 && explanation.entriesRead == 0
     // Of documents that are not there nothing can be spared.
     if isEmpty { shown.suggestedIndexes = [] }
-    try OutputFile.print((json ? Self.json(shown) : "\(shown)") + "\n")
+    if json {
+      try OutputFile.print(data: Self.json(shown) + "\n")
+    } else {
+      try OutputFile.print("\(ShownText(lines: "\(shown)"))\n")
+    }
     let cache = CacheReader.name(of: locations)
     StandardError.write(
       isEmpty

@@ -59,7 +59,7 @@ struct ExportCommand: AsyncParsableCommand {
     let compression = try OutputCompression.choose(
       for: output, compression.compress, isTerminal: output == nil && isatty(STDOUT_FILENO) == 1)
     try locations.requireData()
-    let connection = try await wholeness.view(of: try locations.connect()) { headless.note($0) }
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
     let target = try ExportTarget(output, compression)
     var progress = TransferProgress(isQuiet: headless.quiet || (output == nil && isatty(STDOUT_FILENO) == 1))
     let written: ExportJob.Outcome
@@ -89,7 +89,7 @@ struct ExportCommand: AsyncParsableCommand {
       throw CommandFailure(.usage, "--compress is for one file; an export in Google's format is a folder of several.")
     }
     try locations.requireData()
-    let connection = try await wholeness.view(of: try locations.connect()) { headless.note($0) }
+    let connection = try await wholeness.view(of: try locations.connect()) { headless.note(ShownText($0)) }
     var progress = TransferProgress(isQuiet: headless.quiet)
     let job = ExportJob(
       roots: path.map { [$0] }, isRecursive: recursive, format: .google,

@@ -65,7 +65,7 @@ struct GetCommand: AsyncParsableCommand {
       format: try formatting.format(orTable: !query.isDocumentQuery && isTerminal),
       isPaged: !formatting.noPager, compression: compression)
     let (note, isEmpty) = try await timeLimit.limit { try await reading.run() }
-    if let note { headless.note(note) }
+    if let note { headless.note(ShownText(note)) }
     if isEmpty, source == .server {
       await headless.hint(at: query.path, group: query.collectionGroup, try locations.connect().at(moment.at))
     }

@@ -122,9 +122,9 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
     let outcome: ImportJob.Outcome
     do {
       outcome = try await job.run(
-        into: { try locations.connect().datastore }, note: { headless.note($0) },
+        into: { try locations.connect().datastore }, note: { headless.note(ShownText($0)) },
         reject: { headless.note("\(name), \($0)") },
-        show: { try OutputFile.print(DocumentLine.json($0, in: locations.database) + "\n") },
+        show: { try OutputFile.print(data: DocumentLine.json($0, in: locations.database) + "\n") },
         progress: { point, fraction, first in
           if progress == nil {
             progress = TransferProgress(isQuiet: isQuiet, from: first, interruption: interruption)

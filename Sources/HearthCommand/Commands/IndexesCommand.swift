@@ -69,7 +69,9 @@ struct IndexesCommand: AsyncParsableCommand {
       return Array(zip(try await client.engine.indexes(), try await client.engine.indexProgress()))
     }
     let output = OutputFile.standard()
-    for (state, progress) in states { try output.line(json ? Self.json(state, progress) : Self.text(state)) }
+    for (state, progress) in states {
+      if json { try output.data(line: Self.json(state, progress)) } else { try output.line(Self.text(state)) }
+    }
     try output.flush()
     if states.isEmpty, !deletesAll {
       headless.note(
@@ -89,7 +91,7 @@ struct IndexesCommand: AsyncParsableCommand {
     do throws(RPCStatus) { text = try await control.get("/emulator/v1/projects/\(project):indexes") } catch {
       throw CommandFailure(error)
     }
-    try OutputFile.print(String(decoding: text, as: UTF8.self))
+    try OutputFile.print(data: String(decoding: text, as: UTF8.self))
   }
 
   private static func definitions(in file: String) throws(CommandFailure) -> [FieldIndex] {
@@ -114,7 +116,7 @@ struct IndexesCommand: AsyncParsableCommand {
     progress.end()
   }
 
-  private static func text(_ state: IndexState) -> String {
+  private static func text(_ state: IndexState) -> ShownText {
     let kind = state.isAutomatic ? "automatic" : "configured"
     let filling = state.backfill.map { "\($0.documentsIndexed) of \($0.documentsTotal)" }
     return "\(state.definition)  \(kind), \(filling ?? "ready")"

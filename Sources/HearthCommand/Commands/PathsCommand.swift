@@ -34,7 +34,7 @@ struct PathsCommand: ParsableCommand {
     if json {
       var object = Dictionary(uniqueKeysWithValues: rows.map { ($0.name, $0.path.map { [$0] } ?? []) })
       object["themes"] = paths.themeFolders
-      try output.line(try Self.json(object, lists: ["themes"]))
+      try output.data(line: try Self.json(object, lists: ["themes"]))
     } else {
       for (name, path) in rows { try output.line(Self.row(name, path ?? Self.absent(name, locations))) }
       for folder in paths.themeFolders { try output.line(Self.row("themes", folder)) }
@@ -42,8 +42,8 @@ struct PathsCommand: ParsableCommand {
     try output.flush()
   }
 
-  private static func row(_ name: String, _ path: String) -> String {
-    name + String(repeating: " ", count: max(1, 12 - name.count)) + path
+  private static func row(_ name: String, _ path: String) -> ShownText {
+    "\(name)\(String(repeating: " ", count: max(1, 12 - name.count)))\(path)"
   }
 
   private static func absent(_ name: String, _ locations: StorageOptions.Locations) -> String {

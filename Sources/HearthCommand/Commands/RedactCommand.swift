@@ -49,7 +49,7 @@ struct RedactCommand: ParsableCommand {
   private func write(_ copy: String) throws {
     if output == "-" {
       let out = OutputFile.standard()
-      try out.raw(copy)
+      try out.data(copy)
       return try out.finish()
     }
     if !force, access(output, F_OK) == 0 {
@@ -59,7 +59,8 @@ struct RedactCommand: ParsableCommand {
     let file = try FileReplacement(of: output, mode: 0o600)
     let out = OutputFile(file.descriptor, output)
     do {
-      try out.raw(copy)
+      try out.data(copy)
+      try out.flush()
       try file.commit()
     } catch {
       file.discard()

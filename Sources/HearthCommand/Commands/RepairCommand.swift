@@ -62,7 +62,7 @@ struct RepairCommand: ParsableCommand {
   }
 
   private func tell(_ report: DataRepair.Report) throws {
-    var lines = ["\(Self.count(report.documents, "document")) saved; the damaged file is \(report.kept)"]
+    var lines: [ShownText] = ["\(Self.count(report.documents, "document")) saved; the damaged file is \(report.kept)"]
     for (path, count) in report.missing.sorted(by: { $0.key < $1.key }) {
       lines.append("\(Self.count(count, "document")) of \(path) cannot be read")
     }
@@ -81,7 +81,7 @@ struct RepairCommand: ParsableCommand {
       lines.append("\(Self.count(report.surplus, "document")) that had been deleted may be back")
     }
     if report.isEmpty { lines.append("nothing in it can be read: what it held is not known") }
-    try OutputFile.print(lines.joined(separator: "\n") + "\n")
+    try OutputFile.print(lines.asLines())
     if report.isComplete { return }
     throw CommandFailure(.badData, "not everything could be read; \(report.kept) still has what is there.")
   }

@@ -25,7 +25,7 @@ struct RulesCommand: ParsableCommand {
       var bad: [String] = []
       for file in files {
         let source = try RulesSource(file)
-        for line in source.problems { try output.line(line) }
+        for line in source.problems { try output.line(ShownText(line)) }
         if source.ruleset != nil { try output.line("\(source.name): can be used") } else { bad.append(source.name) }
       }
       try output.flush()
@@ -72,7 +72,7 @@ struct RulesCommand: ParsableCommand {
       let output = OutputFile.standard()
       let source = try RulesSource(file)
       guard let ruleset = source.ruleset else {
-        for line in source.problems { try output.line(line) }
+        for line in source.problems { try output.line(ShownText(line)) }
         try output.flush()
         throw CommandFailure(.badData, "\(source.name) cannot be used.")
       }
@@ -81,7 +81,7 @@ struct RulesCommand: ParsableCommand {
       if run.count == 0 {
         throw CommandFailure(.badData, "there is no case in \(cases.joined(separator: ", ")): nothing was tested.")
       }
-      try output.line(run.summary)
+      try output.line(ShownText(run.summary))
       try output.flush()
       if run.failures > 0 { throw CommandFailure(.failure, run.complaint) }
     }

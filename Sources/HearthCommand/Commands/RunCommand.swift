@@ -3,7 +3,6 @@ import ArgumentParser
 import FirestoreLocal
 import FirestoreModel
 import Foundation
-import TerminalCanvas
 
 /// `hearth run`: a scenario.
 struct RunCommand: AsyncParsableCommand, WritingCommand {
@@ -45,9 +44,9 @@ struct RunCommand: AsyncParsableCommand, WritingCommand {
       if headless.quiet { return }
       // One at a time, as it happens.
       let time = Timestamp.now.timeOfDay(utcOffset: utcOffset)
-      try OutputFile.print("\(time)  ok  \(SafeText.sanitized(step.text))\n")
+      try OutputFile.print("\(time)  ok  \(step.text)\n")
     } note: {
-      headless.note($0)
+      headless.note(ShownText($0))
     }
     try await run.run(at: connection, locations.commandStore(for: connection))
   }

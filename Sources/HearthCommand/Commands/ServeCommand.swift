@@ -168,7 +168,7 @@ struct ServeCommand: AsyncParsableCommand {
     let (host, isSecure) = (configuration.host, tlsCert != nil)
     try await ServedPort(configuration, source, enforcing: access.enforced).run(until: stop) { port in
       let address = ServedAddress(host: host, port: port)
-      let text = """
+      let text: ShownText = """
         Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.
         Data: \(place)
         \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")

@@ -54,7 +54,7 @@ struct ThemeCommand: ParsableCommand {
       for file in files {
         let report = catalog.check(atPath: file)
         for line in report.errors.map(\.description) + (report.warnings + report.lint).map(\.description) {
-          try output.line(line)
+          try output.line(ShownText(line))
         }
         if report.isGood { try output.line("\(file): can be used") } else { bad.append(file) }
       }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import TerminalCanvas
 
 /// A document that two sides do not share.
 struct DocumentDifference: Hashable, Sendable {
@@ -18,19 +17,18 @@ struct DocumentDifference: Hashable, Sendable {
   private var name: String { path.isRoot ? "." : path.text }
 
   /// `- path fields`, `+ path fields`, or `~ path` and a line for each field that differs.
-  var lines: [String] {
-    let name = SafeText.sanitized(name)
+  var lines: [ShownText] {
     switch kind {
-    case .removed(let fields): return ["- \(name)  \(fields)"]
-    case .added(let fields): return ["+ \(name)  \(fields)"]
+    case .removed(let fields): return ["- \(name)  \(json: fields)"]
+    case .added(let fields): return ["+ \(name)  \(json: fields)"]
     case .modified(let differences):
       return ["~ \(name)"]
         + differences.map { difference in
-          let field = SafeText.sanitized(difference.path.canonicalText)
+          let field = difference.path.canonicalText
           switch (difference.before, difference.after) {
-          case (let before?, let after?): return "    \(field): \(before) → \(after)"
-          case (nil, let after?): return "    + \(field): \(after)"
-          case (let before, nil): return "    - \(field): \(before ?? "")"
+          case (let before?, let after?): return "    \(field): \(json: before) → \(json: after)"
+          case (nil, let after?): return "    + \(field): \(json: after)"
+          case (let before, nil): return "    - \(field): \(json: before ?? "")"
           }
         }
     }

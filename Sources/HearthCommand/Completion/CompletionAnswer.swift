@@ -14,7 +14,7 @@ enum CompletionAnswer {
     guard arguments.count > 1, let engine = CompletionEngine.ofShell else { return }
     let text = await answer(arguments[1], Array(arguments.dropFirst(2)), engine)
     // A shell that is gone needs no answer.
-    try? OutputFile.standard().raw(text)
+    try? OutputFile.print(data: text)
   }
 
   /// - Parameters:
@@ -26,7 +26,7 @@ enum CompletionAnswer {
     guard let word = arguments.last else { return "" }
     let result = await engine.complete(Array(arguments.dropFirst().dropLast()), word)
     return lines(result) { candidate in
-      let note = candidate.note.replacing("\t", with: " ").replacing("\n", with: " ")
+      let note = ShownText(candidate.note.replacing("\t", with: " ").replacing("\n", with: " ")).text
       let isFinal = shell == "zsh" ? "\(candidate.isFinal ? "+" : "-")\t" : ""
       return "\(isFinal)\(candidate.value)\t\(note)"
     }
@@ -53,7 +53,11 @@ enum CompletionAnswer {
   ) -> String {
     if result.files == .directory { return ":directories\n" }
     if result.files != nil { return ":files\n" }
-    // One that holds a line's end cannot be told.
-    return result.candidates.filter { !$0.value.contains(where: \.isNewline) }.map { line($0) + "\n" }.joined()
+    // One that holds a line's end cannot be told, and shells show the others as they are.
+    return result.candidates.filter { isShown($0.value) }.map { line($0) + "\n" }.joined()
+  }
+
+  private static func isShown(_ value: String) -> Bool {
+    !value.contains(where: \.isNewline) && ShownText(json: value).text == value
   }
 }

@@ -92,7 +92,7 @@ enum TextFile {
     let replacement = try FileReplacement(of: path, mode: mode)
     let file = OutputFile(replacement.descriptor, path)
     do {
-      try file.write(text)
+      try file.data(text)
       try file.flush()
     } catch {
       replacement.discard()

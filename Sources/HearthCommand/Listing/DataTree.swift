@@ -2,7 +2,6 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import TerminalCanvas
 
 /// Everything below a path as a tree of lines: collections, which end with a slash, with their documents, and so on.
 /// Of a large collection the first documents are shown, and how many more there are is said.
@@ -22,7 +21,7 @@ struct DataTree: Sendable {
   /// - Parameter print: told each line, from above.
   /// - Returns: what was shown, the path itself not counted.
   /// - Throws: `notFound` for a document that neither exists nor has anything below it.
-  func visit(_ path: ResourcePath, _ print: (String) throws -> Void) async throws -> Extent {
+  func visit(_ path: ResourcePath, _ print: (ShownText) throws -> Void) async throws -> Extent {
     var extent = Extent()
     if let key = DocumentKey(path) {
       let exists = try await datastore.lookup([key]).first?.exists == true
@@ -30,14 +29,14 @@ struct DataTree: Sendable {
       if !exists, ids.isEmpty {
         throw CommandFailure(.notFound, "\(path) does not exist, and nothing is below it.")
       }
-      try print(SafeText.sanitized(path.text) + (exists ? "" : Self.missing))
+      try print("\(path.text)\(exists ? "" : Self.missing)")
       try await visit(collections: ids, below: path, level: 1, indent: "", &extent, print)
     } else if path.isRoot {
       try print("\(database.project)/\(database.database)")
       let ids = try await datastore.listCollectionIDs(below: .root)
       try await visit(collections: ids, below: path, level: 1, indent: "", &extent, print)
     } else {
-      try print(SafeText.sanitized(path.text) + "/")
+      try print("\(path.text)/")
       try await visit(documentsOf: path, level: 1, indent: "", &extent, print)
     }
     return extent
@@ -47,12 +46,12 @@ struct DataTree: Sendable {
 
   private func visit(
     collections ids: [String], below parent: ResourcePath, level: Int, indent: String, _ extent: inout Extent,
-    _ print: (String) throws -> Void
+    _ print: (ShownText) throws -> Void
   ) async throws {
     guard level <= depth ?? level else { return }
     for (index, id) in ids.enumerated() {
       let isLast = index == ids.count - 1
-      try print(indent + Self.branch(isLast) + SafeText.sanitized(id) + "/")
+      try print("\(indent)\(Self.branch(isLast))\(id)/")
       extent.collections += 1
       try await visit(
         documentsOf: parent.appending(id), level: level + 1, indent: indent + Self.stem(isLast), &extent, print)
@@ -61,7 +60,7 @@ struct DataTree: Sendable {
 
   private func visit(
     documentsOf collection: ResourcePath, level: Int, indent: String, _ extent: inout Extent,
-    _ print: (String) throws -> Void
+    _ print: (ShownText) throws -> Void
   ) async throws {
     guard level <= depth ?? level else { return }
     // One more tells whether there are more.
@@ -76,7 +75,7 @@ struct DataTree: Sendable {
     for (index, document) in shown.enumerated() {
       let isLast = index == shown.count - 1 && !isCut
       let mark = document.exists ? "" : Self.missing
-      try print(indent + Self.branch(isLast) + SafeText.sanitized(document.key.documentID) + mark)
+      try print("\(indent)\(Self.branch(isLast))\(document.key.documentID)\(mark)")
       extent.documents += document.exists ? 1 : 0
       guard looksBelow else { continue }
       try await visit(
@@ -85,7 +84,7 @@ struct DataTree: Sendable {
     }
     if isCut {
       let more = try await datastore.count(Query(path: collection)) - shown.count(where: \.exists)
-      try print(indent + Self.branch(true) + (more > 0 ? "… \(more) more" : "…"))
+      try print("\(indent)\(Self.branch(true))\(more > 0 ? "… \(more) more" : "…")")
     }
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import TerminalCanvas
 
 /// What a listing names.
 enum ListedEntry: Hashable, Sendable {
@@ -33,8 +32,8 @@ enum ListedEntry: Hashable, Sendable {
   }
 
   /// The path, and behind two spaces what is to be said of it.
-  var line: String {
-    let path = SafeText.sanitized(path.text)
+  var line: ShownText {
+    let path = ShownText(path.text)
     switch self {
     case .collection(_, let documents?): return "\(path)  \(documents.documents)"
     case .document(_, exists: false): return "\(path)  missing"

@@ -8,7 +8,7 @@ struct HeadlessOptions: ParsableArguments {
   var quiet = false
 
   /// One line for people, unless they want none.
-  func note(_ line: String) {
+  func note(_ line: ShownText) {
     if !quiet { StandardError.write("hearth: \(line)") }
   }
 }

@@ -42,13 +42,13 @@ struct WritingOptions: ParsableArguments {
     if tellsWrites { StandardError.write(Self.account(of: mutation, existed: existed ?? true)) }
     guard json else { return }
     let time = DocumentLine.quoted(response.commitTime.timestamp.rfc3339Text)
-    try OutputFile.print("{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
+    try OutputFile.print(data: "{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
   }
 
   /// Whether somebody types commands and is told what each has done.
   private var tellsWrites: Bool { ShellSurroundings.current?.tellsWrites == true && !headless.quiet && !json }
 
-  private static func account(of mutation: Mutation, existed: Bool) -> String {
+  private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
     switch mutation.operation {
     case .delete: existed ? "1 document deleted." : "0 documents deleted: there was none."
     case .patch: "1 document updated."

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import TerminalCanvas
 
 /// Documents as lines, for programs and for people.
 enum DocumentLine {
@@ -29,42 +28,12 @@ enum DocumentLine {
     return line + ", \"data\": \(data)}"
   }
 
-  /// The path and the fields, safe to show on a terminal.
-  static func text(_ document: Document, in database: DatabaseID) -> String {
+  /// The path and the fields, for people.
+  static func text(_ document: Document, in database: DatabaseID) -> ShownText {
     let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
-    return "\(SafeText.sanitized(document.key.path.text))  \(data)"
+    return "\(document.key.path.text)  \(json: data)"
   }
 
   /// A JSON string.
   static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
-}
-
-/// A command's data on its way to a terminal. What could move the cursor, reorder or hide other text is written as the
-/// escape that it has in JSON, so that a document that was copied from the screen is still that document.
-enum TerminalText {
-  static func escaped(_ text: String) -> String {
-    if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F || $0 == 0x0a }) { return text }
-    let scalars = Array(text.unicodeScalars)
-    var view = String.UnicodeScalarView()
-    for (index, scalar) in scalars.enumerated() {
-      if scalar == "\n" || !SafeText.isUnsafe(scalar) || joins(scalars, at: index) {
-        view.append(scalar)
-      } else {
-        for unit in String(scalar).utf16 { view.append(contentsOf: escape(unit).unicodeScalars) }
-      }
-    }
-    return String(view)
-  }
-
-  /// Joiners belong to emoji and to words of some scripts; anywhere else they only hide.
-  private static func joins(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
-    guard scalars[index].value == 0x200C || scalars[index].value == 0x200D else { return false }
-    guard index > 0, index + 1 < scalars.count else { return false }
-    return [scalars[index - 1], scalars[index + 1]].allSatisfy { $0.value >= 0x0300 && !SafeText.isUnsafe($0) }
-  }
-
-  private static func escape(_ unit: UInt16) -> String {
-    let digits = String(unit, radix: 16)
-    return "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-  }
 }

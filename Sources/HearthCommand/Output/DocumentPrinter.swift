@@ -48,18 +48,18 @@ struct DocumentPrinter: ~Copyable {
       document.state = .found(DocumentData(selection.fields(of: data.fields)))
     }
     switch format {
-    case .json: try output.line(DocumentLine.jsonWithTimes(document, in: database))
-    case .table: try output.raw(table.add(document))
+    case .json: try output.data(line: DocumentLine.jsonWithTimes(document, in: database))
+    case .table: try output.write(table.add(document).asLines())
     case .delimited:
       let rows = delimited?.add(document) ?? []
       try lines(rows)
     case .expanded: for line in ExpandedDocument.lines(document, in: database) { try output.line(line) }
-    case .template(let template): try output.line(template.text(for: found, in: database))
+    case .template(let template): try output.data(line: template.text(for: found, in: database))
     case .text:
       guard query.isDocumentQuery, let data = document.data else {
         return try output.line(DocumentLine.text(document, in: database))
       }
-      try output.line(DocumentJSON.text(of: data.fields, relativeTo: database))
+      try output.line(ShownText(json: DocumentJSON.text(of: data.fields, relativeTo: database)))
     }
   }
 
@@ -68,7 +68,7 @@ struct DocumentPrinter: ~Copyable {
     let rows = delimited?.finish() ?? []
     try lines(rows)
     guard case .table = format else { return unseenNote }
-    try output.raw(table.finish())
+    try output.write(table.finish().asLines())
     return tableNote + (unseenNote.map { " " + $0 } ?? "")
   }
 
@@ -79,15 +79,15 @@ struct DocumentPrinter: ~Copyable {
     return query.isDocumentQuery ? "\(query.path) has no \(names)." : "No document here has \(names)."
   }
 
+  private func lines(_ lines: [String]) throws {
+    for line in lines { try output.data(line: line) }
+  }
+
   private var tableNote: String {
     let left = table.leftOut
     if left.isEmpty { return "\(table.count.documents)." }
     let names = left.prefix(8).map(\.canonicalText).joined(separator: ", ")
     let more = left.count > 8 ? " and \(left.count - 8) more" : ""
     return "\(table.count.documents). Without a column: \(names)\(more); --select chooses."
-  }
-
-  private func lines(_ lines: [String]) throws {
-    for line in lines { try output.line(line) }
   }
 }

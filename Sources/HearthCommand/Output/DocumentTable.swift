@@ -44,8 +44,8 @@ struct DocumentTable {
   /// Fields that have no column, for want of room or because the first documents had none.
   var leftOut: [FieldPath] { left.sorted() }
 
-  /// - Returns: the lines that can be written, safe to show.
-  mutating func add(_ document: Document) -> [String] {
+  /// - Returns: the lines that can be written.
+  mutating func add(_ document: Document) -> [ShownText] {
     count += 1
     if let columns { return [row(document, columns)] }
     waiting.append(document)
@@ -53,11 +53,11 @@ struct DocumentTable {
   }
 
   /// - Returns: the other lines.
-  mutating func finish() -> [String] { columns == nil && !waiting.isEmpty ? layOut() : [] }
+  mutating func finish() -> [ShownText] { columns == nil && !waiting.isEmpty ? layOut() : [] }
 
   // MARK: Columns
 
-  private mutating func layOut() -> [String] {
+  private mutating func layOut() -> [ShownText] {
     let documents = waiting
     let names = documents.map(name)
     nameWidth = min(max(4, names.map { SafeText.columns(of: $0) }.max() ?? 0), max(Self.narrowest, width / 2))
@@ -107,7 +107,7 @@ struct DocumentTable {
     SafeText.sanitized(showsPaths ? document.key.path.text : document.key.documentID)
   }
 
-  private mutating func row(_ document: Document, _ columns: [Column]) -> String {
+  private mutating func row(_ document: Document, _ columns: [Column]) -> ShownText {
     if selection == nil {
       for entry in document.data?.fields.entries ?? []
       where !columns.contains(where: { $0.path.segments == [entry.name] }) {
@@ -121,19 +121,22 @@ struct DocumentTable {
     return line(name(document), cells, .textStrong, columns)
   }
 
-  private func line(_ name: String, _ cells: [(text: String, role: Role)], _ role: Role, _ columns: [Column]) -> String
-  {
-    var line = padded(name, nameWidth, role, isRight: false)
+  private func line(
+    _ name: String, _ cells: [(text: String, role: Role)], _ role: Role, _ columns: [Column]
+  ) -> ShownText {
+    var line = padded(name, nameWidth, role, isRight: false).text
     for (cell, column) in zip(cells, columns) {
-      line += "  " + padded(cell.text, column.width, cell.role, isRight: column.isNumeric)
+      line += "  " + padded(cell.text, column.width, cell.role, isRight: column.isNumeric).text
     }
     while line.last == " " { line.removeLast() }
-    return line
+    // Its parts are safe.
+    return ShownText(verbatim: line)
   }
 
-  private func padded(_ text: String, _ width: Int, _ role: Role, isRight: Bool) -> String {
+  private func padded(_ text: String, _ width: Int, _ role: Role, isRight: Bool) -> ShownText {
     let shown = SafeText.truncated(text, to: width)
     let space = String(repeating: " ", count: width - SafeText.columns(of: shown))
-    return isRight ? space + paint.text(shown, role) : paint.text(shown, role) + space
+    let painted = paint.text(ShownText(shown), role)
+    return isRight ? "\(space)\(painted)" : "\(painted)\(space)"
   }
 }

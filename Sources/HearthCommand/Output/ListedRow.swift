@@ -8,8 +8,8 @@ struct ListedRow: Hashable, Sendable {
   var cells: [Cell]
   /// One object.
   var json: String
-  /// For people, where there is no table; safe to show.
-  var line: String
+  /// For people, where there is no table.
+  var line: ShownText
 
   struct Cell: Hashable, Sendable {
     var name: String
@@ -92,21 +92,21 @@ struct RowPrinter {
 
   mutating func print(_ row: ListedRow) throws {
     switch format {
-    case .json: try output.line(row.json)
+    case .json: try output.data(line: row.json)
     case .lines: try output.line(row.line)
     case .table: waiting.append(row)
     case .delimited(let delimiter):
-      if !hasHeader { try output.line(delimiter.line(names)) }
+      if !hasHeader { try output.data(line: delimiter.line(names)) }
       hasHeader = true
-      try output.line(delimiter.line(row.cells.map(\.text)))
+      try output.data(line: delimiter.line(row.cells.map(\.text)))
     case .template(let template):
-      try output.line(template.text { name in row.cells.first { $0.name == name }?.text })
+      try output.data(line: template.text { name in row.cells.first { $0.name == name }?.text })
     }
   }
 
   /// Prints what is left.
   mutating func finish() throws {
-    if case .delimited(let delimiter) = format, !hasHeader { try output.line(delimiter.line(names)) }
+    if case .delimited(let delimiter) = format, !hasHeader { try output.data(line: delimiter.line(names)) }
     if case .table = format, let first = waiting.first {
       // What no row has is no column.
       let shown = first.cells.indices.filter { index in waiting.contains { $0.cells[index].text != nil } }

@@ -2,8 +2,10 @@
 import ByteCompression
 import Glibc
 
-/// Where a command's data goes: standard output or a file. Buffered; one task writes. A terminal gets `TerminalText`,
-/// all else the bytes.
+/// Where a command's output goes: standard output or a file. Buffered; one task writes.
+///
+/// What is written for people is `ShownText`, the same everywhere. What programs read is data (`data`), whose bytes a
+/// file or a pipe gets as they are; on a terminal, what is not safe in them becomes the escape that it has in JSON.
 final class OutputFile {
   /// The reader of standard output is gone: there is no more to write, and nothing is wrong.
   struct ClosedPipe: Error {}
@@ -31,9 +33,16 @@ final class OutputFile {
   }
 
   /// Writes a whole text to standard output.
-  static func print(_ text: String) throws {
+  static func print(_ text: ShownText) throws {
     let output = standard()
     try output.write(text)
+    try output.flush()
+  }
+
+  /// Writes data to standard output.
+  static func print(data: String) throws {
+    let output = standard()
+    try output.data(data)
     try output.flush()
   }
 
@@ -55,26 +64,23 @@ final class OutputFile {
     self.isTerminal = isTerminal ?? (isatty(descriptor) == 1)
   }
 
-  func write(_ text: String) throws {
-    buffer.append(contentsOf: (isTerminal ? TerminalText.escaped(text) : text).utf8)
-    if buffer.count >= Self.bufferSize { try flush() }
-  }
-
-  /// Writes text of our own as it is, control sequences included.
-  func raw(_ text: String) throws {
-    buffer.append(contentsOf: text.utf8)
-    try flush()
-  }
-
-  /// Writes lines of our own as they are, colours included.
-  func raw(_ lines: [String]) throws {
-    for line in lines { buffer.append(contentsOf: (line + "\n").utf8) }
+  func write(_ text: ShownText) throws {
+    buffer.append(contentsOf: text.text.utf8)
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
   /// Writes a line and its end.
-  func line(_ text: String) throws {
+  func line(_ text: ShownText) throws {
     try write(text)
+    buffer.append(UInt8(ascii: "\n"))
+  }
+
+  /// Writes what programs read: documents, JSON, rows of values, the contents of a file.
+  func data(_ text: String) throws { try write(isTerminal ? ShownText(json: text) : ShownText(verbatim: text)) }
+
+  /// Writes a line of data and its end.
+  func data(line: String) throws {
+    try data(line)
     buffer.append(UInt8(ascii: "\n"))
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import TerminalCanvas
 
 /// Descriptors 0 to 2, which every part of a process takes for its standard streams.
 enum StandardStreams {
@@ -27,19 +26,18 @@ enum StandardInput {
   }
 }
 
-/// One-line messages for people, beside the output. They hold text of any origin (input files, servers, arguments), and
-/// go to a terminal: nothing in them can move its cursor, reorder or hide text.
+/// One-line messages for people, beside the output.
 ///
 /// What cannot be written is lost: there is no place left to say so, and the work goes on.
 enum StandardError {
   /// How long to wait for a reader that has fallen behind, in milliseconds; then the rest of the message is lost.
   private static let patience: Int32 = 1000
 
-  static func write(_ line: String) { put(SafeText.sanitized(line) + "\n") }
+  static func write(_ line: ShownText) { put(line + "\n") }
 
-  /// Writes text of our own as it is.
-  static func put(_ text: String) {
-    let bytes = Array(text.utf8)
+  /// Writes a part of a line.
+  static func put(_ text: ShownText) {
+    let bytes = Array(text.text.utf8)
     var done = 0
     while done < bytes.count {
       let count = bytes[done...].withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -19,8 +19,7 @@ struct TerminalPaint: Sendable {
     return TerminalPaint(theme: choice?.theme)
   }
 
-  /// - Parameter text: safe to show.
-  func text(_ text: String, _ role: Role) -> String {
+  func text(_ text: ShownText, _ role: Role) -> ShownText {
     guard let theme, !text.isEmpty else { return text }
     var style = theme.resolved(role, at: .sixteen)
     style.background = .terminal

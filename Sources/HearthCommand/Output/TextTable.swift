@@ -20,8 +20,8 @@ struct TextTable {
 
   /// The titles and the rows, without space at the ends.
   /// - Parameter width: in terminal columns; longer lines are cut. `nil` for any.
-  func lines(width: Int? = nil) -> [String] {
-    let all = [columns.map(\.title)] + rows
+  func lines(width: Int? = nil) -> [ShownText] {
+    let all = [columns.map { SafeText.sanitized($0.title) }] + rows
     let widths = columns.indices.map { column in all.map { SafeText.columns(of: $0[column]) }.max() ?? 0 }
     return all.map { row in
       var line = ""
@@ -31,7 +31,8 @@ struct TextTable {
       }
       let end = line.lastIndex { $0 != " " }.map(line.index(after:)) ?? line.startIndex
       let trimmed = String(line[..<end])
-      return width.map { SafeText.truncated(trimmed, to: $0) } ?? trimmed
+      // Its parts are safe.
+      return ShownText(verbatim: width.map { SafeText.truncated(trimmed, to: $0) } ?? trimmed)
     }
   }
 }

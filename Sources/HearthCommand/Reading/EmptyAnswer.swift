@@ -58,7 +58,7 @@ struct EmptyAnswer: Sendable {
 extension HeadlessOptions {
   /// Says why nothing may have been found, unless that is not wanted.
   func hint(at path: ResourcePath, group: String? = nil, _ connection: Connection) async {
-    if !quiet, let note = await EmptyAnswer(connection).note(at: path, group: group) { self.note(note) }
+    if !quiet, let note = await EmptyAnswer(connection).note(at: path, group: group) { self.note(ShownText(note)) }
   }
 }
 

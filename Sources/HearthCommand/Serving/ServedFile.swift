@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// `stat` belongs to whichever of these the compiler has read first.
+import CDispatch
+import CoreFoundation
 import Foundation
 import Glibc
 

@@ -120,7 +120,7 @@ final class PlainSession {
   private func apply(_ action: Action) {
     perform(update(&state, action))
     do {
-      for line in transcript.news(of: state) { try output.line(TerminalText.escaped(line)) }
+      for line in transcript.news(of: state) { try output.line(ShownText(json: line)) }
       try output.flush()
     } catch {
       if failure == nil { failure = error }

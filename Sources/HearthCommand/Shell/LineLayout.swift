@@ -16,7 +16,7 @@ struct LineLayout: Hashable, Sendable {
   init(prompt: ShellPrompt, _ text: [Character], cursor: Int, columns: Int, continuation: String = "  ") {
     self.columns = max(1, columns)
     if SafeText.columns(of: prompt.text) < columns {
-      rows = [prompt.painted]
+      rows = [prompt.painted.text]
       width = SafeText.columns(of: prompt.text)
     } else {
       for cluster in SafeText(prompt.text) { put(cluster.text, cluster.width) }

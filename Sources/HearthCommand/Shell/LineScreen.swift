@@ -25,7 +25,8 @@ struct LineScreen {
     if up > 0 { text += "\u{1B}[\(up)A" }
     text += "\r"
     if layout.cursorColumn > 0 { text += "\u{1B}[\(layout.cursorColumn)C" }
-    terminal.write(text)
+    // The rows are of safe clusters.
+    terminal.write(ShownText(verbatim: text))
     cursorRow = cursor
   }
 
@@ -41,7 +42,7 @@ struct LineScreen {
   /// Writes rows below the line, and the line again below them.
   mutating func list(_ rows: [String], below editor: LineEditor, _ prompt: ShellPrompt) {
     finish(editor, prompt)
-    terminal.write(rows.joined(separator: "\r\n") + "\r\n")
+    terminal.write(rows.map { ShownText($0) }.joined(separator: "\r\n") + "\r\n")
   }
 
   mutating func clear() {
@@ -59,6 +60,8 @@ struct LineScreen {
 }
 
 extension LineTerminal {
+  func write(_ text: ShownText) { write(bytes: Array(text.text.utf8)) }
+
   /// What came before and was not looked at, or what comes.
   func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
     defer { held = [] }

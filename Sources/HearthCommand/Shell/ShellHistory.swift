@@ -83,7 +83,8 @@ struct ShellHistory {
       let file = try FileReplacement(of: path, mode: 0o600)
       do {
         let output = OutputFile(file.descriptor, path)
-        try output.raw(String(decoding: kept, as: UTF8.self))
+        try output.data(String(decoding: kept, as: UTF8.self))
+        try output.flush()
         try file.commit()
       } catch {
         file.discard()

@@ -6,9 +6,9 @@ import TerminalCanvas
 struct ShellPrompt: Hashable, Sendable {
   var text: String
   /// With colours.
-  var painted: String
+  var painted: ShownText
 
-  init(_ text: String) { (self.text, painted) = (text, text) }
+  init(_ text: String) { (self.text, painted) = (text, ShownText(text)) }
 
   init(_ locations: StorageOptions.Locations, isReadOnly: Bool, _ paint: TerminalPaint, _ paths: Paths) {
     let database = locations.database
@@ -21,6 +21,6 @@ struct ShellPrompt: Hashable, Sendable {
     let production = locations.isProduction ? " PRODUCTION" : ""
     let end = (isReadOnly ? " read-only" : "") + "> "
     text = place + production + end
-    painted = paint.text(place, .header) + paint.text(production, .headerProd) + end
+    painted = "\(paint.text(ShownText(place), .header))\(paint.text(ShownText(production), .headerProd))\(end)"
   }
 }

@@ -28,8 +28,8 @@ extension ShellSession {
     switch command {
     case .help:
       let others = "Everything else is a command: get, set, count, watch, …; \\h lists them."
-      try OutputFile.print(
-        (BackslashCommand.list + ["", others, "TAB completes, ctrl-r searches."]).joined(separator: "\n") + "\n")
+      let lines = BackslashCommand.list + ["", others, "TAB completes, ctrl-r searches."]
+      try OutputFile.print(lines.map { ShownText($0) }.asLines())
     case .commandHelp: return await run(["help"] + words, at: place)
     case .connect: try await connect(words)
     case .connections: return await run(["connections"], at: place)
@@ -46,7 +46,7 @@ extension ShellSession {
       return try await run(file: UserPath.absolute(file))
     case .output: try redirect(to: words.first)
     case .history:
-      for entry in history?.entries ?? [] { try OutputFile.print(entry + "\n") }
+      for entry in history?.entries ?? [] { try OutputFile.print(data: entry + "\n") }
     case .system: return try SystemCommand.run(rest)
     case .quit: end()
     }
@@ -96,7 +96,7 @@ extension ShellSession {
       try await check(storage.locations(options.paths))
       (surroundings.storage, lastStorage) = (storage, before)
     }
-    if !options.isQuiet || words.isEmpty { StandardError.write(whereabouts) }
+    if !options.isQuiet || words.isEmpty { StandardError.write(ShownText(whereabouts)) }
   }
 
   private func former() throws(CommandFailure) -> StorageOptions {

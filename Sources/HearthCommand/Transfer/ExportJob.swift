@@ -29,11 +29,11 @@ struct ExportJob: Sendable {
           + "--format jsonl exports.")
     }
     let outcome = try await visit(datastore, database, progress) { count, key, fields in
-      if format == .json { try file.write(count == 0 ? "[\n" : ",\n") }
-      try file.write(DocumentLine.json(key, fields, in: database))
-      if format == .jsonl { try file.write("\n") }
+      if format == .json { try file.data(count == 0 ? "[\n" : ",\n") }
+      try file.data(DocumentLine.json(key, fields, in: database))
+      if format == .jsonl { try file.data("\n") }
     }
-    if format == .json { try file.write(outcome.documents == 0 ? "[]\n" : "\n]\n") }
+    if format == .json { try file.data(outcome.documents == 0 ? "[]\n" : "\n]\n") }
     try file.flush()
     return outcome
   }

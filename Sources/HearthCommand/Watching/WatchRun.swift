@@ -106,7 +106,11 @@ struct WatchRun: Sendable {
         if !(isInitial && skipsInitial) {
           for change in snapshot.changes where includesMetadata || change.kind != .metadata {
             let change = WatchedChange(change, in: snapshot, at: .now)
-            try output.line(isJSON ? change.json(in: database) : change.text(in: database, utcOffset: utcOffset))
+            if isJSON {
+              try output.data(line: change.json(in: database))
+            } else {
+              try output.line(change.text(in: database, utcOffset: utcOffset))
+            }
             progress.printed(change.kind)
             if progress.isReached, case .count = goal { break }
           }
@@ -124,7 +128,7 @@ struct WatchRun: Sendable {
   /// - Throws: if it cannot be reached at the beginning: there would be nothing to see, as in an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
-    if let problem = client.engine.cacheProblem { headless.note(problem.notice) }
+    if let problem = client.engine.cacheProblem { headless.note(ShownText(problem.notice)) }
     for await status in client.engine.status() {
       let isOffline = status.onlineState == .offline
       if status.onlineState == .online { contact.make() }

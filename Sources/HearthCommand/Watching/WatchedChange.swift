@@ -4,7 +4,6 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
-import TerminalCanvas
 
 /// One change of a watched query, as a line.
 struct WatchedChange {
@@ -56,26 +55,25 @@ struct WatchedChange {
 
   /// Time of day, kind, path and the fields that changed.
   /// - Parameter utcOffset: seconds east of Greenwich.
-  func text(in database: DatabaseID, utcOffset: Int) -> String {
+  func text(in database: DatabaseID, utcOffset: Int) -> ShownText {
     let word = kind.rawValue.padding(8)
-    let path = SafeText.sanitized(document.key.path.text)
-    var line = "\(time.timeOfDay(utcOffset: utcOffset))  \(word)  \(path)"
+    var parts: [ShownText] = ["\(time.timeOfDay(utcOffset: utcOffset))", "\(word)", "\(document.key.path.text)"]
     let fields = fieldTexts(in: database).joined(separator: ", ")
-    if !fields.isEmpty { line += "  " + fields }
-    if document.hasPendingWrites { line += "  (pending)" }
-    if isFromCache { line += "  (from cache)" }
-    return line
+    if !fields.isEmpty { parts.append(fields) }
+    if document.hasPendingWrites { parts.append("(pending)") }
+    if isFromCache { parts.append("(from cache)") }
+    return parts.joined(separator: "  ")
   }
 
-  private func fieldTexts(in database: DatabaseID) -> [String] {
-    func text(_ value: Value) -> String { DocumentJSON.line(of: value, relativeTo: database) }
+  private func fieldTexts(in database: DatabaseID) -> [ShownText] {
+    func text(_ value: Value) -> ShownText { ShownText(json: DocumentJSON.line(of: value, relativeTo: database)) }
     switch kind {
     case .removed, .metadata: return []
     case .added:
-      return (document.data?.fields.entries ?? []).map { "\(SafeText.sanitized($0.name)) \(text($0.value))" }
+      return (document.data?.fields.entries ?? []).map { "\($0.name) \(text($0.value))" }
     case .modified:
       return changedFields.map { field in
-        let name = SafeText.sanitized(field.name)
+        let name = field.name
         switch (field.before, field.after) {
         case (let before?, let after?): return "\(name) \(text(before)) → \(text(after))"
         case (nil, let after?): return "+\(name) \(text(after))"

@@ -30,7 +30,7 @@ struct BulkRemoval {
     writing.headless.note(
       count == 0 ? "no document of \(name) is to be deleted." : "\(count.documents) of \(name) would be deleted.")
     if writing.json {
-      try OutputFile.print("{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
+      try OutputFile.print(data: "{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
     }
   }
 
@@ -68,6 +68,6 @@ struct BulkRemoval {
     }
     let pace = TransferProgress.summary(deleted, in: elapsed)
     writing.headless.note("\(deleted.documents) deleted in \(pace).")
-    if writing.json { try OutputFile.print("{\"documents\": \(deleted), \"skipped\": 0}\n") }
+    if writing.json { try OutputFile.print(data: "{\"documents\": \(deleted), \"skipped\": 0}\n") }
   }
 }

@@ -34,7 +34,7 @@ struct QueriedWrites: Sendable {
         ? "no document of \(place) is to be \(verb.participle)."
         : "\(count.documents) of \(place) would be \(verb.participle).")
     if writing.json {
-      try OutputFile.print("{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
+      try OutputFile.print(data: "{\"documents\": \(count)\(consent.dryRun ? ", \"dryRun\": true" : "")}\n")
     }
   }
 
@@ -70,6 +70,6 @@ struct QueriedWrites: Sendable {
     let pace = TransferProgress.summary(written, in: elapsed)
     writing.headless.note("\(written.documents) \(verb.participle) in \(pace).")
     if skipped > 0 { writing.headless.note("\(skipped.documents) had been deleted meanwhile.") }
-    if writing.json { try OutputFile.print("{\"documents\": \(written), \"skipped\": \(skipped)}\n") }
+    if writing.json { try OutputFile.print(data: "{\"documents\": \(written), \"skipped\": \(skipped)}\n") }
   }
 }
