@@ -4,7 +4,7 @@ import FirestoreModel
 import Foundation
 import Glibc
 import Spelling
-import TOMLKit
+import TOMLReading
 import TerminalTheme
 
 /// `connections.toml`: connections by name, for every command and the dashboard.
@@ -58,10 +58,8 @@ struct ConnectionsFile: Hashable, Sendable {
   init(_ text: String, name: String, folder: String, home: String) {
     self.name = name
     let table: TOMLTable
-    do { table = try TOMLTable(string: text) } catch {
-      let told = error as? TOMLParseError
-      let reason = told?.description.split(separator: "\n").first.map(String.init) ?? "not TOML"
-      problems = [Problem(text: "\(name):\(told?.source.begin.line ?? 1): \(reason)")]
+    do throws(TOMLError) { table = try TOMLTable(parsing: text) } catch {
+      problems = [Problem(text: "\(name):\(error.line): \(error)")]
       return
     }
     let lines = SourceLines(text)

@@ -4,7 +4,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 import Spelling
-import TOMLKit
+import TOMLReading
 import TerminalTheme
 
 /// The lines of one `[[listener]]`, read by themselves, so that a slip costs no other listener.
@@ -119,11 +119,8 @@ struct ListenerBlock {
   // MARK: TOML
 
   private func table() throws(ListenerFileError) -> TOMLTable {
-    do { return try TOMLTable(string: text) } catch {
-      let told = error as? TOMLParseError
-      let line = told.map { firstLine + $0.source.begin.line } ?? firstLine
-      let reason = told?.description.split(separator: "\n").first.map(String.init) ?? "not TOML"
-      throw ListenerFileError(line: line, reason: reason)
+    do throws(TOMLError) { return try TOMLTable(parsing: text) } catch {
+      throw ListenerFileError(line: firstLine + error.line, reason: "\(error)")
     }
   }
 

@@ -2,7 +2,7 @@
 import Dashboard
 import Foundation
 import Spelling
-import TOMLKit
+import TOMLReading
 import TerminalCanvas
 import TerminalTheme
 
@@ -91,14 +91,11 @@ private struct ConfigurationReader {
     var broken: [(line: Int, reason: String)] = []
     var table: TOMLTable?
     while table == nil, broken.count <= Self.maximumBrokenLines {
-      do {
-        table = try TOMLTable(string: rows.joined(separator: "\n"))
+      do throws(TOMLError) {
+        table = try TOMLTable(parsing: rows.joined(separator: "\n"))
       } catch {
-        // A text that ends too early is told at its end; the last line that says something is what began it.
-        let told = (error as? TOMLParseError)?.source.begin.line ?? rows.count
-        guard let row = rows.indices.last(where: { $0 < max(1, told) && !Self.saysNothing(rows[$0]) }) else { break }
-        let reason = (error as? TOMLParseError)?.description ?? "not TOML"
-        broken.append((row + 1, "this line is left out: \(Self.firstSentence(reason))"))
+        guard let row = rows.indices.last(where: { $0 < error.line && !Self.saysNothing(rows[$0]) }) else { break }
+        broken.append((row + 1, "this line is left out: \(error)"))
         rows[row] = ""
       }
     }
@@ -111,10 +108,6 @@ private struct ConfigurationReader {
   private static func saysNothing(_ row: String) -> Bool {
     let text = row.trimmingCharacters(in: .whitespaces)
     return text.isEmpty || text.hasPrefix("#")
-  }
-
-  private static func firstSentence(_ text: String) -> String {
-    String(text.split(separator: "\n").first ?? "")
   }
 
   mutating func read() -> ConfigurationFile {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Spelling
-import TOMLKit
+import TOMLReading
 import TerminalCanvas
 
 /// Reads one theme file to its end. What is wrong with a colour, a type or the syntax is an error; what is merely
@@ -19,12 +19,8 @@ struct ThemeParser {
   /// - Throws: where it is no TOML; every other error is in the source.
   static func parse(_ text: String, file: String, slug: String) throws(ThemeError) -> ThemeSource {
     let table: TOMLTable
-    do {
-      table = try TOMLTable(string: text)
-    } catch let error as TOMLParseError {
-      throw ThemeError(file: file, line: error.source.begin.line, reason: error.description)
-    } catch {
-      throw ThemeError(file: file, line: nil, reason: "not a TOML file")
+    do throws(TOMLError) { table = try TOMLTable(parsing: text) } catch {
+      throw ThemeError(file: file, line: error.line, reason: "\(error)")
     }
     var parser = ThemeParser(file: file, lines: SourceLines(text), source: ThemeSource(file: file, slug: slug))
     parser.readHead(table)
@@ -156,7 +152,7 @@ struct ThemeParser {
     }
   }
 
-  private mutating func attributes(_ value: any TOMLValueConvertible, _ name: String) -> Attributes {
+  private mutating func attributes(_ value: TOMLValue, _ name: String) -> Attributes {
     guard let array = value.array else {
       refuse(name, in: "roles", "\(name): attributes must be a list of strings")
       return []

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads a text of TOML 1.0, all of it and nothing else. (https://toml.io/en/v1.0.0)
+///
+/// Whatever the text is, reading it ends with a table or an error: nothing that it says is an index, a size or a depth
+/// that was not checked before.
+struct TOMLReader {
+  /// Tables and arrays in each other; more is a mistake, or an attack on the stack.
+  private static let maximumDepth = 100
+
+  var cursor: TOMLCursor
+  private let root = TableNode(.header)
+  /// The table of the last header, and how deep it is.
+  private var current: TableNode
+  private var currentDepth = 0
+
+  init(_ text: String) {
+    cursor = TOMLCursor(text)
+    current = root
+  }
+
+  mutating func read() throws(TOMLError) -> TOMLTable {
+    while cursor.next != nil {
+      cursor.skipBlanks()
+      if cursor.next == UInt8(ascii: "[") {
+        try readHeader()
+      } else if let next = cursor.next, !Self.endsLine(next) {
+        try readPair(into: current, depth: currentDepth)
+      }
+      try readLineEnd()
+    }
+    return root.table
+  }
+
+  private static func endsLine(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "#") || byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r")
+  }
+
+  private mutating func readLineEnd() throws(TOMLError) {
+    cursor.skipBlanks()
+    try readComment()
+    if cursor.next == nil || cursor.takeNewline() { return }
+    throw cursor.error("expected the end of the line, found \(cursor.found)")
+  }
+
+  private mutating func readComment() throws(TOMLError) {
+    guard cursor.take("#" as Character) else { return }
+    _ = cursor.take { !TOMLCursor.isControl($0) }
+    guard let next = cursor.next, next != UInt8(ascii: "\n"), !(next == UInt8(ascii: "\r") && cursor[1] == 0x0A) else {
+      return
+    }
+    throw cursor.error("a comment holds a control character")
+  }
+
+  // MARK: Headers and keys
+
+  /// `[a.b]` or `[[a.b]]`.
+  private mutating func readHeader() throws(TOMLError) {
+    let start = cursor.position
+    let isElement = cursor.take("[[" as StaticString)
+    if !isElement { cursor.advance() }
+    cursor.skipBlanks()
+    let keys = try readKeys(depth: 0)
+    guard isElement ? cursor.take("]]" as StaticString) : cursor.take("]" as Character) else {
+      throw cursor.error("expected \(isElement ? "\"]]\"" : "\"]\"") behind the name of a table, found \(cursor.found)")
+    }
+    var table = root
+    for key in keys.dropLast() {
+      switch table[key] {
+      case nil: table = table.add(key, .implied)
+      case .table(let inner): table = inner
+      case .tables(let tables): table = tables.last
+      case .value: throw cursor.error("\(Self.name(key)) is no table that can be added to", at: start)
+      }
+    }
+    // A header has one key at least.
+    guard let last = keys.last else { return }
+    switch (table[last], isElement) {
+    case (nil, false): current = table.add(last, .header)
+    case (nil, true): current = table.addElement(last)
+    case (.tables(let tables), true): current = tables.append()
+    case (.table(let inner), false) where inner.origin == .implied:
+      inner.origin = .header
+      current = inner
+    case (_?, _): throw cursor.error("\(Self.name(last)) is there already", at: start)
+    }
+    currentDepth = keys.count
+  }
+
+  /// `a."b".'c'`, with the blanks behind it.
+  private mutating func readKeys(depth: Int) throws(TOMLError) -> [[UInt8]] {
+    var keys: [[UInt8]] = []
+    repeat {
+      cursor.skipBlanks()
+      if depth + keys.count >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) tables deep") }
+      keys.append(try readKey())
+      cursor.skipBlanks()
+    } while cursor.take("." as Character)
+    return keys
+  }
+
+  private mutating func readKey() throws(TOMLError) -> [UInt8] {
+    switch cursor.next {
+    case UInt8(ascii: "\""): return try readBasicString()
+    case UInt8(ascii: "'"): return try readLiteralString()
+    default:
+      let key = cursor.take(while: Self.isBare)
+      if key.isEmpty { throw cursor.error("expected a key, found \(cursor.found)") }
+      return Array(key)
+    }
+  }
+
+  private static func isBare(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+      true
+    default: false
+    }
+  }
+
+  private static func name(_ key: [UInt8]) -> String { "\"\(String(decoding: key, as: UTF8.self))\"" }
+
+  /// `a.b = value`.
+  private mutating func readPair(into table: TableNode, depth: Int) throws(TOMLError) {
+    let start = cursor.position
+    let keys = try readKeys(depth: depth)
+    guard cursor.take("=" as Character) else {
+      throw cursor.error("expected \"=\" behind a key, found \(cursor.found)")
+    }
+    cursor.skipBlanks()
+    var table = table
+    for key in keys.dropLast() {
+      switch table[key] {
+      case nil: table = table.add(key, .dotted)
+      case .table(let inner) where inner.origin != .header:
+        inner.origin = .dotted
+        table = inner
+      case _?: throw cursor.error("\(Self.name(key)) is no table that can be added to here", at: start)
+      }
+    }
+    guard let last = keys.last else { return }
+    if table[last] != nil { throw cursor.error("\(Self.name(last)) is there already", at: start) }
+    table.add(last, try readValue(depth: depth + keys.count))
+  }
+
+  // MARK: Values
+
+  private mutating func readValue(depth: Int) throws(TOMLError) -> TOMLValue {
+    switch cursor.next {
+    case UInt8(ascii: "\""):
+      let text = cursor.take(#"""""# as StaticString) ? try readLongBasicString() : try readBasicString()
+      return .string(String(decoding: text, as: UTF8.self))
+    case UInt8(ascii: "'"):
+      let text = cursor.take("'''" as StaticString) ? try readLongLiteralString() : try readLiteralString()
+      return .string(String(decoding: text, as: UTF8.self))
+    case UInt8(ascii: "["): return .array(try readArray(depth: depth))
+    case UInt8(ascii: "{"): return .table(try readInlineTable(depth: depth))
+    default: return try readScalar()
+    }
+  }
+
+  private mutating func readArray(depth: Int) throws(TOMLError) -> [TOMLValue] {
+    let start = cursor.position
+    if depth >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) arrays deep") }
+    cursor.advance()
+    var elements: [TOMLValue] = []
+    while true {
+      try skipLines(of: start)
+      if cursor.take("]" as Character) { return elements }
+      elements.append(try readValue(depth: depth + 1))
+      try skipLines(of: start)
+      if cursor.take("]" as Character) { return elements }
+      guard cursor.take("," as Character) else {
+        throw cursor.error("expected \",\" or \"]\" behind an element, found \(cursor.found)")
+      }
+    }
+  }
+
+  /// Blanks, comments and ends of lines.
+  private mutating func skipLines(of start: Int) throws(TOMLError) {
+    repeat {
+      cursor.skipBlanks()
+      try readComment()
+    } while cursor.takeNewline()
+    if cursor.next == nil { throw cursor.error("this array has no end", at: start) }
+  }
+
+  private mutating func readInlineTable(depth: Int) throws(TOMLError) -> TOMLTable {
+    if depth >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) tables deep") }
+    cursor.advance()
+    let table = TableNode(.dotted)
+    cursor.skipBlanks()
+    if cursor.take("}" as Character) { return table.table }
+    while true {
+      try readPair(into: table, depth: depth)
+      cursor.skipBlanks()
+      if cursor.take("}" as Character) { return table.table }
+      guard cursor.take("," as Character) else {
+        throw cursor.error("expected \",\" or \"}\" behind a value, found \(cursor.found)")
+      }
+    }
+  }
+}
