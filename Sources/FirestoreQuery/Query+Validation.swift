@@ -17,6 +17,8 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 extension Query {
   /// Largest number of disjunctions that the backend runs, after normalisation.
   package static let maximumDisjunctions = 30
+  /// The largest limit; the protocol has 32 bits for it.
+  package static let maximumLimit = Int(Int32.max)
 
   /// Checks everything that Firestore refuses in a query (PROTOCOL §3.6) before anything is sent.
   package func validate() throws(QueryError) {
@@ -27,6 +29,9 @@ extension Query {
     try validateCombination(fieldFilters)
     try validateOrderBy()
     if let limit, limit <= 0 { throw QueryError("The limit is \(limit). It must be at least 1.") }
+    if let limit, limit > Self.maximumLimit {
+      throw QueryError("The limit is \(limit). It can be at most \(Self.maximumLimit).")
+    }
     if limitType == .last, limit != nil, explicitOrderBy.isEmpty {
       throw QueryError("limit(toLast:) needs at least one order(by:), because it returns the end of that order.")
     }

@@ -33,6 +33,7 @@ struct QueryValidationTests {
       (.c(.field("a", .equal, .string(String(repeating: "x", count: 1501)))), "1500 bytes"),
       (.c(order: order("a", "-a")), "twice"), (.c(order: order("__name__", "a")), "already decides"),
       (.c(limit: 0), "at least 1"), (.c(limit: -1), "at least 1"),
+      (.c(limit: 2_147_483_648), "at most 2147483647"), (.c(limit: .max), "at most 2147483647"),
       (.c(limit: 1, limitType: .last), "needs at least one order"),
       (.c(order: order("a"), start: Bound(values: [.null, reference("c/a"), .null], isInclusive: true)), "3 values"),
       (.c(order: order("a"), start: Bound(values: [], isInclusive: true)), "no values"),

@@ -73,7 +73,8 @@ import Testing
   @Test(
     "A line that is no step is named with its number",
     arguments: [
-      "wait 5s", "offline now", "listen", "listen cities//x", "listen cities limit x", "listen cities where a = b",
+      "wait 5s", "offline now", "listen", "listen cities//x", "listen cities limit x", "listen cities limit 0",
+      "listen cities limit 9223372036854775807", "listen cities limit 2147483648", "listen cities where a = b",
       "listen cities by name", "set cities/SF", "set cities {}", "update cities/SF", "update cities/SF x",
       "delete cities",
       "expect", "expect snow", "expect added cities", "expect added a/b c/d", "expect added within",

@@ -101,6 +101,8 @@ struct QueryTests {
 
   static let refused: [Refusal] = [
     Refusal(testDescription: "limit 0", text: "limit") { $0.limit(to: 0) },
+    Refusal(testDescription: "largest limit", text: "limit can be at most 2147483647") { $0.limit(to: .max) },
+    Refusal(testDescription: "last, largest limit", text: "at most") { $0.order(by: "n").limit(toLast: .max) },
     Refusal(testDescription: "limit(toLast:) without order", text: "order(by:)") { $0.limit(toLast: 1) },
     Refusal(testDescription: "empty in", text: "at least one value") { $0.whereField("a", in: []) },
     Refusal(testDescription: "two array-contains", text: "array-contains") {

@@ -176,7 +176,7 @@ struct TopDocuments {
     if let threshold, target.compare(document, threshold) != .ascending { return }
     documents.append(isThin ? document.thinned(for: target) : document)
     if !isThin { bytes += document.storedSize }
-    if let limit, documents.count >= 2 * limit + 64 { compact(limit) }
+    if let limit, documents.count / 2 - 32 >= limit { compact(limit) }
     if !isThin, bytes > maximumBytes {
       isThin = true
       documents = documents.map { $0.thinned(for: target) }

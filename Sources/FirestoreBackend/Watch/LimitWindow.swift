@@ -36,7 +36,7 @@ struct LimitWindow {
   }
 
   /// How many documents are held at most: the limit and as many again, within reason.
-  var capacity: Int { limit + min(max(limit, 16), 256) }
+  var capacity: Int { limit + min(max(limit, 16), 256, .max - limit) }
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }
 

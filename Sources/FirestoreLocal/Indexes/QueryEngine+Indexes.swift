@@ -24,7 +24,7 @@ extension QueryEngine {
 
     if let limit = query.limit, let ordered = plan.ordered {
       // Conditions that the entries do not answer may make this long, so that it first has a short try.
-      let short = min(4 * limit + 100, budget)
+      let short = limit < budget / 4 ? min(4 * limit + 100, budget) : budget
       if let result = try streaming(ordered, query, data, collections, limit, atMost: short) { return result }
       if short == budget { return nil }
       if let found = try documents(of: plan, in: collections, atMost: budget) {

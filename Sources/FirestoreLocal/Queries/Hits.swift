@@ -105,7 +105,7 @@ final class Hits {
 
   private func keep(_ candidate: Candidate, _ limit: Int) {
     nearest.append(candidate)
-    if nearest.count >= max(2 * limit, 64) {
+    if nearest.count / 2 >= max(limit, 32) {
       nearest = best
       last = nearest.last
     }

@@ -46,7 +46,7 @@ struct SortedRows: RowSource {
         place += 1
         bytes += row.heldBytes
         // Twice as many are held as are wanted, so that each is sorted twice or so.
-        if let limit, entries.count >= 2 * limit + 64 { entries = first(limit, of: entries, &bytes) }
+        if let limit, entries.count / 2 - 32 >= limit { entries = first(limit, of: entries, &bytes) }
         if bytes > run.context.heldBytes, let limit, entries.count > limit {
           entries = first(limit, of: entries, &bytes)
         }

@@ -145,16 +145,19 @@ extension Query {
   }
 
   /// The first documents only.
-  /// - Parameter limit: at least 1.
+  /// - Parameter limit: at least 1, and at most 2 147 483 647.
   public func limit(to limit: Int) -> any Query { limited(to: limit, .first) }
 
   /// The last documents only, in the query's order. Needs an `order(by:)`.
-  /// - Parameter limit: at least 1.
+  /// - Parameter limit: at least 1, and at most 2 147 483 647.
   public func limit(toLast limit: Int) -> any Query { limited(to: limit, .last) }
 
   private func limited(to limit: Int, _ type: FirestoreQuery.Query.LimitType) -> any Query {
     refined { query throws(FirestoreError) in
       guard limit > 0 else { throw .invalidArgument("A query's limit must be positive, not \(limit).") }
+      guard limit <= FirestoreQuery.Query.maximumLimit else {
+        throw .invalidArgument("A query's limit can be at most \(FirestoreQuery.Query.maximumLimit), not \(limit).")
+      }
       query.limit = limit
       query.limitType = type
     }

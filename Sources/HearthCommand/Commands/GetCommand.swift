@@ -120,7 +120,7 @@ private struct Reading: Sendable {
 
   private func printCache(_ printer: inout DocumentPrinter) async throws {
     var query = query
-    query.limit = query.limit.map { $0 + offset }
+    query.limit = query.limit.map { min($0 + offset, QueryOptions.largestLimit) }
     let documents = try await CacheReader.documents(of: query, locations).dropFirst(offset)
     if query.isDocumentQuery, documents.isEmpty {
       throw CommandFailure(.notFound, "the cache does not have \(query.path).")

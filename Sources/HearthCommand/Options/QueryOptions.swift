@@ -93,7 +93,7 @@ struct QueryOptions: ParsableArguments {
   }
 
   /// What the protocol has room for.
-  static let largestLimit = Int(Int32.max)
+  static let largestLimit = Query.maximumLimit
 
   private func bound(
     _ inclusive: (name: String, text: String?), _ exclusive: (name: String, text: String?), of query: Query,

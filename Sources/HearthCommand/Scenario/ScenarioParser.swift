@@ -61,7 +61,9 @@ struct ScenarioParser {
       case "where": query.filters += try ConditionText.parse(operand, of: query, database: database)
       case "order": query.explicitOrderBy.append(try OrderText.parse(operand))
       default:
-        guard let limit = Int(operand) else { throw ArgumentError("Expected a number after limit.") }
+        guard let limit = Int(operand), (1...QueryOptions.largestLimit).contains(limit) else {
+          throw ArgumentError("Expected a number from 1 to \(QueryOptions.largestLimit) after limit.")
+        }
         query.limit = limit
       }
     }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreQuery
+import Testing
+
+@testable import FirestoreBackend
+
+@Suite struct LimitWindowTests {
+  @Test(
+    "A window holds its limit and a reserve, as far as numbers go",
+    arguments: [(1, 17), (100, 200), (1000, 1256), (Int.max - 1, .max), (.max, .max)])
+  func capacity(limit: Int, capacity: Int) {
+    let target = Query(path: ResourcePath("c"), limit: limit).target
+    #expect(LimitWindow(target, limit: limit).capacity == capacity)
+  }
+}
