@@ -40,7 +40,7 @@ extension QueryExplanation: CustomStringConvertible {
   package var description: String {
     var lines = ["From the cache: \(plan)."]
     lines += indexes.map { "Index \($0)." }
-    let microseconds = Int(duration / .microseconds(1))
+    let microseconds = max(0, duration.wholeMicroseconds)
     lines.append(
       "Scanned \(documentsScanned) documents and \(entriesRead) index entries, returned \(documentsReturned), "
         + "in \(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms.")

@@ -28,13 +28,13 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 
   /// To the microsecond.
   package static func + (time: Timestamp, delay: Duration) -> Timestamp {
-    let (seconds, attoseconds) = delay.components
-    return Timestamp(microseconds: time.microseconds + seconds * 1_000_000 + attoseconds / 1_000_000_000_000)
+    Timestamp(microseconds: time.microseconds &+ delay.wholeMicroseconds)
   }
 
   /// To the microsecond.
   package static func - (left: Timestamp, right: Timestamp) -> Duration {
-    .microseconds(left.microseconds - right.microseconds)
+    let (difference, overflow) = left.microseconds.subtractingReportingOverflow(right.microseconds)
+    return .microseconds(overflow ? (left > right ? .max : .min) : difference)
   }
 }
 

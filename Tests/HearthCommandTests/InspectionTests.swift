@@ -135,6 +135,51 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
+  @Test("Whatever numbers and texts stand in a request, the program answers it and goes on")
+  func extremeRequests() async throws {
+    let program = try Program()
+    try await program.write("orders/a", ["n": 1])
+    let watcher = try program.watch(control: true)
+    var query = Query(path: ResourcePath("orders"))
+    query.filters = [.field(FieldFilter(FieldPath("n"), .in, .array([.integer(1), .double(0.5)])))]
+    query.explicitOrderBy = [OrderBy(FieldPath("n"))]
+    query.limit = 5
+    query.start = Bound(values: [.integer(0)], isInclusive: true)
+    var settings = FaultSettings()
+    (settings.latency, settings.jitter, settings.lostAcknowledgements) = (.milliseconds(1), .milliseconds(1), 1)
+    let requests: [InspectionRequest] = [
+      .documents(query), .locate(query, offset: 1), .collections(below: ResourcePath("orders/a")),
+      .count(ResourcePath("orders")), .layers(key("orders/a")), .explain(query), .preview(query), .retryNow,
+      .cancelWrite(BatchID(1)), .resend(BatchID(1)), .dropRejected([BatchID(1)]), .setFaults(settings),
+      .injectFault(.reject(.aborted)), .setNetwork(true),
+    ]
+    let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "0", "2147483648", "1e308", "null"]
+    var (number, refused) = (0, 0)
+    for request in requests {
+      let plain = String(decoding: try InspectionLine.bytes(NumberedRequest(0, request)), as: UTF8.self)
+      // Every number, list and text in turn, but the request's own number.
+      let parts = plain.matches(of: /-?[0-9]+(\.[0-9]+)?|\[[^\[\]]*\]|:"[^"]*"/).map(\.range)
+      for part in parts {
+        for other in extremes + ["[]", ":\"\"", ":\"a//b\"", ":\"a\""] {
+          let text = plain.replacingCharacters(in: part, with: other)
+          guard let changed = try? InspectionLine.value(NumberedRequest.self, of: text.utf8) else { continue }
+          number += 1
+          if case .failed = try await watcher.answer(to: number, changed.request) { refused += 1 }
+        }
+      }
+    }
+    // Waits would make this long.
+    _ = try await watcher.answer(to: number + 1, .setFaults(FaultSettings()))
+    #expect(number > 200 && refused > 50, "\(number) requests, \(refused) refused")
+    guard case .located(let found, 1) = try await watcher.answer(to: -1, .locate(Query(path: ResourcePath("orders")), offset: 0))
+    else {
+      Issue.record("It does not answer as before.")
+      return
+    }
+    #expect(found == key("orders/a"))
+    await program.client.terminate()
+  }
+
   @Test("A watcher of another version is told which versions differ")
   func version() async throws {
     let program = try Program()

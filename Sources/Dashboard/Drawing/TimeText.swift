@@ -20,7 +20,7 @@ extension Timestamp {
     guard self > earlier else { return 0 }
     let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
     guard !overflow, difference < .max / 2000 else { return .max }
-    return difference * 1000 + Int64(nanoseconds - earlier.nanoseconds) / 1_000_000
+    return difference * 1000 + (Int64(nanoseconds) - Int64(earlier.nanoseconds)) / 1_000_000
   }
 
   /// The next full second after this moment.
@@ -73,9 +73,7 @@ enum TimeText {
   }
 
   static func wholeMilliseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    let (product, overflow) = max(0, seconds).multipliedReportingOverflow(by: 1000)
-    return overflow ? .max : product &+ attoseconds / 1_000_000_000_000_000
+    max(0, duration.wholeMicroseconds / 1000)
   }
 
   /// `3.4s` until a moment; `now` once it has passed.

@@ -33,7 +33,7 @@ extension DashboardState {
       words.append("echo \(clock(first.time)) in \(names.joined(separator: ", "))")
     }
     if let (at, after) = answers[row.batch] {
-      words.append("sent \(clock(Timestamp(microseconds: at.microseconds - Int64(after / .microseconds(1)))))")
+      words.append("sent \(clock(Timestamp(microseconds: at.microseconds &- after.wholeMicroseconds)))")
       words.append("acknowledged \(clock(at)), in \(TimeText.latency(after))")
     } else {
       if row.write.attempts > 0 { words.append("sent \(row.write.attempts) time\(row.write.attempts == 1 ? "" : "s")") }

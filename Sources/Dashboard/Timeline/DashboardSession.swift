@@ -199,7 +199,7 @@ package struct DashboardSession: Sendable {
     let last = (log[log.end - 1]?.action.time ?? now).advanced(seconds: 1)
     let offset = Int64(live.configuration.utcOffset)
     let day = (last.seconds &+ offset) / 86_400 * 86_400 &- offset
-    let time = Timestamp(microseconds: day * 1_000_000 + Int64(milliseconds) * 1000 + 999)
+    let time = Timestamp(microseconds: day &* 1_000_000 &+ Int64(milliseconds) * 1000 + 999)
     let isAhead = time.seconds > last.seconds &+ 60
     return isAhead ? time.advanced(seconds: -86_400) : time
   }

@@ -10,6 +10,7 @@ extension Inspection {
   /// Answers from the cache; nothing is asked of the backend.
   func answer(_ request: InspectionRequest, of watcher: Int) async -> InspectionAnswer {
     do throws(RPCStatus) {
+      try request.check()
       return try await answered(request, of: watcher)
     } catch {
       return .failed(error)

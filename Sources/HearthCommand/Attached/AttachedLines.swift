@@ -65,8 +65,8 @@ struct AttachedLines {
           "faults",
           [
             Member("offline", Self.boolean(settings.isOffline)), Member("halfOpen", Self.boolean(settings.isHalfOpen)),
-            Member("latencyMilliseconds", Self.integer(Int(settings.latency / .milliseconds(1)))),
-            Member("jitterMilliseconds", Self.integer(Int(settings.jitter / .milliseconds(1)))),
+            Member("latencyMilliseconds", Self.integer(Int(settings.latency.wholeMicroseconds / 1000))),
+            Member("jitterMilliseconds", Self.integer(Int(settings.jitter.wholeMicroseconds / 1000))),
             Member("lostAcknowledgements", Self.integer(settings.lostAcknowledgements)),
           ])
       ]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
+import FirestoreModel
 import TerminalCanvas
 
 /// What a query costs at the cache, the indexes, and what can be done.
@@ -108,7 +109,7 @@ struct ExplanationDialog {
 
   /// `0.312 ms`, `12.4 ms`, `1.2 s`: three digits, since what matters is the order of magnitude.
   private static func text(_ duration: Duration) -> String {
-    let microseconds = Int(duration / .microseconds(1))
+    let microseconds = Int(max(0, duration.wholeMicroseconds))
     switch microseconds {
     case ..<10_000: return decimal(microseconds, places: 3) + " ms"
     case ..<1_000_000: return decimal(microseconds / 100, places: 1) + " ms"
