@@ -140,8 +140,8 @@ struct ScenarioRun: Sendable {
     _ mutation: Mutation, _ client: Client, _ events: ScenarioEvents, _ step: ScenarioStep
   ) async throws(CommandFailure) -> BatchID {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
-    let handle = client.engine.write([mutation])
-    handle.whenAnswered { result in
+    // Of a completion that is asked for afterwards the answer may be told behind the snapshot that shows it.
+    let handle = client.engine.write([mutation]) { result in
       switch result {
       case .success: events.put(ScenarioEvent(kind: .acknowledged, path: mutation.key.path))
       case .failure(let status):
