@@ -91,7 +91,7 @@ package struct DirectoryLock: ~Copyable {
       if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return false }
       reason = errno
     }
-    let holder = holder(descriptor)
+    let holder = presentHolder(descriptor)
     close(descriptor)
     guard reason == EWOULDBLOCK else {
       throw StoreError(.notWritable, "The \(place) cannot be locked: \(StoreError.reason(reason)).")
@@ -153,6 +153,19 @@ package struct DirectoryLock: ~Copyable {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     return holder(descriptor)
+  }
+
+  /// The process that has the directory, as far as can be told. Who does not write its number, such as a child of the one
+  /// that did, is not named, and nobody is named in its place.
+  package static func presentHolder(of directory: String) -> Holder? {
+    let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return presentHolder(descriptor)
+  }
+
+  private static func presentHolder(_ descriptor: Int32) -> Holder? {
+    holder(descriptor).flatMap { OpenFile.isOpen(descriptor, in: $0.process) ? $0 : nil }
   }
 
   /// Whether a directory is locked, by this process or another one.

@@ -66,7 +66,7 @@ struct DataSearch {
     repeat {
       news = line.next(&received, within: deadline == nil ? -1 : Self.glance)
       guard case .silence = news else { break }
-      if let holder = DirectoryLock.lastHolder(of: keeper.directory), ProcessState.isStopped(holder.process) { break }
+      if let holder = DirectoryLock.presentHolder(of: keeper.directory), ProcessState.isStopped(holder.process) { break }
     } while deadline.map { .now < $0 } ?? true
     switch news {
     case .line(.welcome(let welcome)) where welcome.version == SharingLine.version:
@@ -181,7 +181,7 @@ extension DataKeeper {
 
   /// Of the one whose name is not known.
   var silenceOfHolder: StoreError {
-    let holder = DirectoryLock.lastHolder(of: directory)
+    let holder = DirectoryLock.presentHolder(of: directory)
     return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
   }
 

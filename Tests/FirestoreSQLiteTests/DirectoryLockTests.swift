@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
+import Glibc
 import Testing
 
 @testable import FirestoreSQLite
@@ -45,6 +46,29 @@ import Testing
     let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
     #expect(error?.kind == .notPrivate)
     #expect(error?.message.contains("others may write to it (mode 0777)") == true)
+  }
+
+  @Test("A process is named as the one that has a directory only if it has it open")
+  func holder() throws {
+    let directory = try TemporaryDirectory()
+    _ = try lock(directory.path)
+    // Held by somebody who has not written its number: what stands there is of one that has nothing to do with it.
+    let descriptor = open(directory.path + "/lock", O_RDWR)
+    defer { close(descriptor) }
+    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+    for number in ["1\n", "2147483647\nserves\n", "-1\n", "0\n", "x\n", ""] {
+      ftruncate(descriptor, 0)
+      pwrite(descriptor, Array(number.utf8), number.utf8.count, 0)
+      let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
+      #expect(error?.kind == .locked && error?.message.contains("is in use by another process. End it") == true)
+      #expect(DirectoryLock.presentHolder(of: directory.path) == nil)
+    }
+    flock(descriptor, LOCK_UN)
+    let own = try DirectoryLock(directory: directory.path, called: "data directory", own: ["data"])
+    let error = #expect(throws: StoreError.self) { _ = try lock(directory.path) }
+    #expect(error?.message.contains("in use by process \(getpid()), which is this one") == true)
+    #expect(DirectoryLock.presentHolder(of: directory.path)?.process == getpid())
+    withExtendedLifetime(own.notices) {}
   }
 
   @Test("Who may use which directory")
