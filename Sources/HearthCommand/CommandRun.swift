@@ -86,7 +86,7 @@ enum CommandRun {
   }
 
   private static func report(_ failure: CommandFailure, at place: String) -> Int32 {
-    StandardError.write("hearth: \(place)\(failure.message)")
+    if !StandardError.hasSaid(failure.message) { StandardError.write("hearth: \(place)\(failure.message)") }
     // Scripts are promised one line.
     if isatty(STDERR_FILENO) == 1 { for line in failure.excerpt { StandardError.write("  \(line)") } }
     return failure.status.rawValue

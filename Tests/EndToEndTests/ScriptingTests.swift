@@ -263,6 +263,22 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("get", "cities/SF").output.contains("San Francisco"))
     }
 
+    @Test("Damage that a command meets on its way is told in one line")
+    func damageOnTheWay() async throws {
+      let text = (1...2000).map { "x\($0)" }.joined(separator: " ")
+      #expect(try await hearth("set", "cities/SF", "{\"text\": \"\(text)\"}").status == 0)
+      #expect(try await hearth("repair", "--data", surroundings.backend).status == 0)
+      let file = URL(filePath: surroundings.backend + "/backend.sqlite3")
+      var bytes = try Data(contentsOf: file)
+      let place = try #require(bytes.range(of: Data("x1250 x1251".utf8))?.lowerBound)
+      bytes[place] ^= 1
+      try bytes.write(to: file)
+
+      let run = try await HeadlessRun(["get", "cities/SF"], surroundings)
+      #expect(run.status == 65 && run.output == "" && run.hasOneErrorLine, "\(run.errors)")
+      #expect(run.errors.contains("is damaged") && run.errors.contains("'hearth repair --data"), "\(run.errors)")
+    }
+
     @Test("The help of every command names its options and says when it fails")
     func help() async throws {
       let all = try await hearth("--help")

@@ -68,7 +68,7 @@ struct Connection: Sendable {
     switch choice {
     case .embedded(let folder?):
       do throws(StoreError) {
-        let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.write("hearth: \($0)") }
+        let data = try SharedData.open(folder, as: ProgramName.ofProcess) { StandardError.remark($0) }
         JobControl.letsGo(of: data)
         return Connection(data, database)
       } catch {

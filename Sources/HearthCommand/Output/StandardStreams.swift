@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import Synchronization
 
 /// Descriptors 0 to 2, which every part of a process takes for its standard streams.
 enum StandardStreams {
@@ -34,6 +35,23 @@ enum StandardError {
   private static let patience: Int32 = 1000
 
   static func write(_ line: ShownText) { put(line + "\n") }
+
+  /// What was said last of data as it was met.
+  private static let lastRemark = Mutex<String?>(nil)
+
+  /// Says what was found out in the middle of a command.
+  static func remark(_ text: String) {
+    lastRemark.withLock { $0 = text }
+    write("hearth: \(text)")
+  }
+
+  /// Whether a failure is what was remarked just before. Asked once: the next failure of a shell is told.
+  static func hasSaid(_ failure: String) -> Bool {
+    lastRemark.withLock { remark in
+      defer { remark = nil }
+      return remark.map(failure.hasSuffix) ?? false
+    }
+  }
 
   /// Writes a part of a line.
   static func put(_ text: ShownText) {
