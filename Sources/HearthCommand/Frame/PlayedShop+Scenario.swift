@@ -35,7 +35,7 @@ extension PlayedShop {
   }
 
   private mutating func goOnline() {
-    isOnline = true
+    setOnline(true)
     hear(.status(status()))
     for listener in state.listeners { fire(listener, [], because: .server(SnapshotVersion(now)), syncs: true) }
     acknowledgeAll()

@@ -34,6 +34,9 @@ struct PlayedShop {
   var overlays: [DocumentKey: Mutation] = [:]
   var waiting: [PendingWrite] = []
   var isOnline = true
+  /// Since when it is as it is.
+  private var since = Timestamp(seconds: 1_772_453_040)
+  private var lastSnapshot: Timestamp?
   private var windows: [WindowTag: Query] = [:]
 
   init(size: Size, glyphs: Glyphs, themes: [DashboardConfiguration.Theme], theme: String, keymap: Keymap) {
@@ -98,10 +101,12 @@ struct PlayedShop {
   mutating func goOffline() {
     wait(milliseconds: 900)
     press([.character("o")])
-    isOnline = false
+    setOnline(false)
     hear(.status(status()))
     for listener in state.listeners { fire(listener, [], because: .networkDisabled, syncs: true) }
   }
+
+  mutating func setOnline(_ isOnline: Bool) { (self.isOnline, since) = (isOnline, now) }
 
   /// A write of the dashboard's own, which waits.
   mutating func write(_ mutation: Mutation, as batch: BatchID) {
@@ -170,10 +175,13 @@ extension PlayedShop {
     case .listen(let tag, let query, _):
       guard let listener = state.listeners.first(where: { $0.tag == tag }) else { return }
       let changes = documents(of: query).map { ListenerSnapshot.Change(.added, $0) }
+      hear(.status(status()))
       fire(listener, changes, because: .listenerAdded, syncs: true)
-    case .closeWindow(let tag): windows[tag] = nil
+    case .closeWindow(let tag):
+      windows[tag] = nil
+      hear(.status(status()))
     case .openWindow(let tag, let query):
-      windows[tag] = query
+      if windows.updateValue(query, forKey: tag) == nil { hear(.status(status())) }
       var found = documents(of: query)
       if let limit = query.limit { found = query.limitType == .last ? found.suffix(limit) : Array(found.prefix(limit)) }
       let total = documents(of: Query(path: query.path)).count
@@ -211,6 +219,7 @@ extension PlayedShop {
     _ listener: ListenerRecord, _ changes: [ListenerSnapshot.Change], because cause: SnapshotCause, syncs: Bool = false
   ) {
     let documents = documents(of: listener.query)
+    lastSnapshot = now
     hear(
       .snapshot(
         ListenerSnapshot(
@@ -222,12 +231,12 @@ extension PlayedShop {
     for (tag, query) in windows.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { answer(.openWindow(tag, query)) }
   }
 
+  /// Nothing is said of what only a real client has: the time of its round trips, and the bytes of its cache.
   func status() -> ClientStatus {
     let stream = StreamStatus(isOnline ? .open : .closed)
     return ClientStatus(
       onlineState: isOnline ? .online : .offline, isNetworkEnabled: isOnline,
-      reason: isOnline ? nil : .networkDisabled, since: now, watch: stream, write: stream,
-      activeTargets: isOnline ? 4 : 0, lastSnapshotAt: now, roundTrips: [3, 4, 3, 6, 3].map { .milliseconds($0) },
-      cacheByteCount: 1_290_000, cacheLimit: 104_857_600)
+      reason: isOnline ? nil : .networkDisabled, since: since, watch: stream, write: stream,
+      activeTargets: isOnline ? state.listeners.count + windows.count : 0, lastSnapshotAt: lastSnapshot)
   }
 }
