@@ -113,7 +113,13 @@ final class AttachedBridge {
     let status = told.completed(with: lastStatus)
     lastStatus = status
     let queue = news.queue
-    for outcome in news.outcomes(of: status) { emit(StatusNews.event(of: outcome)) }
+    let outcomes = news.outcomes(of: status)
+    if news.missedOutcomes > 0 {
+      let count = news.missedOutcomes
+      let subject = count == 1 ? "1 write was answered" : "\(count) writes were answered"
+      emit(.notice(.warning, "\(subject) that \(program.title) told too late to say how"))
+    }
+    for outcome in outcomes { emit(StatusNews.event(of: outcome)) }
     for event in news.changes(in: status) { emit(event) }
     if queue != news.queue { refreshSoon() }
   }

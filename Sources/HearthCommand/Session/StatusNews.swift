@@ -23,7 +23,9 @@ struct StatusNews {
   mutating func outcomes(of status: ClientStatus) -> [WriteOutcome] {
     let last = lastOutcome ?? status.recentOutcomes.last?.sequence ?? 0
     let new = status.recentOutcomes.filter { $0.sequence > last }
-    missedOutcomes = new.first.map { $0.sequence - last - 1 } ?? 0
+    // Numbers of another program, which need not follow each other.
+    let gap = new.first.map { $0.sequence.subtractingReportingOverflow(last).partialValue } ?? 1
+    missedOutcomes = max(1, gap) - 1
     lastOutcome = new.last?.sequence ?? last
     return new
   }
