@@ -80,6 +80,7 @@ let package = Package(
     module("LinearPatterns"),
     module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "LinearPatterns"]),
     module("FirestoreExports", ["FirestoreModel"]),
+    .target(name: "CSocketNames"),
     module("LocalSockets"),
     module("FirestoreClientState", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON"]),
     module(
@@ -146,7 +147,7 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreSharing",
-        "FirestoreInspection", "LocalSockets",
+        "FirestoreInspection", "LocalSockets", "CSocketNames",
       ]),
 
     module("TerminalCanvas"),

@@ -54,6 +54,9 @@ extension EndToEndTests.InTmux {
       kill(shop.id, SIGTERM)
       #expect(try await watcher.exitStatus() == 0)
       #expect(try await ChildProcess.all(watcher.errors).contains("has ended"))
+      // Its name went with it, before anybody has looked for what is left.
+      let left = FileManager.default.enumerator(atPath: surroundings.folder.path)?.compactMap { $0 as? String }
+      #expect(left?.contains { $0.hasSuffix("\(shop.id).sock") } == false)
     }
   }
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
+import CSocketNames
 import Dispatch
 import FirestoreInspection
 import Glibc
 import LocalSockets
 import Synchronization
 
-/// The socket on which a client is watched, as long as the client or the process lives.
+/// The socket on which a client is watched, as long as the client or the process lives: its name goes when the process
+/// exits, and when SIGTERM, SIGINT or SIGHUP ends one that leaves these signals to their default action.
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
+    /// Of the names, for signal handlers.
+    var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
 
@@ -29,6 +33,7 @@ final class InspectionSocket: Sendable {
           let socket = try folder.socket(address)
           let descriptor = try socket.listen()
           registry.sockets[address] = socket
+          registry.numbers[address] = csn_remember(socket.path)
           return (descriptor, address)
         } catch {
           throw InspectionFolder.Failure(message: "\(error.path): \(error.text).")
@@ -41,7 +46,11 @@ final class InspectionSocket: Sendable {
 
   /// Nobody finds it any more. The descriptor stays the caller's to close.
   func remove() {
-    Self.registry.withLock { $0.sockets.removeValue(forKey: address) }?.remove()
+    let socket = Self.registry.withLock { registry in
+      if let number = registry.numbers.removeValue(forKey: address) { csn_forget(number) }
+      return registry.sockets.removeValue(forKey: address)
+    }
+    socket?.remove()
   }
 
   private static func removeAtExit() {
