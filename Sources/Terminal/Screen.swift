@@ -121,8 +121,13 @@ package import TerminalTheme
 
   /// Takes the terminal back after a stop that was not announced. Call it for `TerminalSignal.continued`; it does
   /// nothing after `suspend`, which has done so, and while a program has the terminal.
+  ///
+  /// In the background it stops again until it has the terminal, and writes nothing over what the shell shows.
   package func resume() {
-    guard state == .active, handledContinues != ctr_continue_count() else { return }
+    guard state == .active else { return }
+    let wasBehind = TerminalPlace.isBackground(device.descriptor)
+    while TerminalPlace.isBackground(device.descriptor), TerminalPlace.hasShell { ctr_stop_group() }
+    guard wasBehind || handledContinues != ctr_continue_count() else { return }
     enter()
   }
 

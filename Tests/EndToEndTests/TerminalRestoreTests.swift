@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
+import Foundation
 import Glibc
 import Testing
 
@@ -119,6 +120,39 @@ extension EndToEndTests.OnPseudoTerminal {
       expectRestored(terminal, modes: modes)
       terminal.type("exit\n")
       #expect(try await shell.exitStatus() == 0)
+    }
+
+    @Test("One that is stopped from outside and continued behind its shell leaves the terminal alone until fg")
+    func continuedInBackground() async throws {
+      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
+      surroundings.environment["PS1"] = "ready> "
+      let shell = try ChildProcess(
+        ["bash", "--norc", "--noprofile", "--noediting", "-i"], environment: surroundings.environment,
+        streams: .terminal(path: terminal.path))
+      try await terminal.wait("ready> ")
+      terminal.type("\(Surroundings.hearth) --in-memory\n")
+      try await terminal.wait("embedded")
+      let children = try String(contentsOfFile: "/proc/\(shell.id)/task/\(shell.id)/children", encoding: .utf8)
+      let hearth = try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
+
+      for round in 1...2 {
+        let started = terminal.bytes.count
+        kill(hearth, SIGSTOP)
+        try await terminal.wait("ready> ", after: started)
+        let stopped = terminal.bytes.count
+        kill(hearth, SIGCONT)
+        terminal.type("echo still-$((41 + \(round)))\n")
+        try await terminal.wait("still-\(41 + round)", after: stopped)
+        let asked = terminal.bytes.count
+        terminal.type("fg\n")
+        try await terminal.wait("embedded", after: asked)
+        let resumed = terminal.bytes.count
+        terminal.type("?")
+        try await terminal.wait("type to search", after: resumed)
+        terminal.type("\u{1b}")
+      }
+      terminal.type("Q")
+      #expect(kill(shell.id, SIGKILL) == 0)
     }
 
     @Test("An idle screen writes nothing and computes nothing")
