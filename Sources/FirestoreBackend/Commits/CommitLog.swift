@@ -219,6 +219,23 @@ extension CommitLog {
     }
   }
 
+  /// Those of the databases that have documents.
+  func occupiedDatabaseNames() throws(StoreError) -> [String] {
+    try file.access { connection throws(StoreError) in
+      var names: [String] = []
+      try connection.scan(
+        """
+        SELECT name FROM databases
+        WHERE EXISTS (SELECT 1 FROM collections WHERE database = databases.id AND count > 0) ORDER BY name
+        """
+      ) { row in
+        names.append(row.text(0))
+        return true
+      }
+      return names
+    }
+  }
+
   /// Removes every document of a database as one commit.
   /// - Returns: the version of that commit.
   mutating func deleteAllDocuments(in database: DatabaseID) throws(StoreError) -> Int64 {

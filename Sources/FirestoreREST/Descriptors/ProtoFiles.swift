@@ -9,7 +9,7 @@ package struct ProtoFiles: Sendable {
   private let filesBySymbol: [String: String]
 
   package static let served = ProtoFiles(
-    [Schema.firestore, Schema.emulator, Schema.health] + ["v1", "v1alpha"].map(Schema.reflection))
+    [Schema.firestore, Schema.admin, Schema.emulator, Schema.health] + ["v1", "v1alpha"].map(Schema.reflection))
 
   init(_ services: [ServiceSchema]) {
     var messages: [String: MessageSchema] = [:]

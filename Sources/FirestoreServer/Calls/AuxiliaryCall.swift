@@ -3,7 +3,8 @@ import FirestoreModel
 import FirestoreREST
 import FirestoreService
 
-/// Calls of other services than Firestore's: whether the server is up, what it serves, and what controls an emulator.
+/// Calls of other services than Firestore's: whether the server is up, what it serves, which databases there are, and what
+/// controls an emulator.
 enum AuxiliaryCall: Hashable, Sendable {
   /// grpc.health.v1
   case check
@@ -13,7 +14,7 @@ enum AuxiliaryCall: Hashable, Sendable {
   /// google.firestore.emulator.v1
   case clearData
   /// google.firestore.admin.v1
-  case listDatabases
+  case admin(FirestoreService.AdminMethod)
 
   init?(path: String) {
     switch path {
@@ -23,13 +24,14 @@ enum AuxiliaryCall: Hashable, Sendable {
       "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo":
       self = .reflection
     case "/google.firestore.emulator.v1.FirestoreEmulator/ClearData": self = .clearData
-    case "/google.firestore.admin.v1.FirestoreAdmin/ListDatabases": self = .listDatabases
-    default: return nil
+    default:
+      guard path.hasPrefix(FirestoreService.AdminMethod.root),
+        let method = FirestoreService.AdminMethod(
+          rawValue: String(path.dropFirst(FirestoreService.AdminMethod.root.count)))
+      else { return nil }
+      self = .admin(method)
     }
   }
-
-  /// For administrators alone.
-  var isControl: Bool { self == .clearData || self == .listDatabases }
 
   /// Ends when the client or the server wants it to, not by itself.
   var isEndless: Bool { self == .watchHealth || self == .reflection }
@@ -59,8 +61,7 @@ enum AuxiliaryCall: Hashable, Sendable {
       }
       try await service.deleteDocuments(below: .root, in: database)
       try await send([[]])
-    case .listDatabases:
-      try await send([try await service.listDatabases(try await requests.single())])
+    case .admin(let method): try await send([try await service.answer(method, try await requests.single())])
     }
   }
 

@@ -98,6 +98,7 @@ extension HTTPRequestHandler {
   private func call(_ context: ChannelHandlerContext, _ request: Request) {
     let (plain, body) = (request.wish, Array(body.readableBytesView))
     self.body = ByteBuffer()
+    if let call = DatabasesCall(plain.method, plain.target) { return databases(context, call, plain) }
     do throws(RPCStatus) {
       if body.count > Self.smallBytes { return work(context, plain, .request(body)) }
       let call = try RESTCall(plain.method, plain.target, body: body)
@@ -110,6 +111,18 @@ extension HTTPRequestHandler {
       }
       answer(try RESTWork.answer(call, messages, to: plain))
     } catch { answer(HTTPAnswer(error, to: plain).allowing(plain.origin)) }
+  }
+
+  private func databases(_ context: ChannelHandlerContext, _ call: DatabasesCall, _ plain: PlainRequest) {
+    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
+    let service = service
+    promise.completeWithTask {
+      do throws(RPCStatus) {
+        let text = try await call.answer(by: try service.serving(as: plain.authorization))
+        return HTTPAnswer(200, json: text)
+      } catch { return HTTPAnswer(error, to: plain) }
+    }
+    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0.allowing(plain.origin)) }
   }
 
   private func work(_ context: ChannelHandlerContext, _ plain: PlainRequest, _ start: RESTWork.Start) {

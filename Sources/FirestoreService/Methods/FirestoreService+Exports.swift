@@ -2,7 +2,6 @@
 import FirestoreBackend
 import FirestoreExports
 package import FirestoreModel
-import FirestoreProtocol
 
 /// What an emulator does with whole databases.
 extension FirestoreService {
@@ -33,17 +32,6 @@ extension FirestoreService {
     } catch is CancellationError {
       throw RPCStatus(.cancelled, "The export was cancelled, and nothing was written.")
     }
-  }
-
-  /// A `ListDatabasesResponse` with the databases that have documents; of all projects for the parent `projects/-`.
-  package func listDatabases(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {
-    let name = try RequestReader.read(bytes) { reader throws(WireError) in try reader.listDatabasesRequest() }
-    let parent = name.split(separator: "/", omittingEmptySubsequences: false)
-    guard parent.count == 2, parent[0] == "projects", !parent[1].isEmpty else {
-      throw .invalid("The parent of databases is projects/PROJECT, or projects/- for those of all.")
-    }
-    let databases = try await backend.occupiedDatabases().filter { parent[1] == "-" || $0.project == parent[1] }
-    return WireWriter.message { $0.listDatabasesResponse(databases) }
   }
 
   /// Removes every document of every database. Listeners are told.

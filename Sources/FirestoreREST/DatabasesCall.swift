@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreService
+
+/// A request for which databases there are, of the REST API of google.firestore.admin.v1.
+///
+/// ```
+/// GET  /v1/projects/P/databases      ListDatabases
+/// GET  /v1/projects/P/databases/D    GetDatabase
+/// ```
+package struct DatabasesCall: Sendable {
+  package let method: FirestoreService.AdminMethod
+  /// The request as the service takes it.
+  package let message: [UInt8]
+  private let isPretty: Bool
+  private let objection: RPCStatus?
+
+  /// - Returns: `nil` for another address.
+  package init?(_ verb: String, _ target: String) {
+    guard verb == "GET", target.hasPrefix(RESTCall.root) else { return nil }
+    let address = RESTAddress(target)
+    let names = address.segments.map { PercentEncoding.decoded($0, slashes: false) }
+    guard names.count == 3 || names.count == 4, names[0] == "projects", names[2] == "databases",
+      names.allSatisfy({ !$0.isEmpty })
+    else { return nil }
+    method = names.count == 3 ? .listDatabases : .getDatabase
+    let name = names.count == 3 ? "projects/\(names[1])" : names.joined(separator: "/")
+    message = WireWriter.message { $0.field(1, string: name) }
+    (isPretty, objection) = (address.isPretty, address.objection)
+  }
+
+  /// - Throws: `RPCStatus`, also for what the address asks of the server besides.
+  package func answer(by service: FirestoreService) async throws(RPCStatus) -> [UInt8] {
+    if let objection { throw objection }
+    let answer = try await service.answer(method, message)
+    do throws(WireError) {
+      return try MessageWriter.text(of: answer, method.response, isPretty: isPretty) + [0x0A]
+    } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreModel
+
+/// google.firestore.admin.v1.FirestoreAdmin, of which this is served: which databases there are. One is there as long as it
+/// holds documents; nobody makes it.
+extension FirestoreService {
+  package enum AdminMethod: String, Sendable, CaseIterable {
+    case listDatabases = "ListDatabases"
+    case getDatabase = "GetDatabase"
+
+    /// With which the path of its calls begins.
+    package static let root = "/google.firestore.admin.v1.FirestoreAdmin/"
+  }
+
+  /// - Parameter request: its field 1 is `projects/P`, where P may be `-` for all projects, or the name of a database.
+  /// - Throws: `permission-denied` where rules do not concern administrators alone, `invalid-argument`, `not-found`.
+  package func answer(_ method: AdminMethod, _ request: [UInt8]) async throws(RPCStatus) -> [UInt8] {
+    if isRestricted, access != nil {
+      throw RPCStatus(.permissionDenied, "Looking for databases requires admin authentication.")
+    }
+    let name = try Self.name(request)
+    switch method {
+    case .listDatabases:
+      let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+      guard parts.count == 2, parts[0] == "projects", !parts[1].isEmpty else {
+        throw .invalid("Parent \"\(name)\" is not of the form projects/PROJECT, or projects/- for all of them.")
+      }
+      let databases = try await backend.occupiedDatabases().filter { parts[1] == "-" || $0.project == parts[1] }
+      return WireWriter.message { writer in
+        for database in databases { writer.field(1, bytes: Self.message(of: database)) }
+      }
+    case .getDatabase:
+      let database = try ResourceName.database(name)
+      guard try await backend.occupiedDatabases().contains(database) else {
+        throw RPCStatus(.notFound, "The database \(database.name) holds no documents here.")
+      }
+      return Self.message(of: database)
+    }
+  }
+
+  /// google/firestore/admin/v1/database.proto: the name, FIRESTORE_NATIVE, OPTIMISTIC.
+  private static func message(of database: DatabaseID) -> [UInt8] {
+    WireWriter.message { writer in
+      writer.field(1, string: database.name)
+      writer.field(10, varint: 1)
+      writer.field(15, varint: 1)
+    }
+  }
+
+  private static func name(_ request: [UInt8]) throws(RPCStatus) -> String {
+    do throws(WireError) {
+      return try WireReader.read(request) { reader throws(WireError) in
+        var name = ""
+        while let tag = try reader.tag() {
+          if tag.field == 1, tag.type == .lengthDelimited { name = try reader.string() } else { try reader.skip(tag.type) }
+        }
+        return name
+      }
+    } catch { throw .invalid("The request cannot be read: \(error.reason).") }
+  }
+}

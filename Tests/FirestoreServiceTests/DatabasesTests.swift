@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreRules
+import Testing
+
+@testable import FirestoreService
+
+@Suite("Which databases there are")
+struct DatabasesTests {
+  private func names(_ service: FirestoreService, below parent: String) async throws -> [String] {
+    let answer = try await service.answer(.listDatabases, WireWriter.message { $0.field(1, string: parent) })
+    return try WireReader.read(answer) { reader throws(WireError) in
+      var names: [String] = []
+      while let tag = try reader.tag() {
+        #expect(tag.field == 1)
+        let database = try reader.bytes()
+        names.append(
+          try WireReader.read(database) { reader throws(WireError) in
+            var name = ""
+            while let tag = try reader.tag() {
+              if tag.field == 1 { name = try reader.string() } else { try reader.skip(tag.type) }
+            }
+            return name
+          })
+      }
+      return names
+    }
+  }
+
+  private func write(_ operation: Mutation.Operation, _ database: DatabaseID, _ service: FirestoreService) async throws {
+    let mutation = Mutation(key: DocumentKey(unchecked: ResourcePath("c/a/d/b")), operation: operation)
+    _ = try await service.backend.commit([mutation], in: database)
+  }
+
+  @Test("A database is there as long as it holds documents, in its project or in all of them")
+  func occupied() async throws {
+    let service = try makeService()
+    let databases = [("p", "(default)"), ("p", "other"), ("q", "(default)")].map { DatabaseID(project: $0, database: $1) }
+    #expect(try await names(service, below: "projects/-") == [])
+    for database in databases { try await write(.set([:]), database, service) }
+    // Named, and never written to.
+    _ = try await service.backend.collectionIDs(below: .root, in: DatabaseID(project: "p", database: "empty"))
+
+    #expect(try await names(service, below: "projects/-") == databases.map(\.name))
+    #expect(try await names(service, below: "projects/p") == databases.prefix(2).map(\.name))
+    try await write(.delete, databases[1], service)
+    #expect(try await names(service, below: "projects/p") == [databases[0].name])
+    try await service.backend.deleteAllDocuments(in: databases[0])
+    #expect(try await names(service, below: "projects/p") == [])
+
+    let request = { (name: String) in WireWriter.message { $0.field(1, string: name) } }
+    _ = try await service.answer(.getDatabase, request(databases[2].name))
+    let error = await #expect(throws: RPCStatus.self) {
+      _ = try await service.answer(.getDatabase, request(databases[0].name))
+    }
+    #expect(error?.code == .notFound)
+    for name in ["", "projects", "projects/", "projects/p/databases"] {
+      let error = await #expect(throws: RPCStatus.self) { _ = try await service.answer(.listDatabases, request(name)) }
+      #expect(error?.code == .invalidArgument, "\(name)")
+    }
+  }
+
+  @Test("Where there are rules only administrators learn which there are")
+  func access() async throws {
+    let rules = AccessRules()
+    let (ruleset, _) = Ruleset.compile([RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")])
+    rules.set(.ruleset(try #require(ruleset)))
+    let service = FirestoreService(backend: try makeService().backend, rules: rules)
+
+    #expect(try await names(try service.serving(as: "Bearer owner"), below: "projects/-") == [])
+    for caller in [nil, TokenTests.token(#"{"sub":"alice"}"#)] {
+      let error = await #expect(throws: RPCStatus.self) {
+        _ = try await names(try service.serving(as: caller), below: "projects/-")
+      }
+      #expect(error?.code == .permissionDenied)
+    }
+  }
+}
