@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreExports
 import FirestoreModel
+import FirestoreRules
 import FirestoreService
 import Foundation
 import NIOCore
@@ -105,6 +106,79 @@ struct ControlTests {
     #expect(try await ask("/shutdown", "", remote).status == 403)
     #expect(try await ask("/emulator/v1/projects/p:export", "{}", remote).status == 403)
     #expect(stops.load(ordering: .relaxed) == 1)
+  }
+
+  private static let secret = "0123456789abcdef0123"
+
+  /// Rules, with keys of which none has signed anything.
+  private func guardedRules(owner: String?) throws -> AccessRules {
+    let rules = AccessRules(TokenReader(TokenReader.Keys(owner: owner, now: { 0 }) { _, _, _ in false }))
+    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")]).0)))
+    return rules
+  }
+
+  private static let controls = [
+    ("GET", "/emulator/v1/projects/p:securityRules", ""),
+    (
+      "PUT", "/emulator/v1/projects/p:securityRules",
+      #"{"rules": {"files": [{"name": "r", "content": "service cloud.firestore { match /a/{b} { allow get: if false; } }"}]}}"#
+    ),
+    ("GET", "/emulator/v1/projects/p:ruleCoverage", ""), ("GET", "/emulator/v1/projects/p:requests", ""),
+    ("GET", "/emulator/v1/projects/p:indexes", ""),
+    ("DELETE", "/emulator/v1/projects/p/databases/(default)/documents", ""),
+    ("DELETE", "/emulator/v1/projects/p/databases/(default)/documents/c/a", ""), ("POST", "/reset", ""),
+    ("POST", "/emulator/v1/projects/p:export", "EXPORT"), ("POST", "/shutdown", ""),
+  ]
+
+  @Test("With keys it takes the secret to control the server, on this machine too", arguments: [true, false])
+  func guarded(isLoopback: Bool) async throws {
+    let stops = Atomic(0)
+    let service = FirestoreService(backend: backend, rules: try guardedRules(owner: Self.secret))
+    let work = ControlWork(
+      service, ControlOrigins(isLoopback: isLoopback) { stops.add(1, ordering: .relaxed) })
+    let export = "{\"database\": \"\(database.name)\", \"export_directory\": \"\(folder.path)\"}"
+    for (method, target, body) in Self.controls {
+      let wish = try #require(ControlRequest(method, target))
+      for (authorization, statuses) in [
+        (nil, [403]), ("Bearer owner", [401]), ("Bearer \(Self.secret)x", [401]), ("Bearer \(Self.secret)", [200]),
+      ] as [(String?, [UInt])] {
+        var head = HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method), uri: target)
+        if let authorization { head.headers.add(name: "authorization", value: authorization) }
+        let bytes = Array((body == "EXPORT" ? export : body).utf8)
+        let answer = await work.answer(wish, bytes, to: PlainRequest(head))
+        #expect(statuses.contains(answer.status.code), "\(method) \(target) \(authorization ?? "-")")
+      }
+    }
+    #expect(stops.load(ordering: .relaxed) == 1)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
+    // What rules decide is told to nobody else either.
+    #expect(work.refusal(of: nil)?.code == .permissionDenied)
+    #expect(work.refusal(of: "Bearer owner")?.code == .unauthenticated)
+    #expect(work.refusal(of: "Bearer \(Self.secret)") == nil)
+  }
+
+  @Test("With keys and no secret nobody controls the server; without keys whoever is on this machine does")
+  func nobody() throws {
+    let loopback = ControlOrigins(isLoopback: true)
+    let locked = ControlWork(FirestoreService(backend: backend, rules: try guardedRules(owner: nil)), loopback)
+    for authorization in [nil, "Bearer owner", "Bearer "] { #expect(locked.refusal(of: authorization) != nil) }
+
+    let rules = AccessRules()
+    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")]).0)))
+    #expect(ControlWork(FirestoreService(backend: backend, rules: rules), loopback).refusal(of: nil) == nil)
+  }
+
+  @Test("Without rules others than this machine do not get to lock everybody else out with some")
+  func openRules() async throws {
+    let rules = AccessRules()
+    let work = ControlWork(FirestoreService(backend: backend, rules: rules), ControlOrigins(isLoopback: false))
+    let (method, target, body) = Self.controls[1]
+    let head = HTTPRequestHead(version: .http1_1, method: .PUT, uri: target)
+
+    let answer = await work.answer(
+      try #require(ControlRequest(method, target)), Array(body.utf8), to: PlainRequest(head))
+
+    #expect(answer.status.code == 403 && !rules.isActive)
   }
 
   @Test("Only POST resets and ends", arguments: ["GET", "DELETE", "HEAD"])

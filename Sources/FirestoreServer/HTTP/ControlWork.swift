@@ -19,15 +19,22 @@ struct ControlWork: Sendable {
     return nil
   }
 
-  /// Where rules say who may do what, others than this machine do no more than they allow.
+  /// Who is on this machine may do everything, unless there are keys: then that is no proof of anything, since other users
+  /// of the machine, its containers and what a proxy passes on come from here as well. From elsewhere it takes an
+  /// administrator where rules say who may do what.
   func check(_ authorization: String?) throws(RPCStatus) {
-    guard !isLoopback, service.isRestricted, let rules = service.rules else { return }
-    if try rules.caller(authorization) != .owner {
-      throw RPCStatus(.permissionDenied, "From another machine only an administrator controls the server.")
-    }
+    guard let rules = service.rules, rules.asksForProof || (!isLoopback && service.isRestricted) else { return }
+    if try rules.caller(authorization) == .owner { return }
+    throw RPCStatus(
+      .permissionDenied,
+      rules.asksForProof
+        ? "Only an administrator controls the server: send the secret of its --admin-secret as 'Authorization: Bearer "
+          + "SECRET'."
+        : "From another machine only an administrator controls the server.")
   }
 
-  /// What is about this machine, not only about data, is no affair of others unless rules say who is an administrator.
+  /// What is about this machine or locks others out, not only about data, is no affair of others unless rules say who is an
+  /// administrator.
   private func checkMachine() throws(RPCStatus) {
     if !isLoopback, !service.isRestricted {
       throw RPCStatus(.permissionDenied, "From another machine that needs an administrator: serve with --rules FILE.")
@@ -56,7 +63,9 @@ struct ControlWork: Sendable {
         try await service.deleteDocuments(below: path, in: database)
         return HTTPAnswer(200, "{}\n")
       case .rules(let project): return try rules(of: project).current()
-      case .setRules(let project): return try rules(of: project).replace(body)
+      case .setRules(let project):
+        try checkMachine()
+        return try rules(of: project).replace(body)
       case .requests(let project): return try rules(of: project).requests()
       case .coverage(let project): return try rules(of: project).coverage()
       case .indexes(let project):

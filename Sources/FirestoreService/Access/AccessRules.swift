@@ -69,6 +69,8 @@ package final class AccessRules: Sendable {
     self.tellsWhy = tellsWhy
   }
 
+  /// Whether callers have to prove who they are: with keys, or the secret of an administrator.
+  package var asksForProof: Bool { tokens.asksForProof }
   /// Whether there are any rules.
   package var isActive: Bool { active.load(ordering: .relaxed) }
   /// Grows with each change of rules.

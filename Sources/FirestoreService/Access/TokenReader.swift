@@ -39,6 +39,9 @@ package final class TokenReader: Sendable {
 
   package init(_ keys: Keys? = nil) { self.keys = keys }
 
+  /// Whether anybody has to prove who they are.
+  var asksForProof: Bool { keys != nil }
+
   /// - Parameter authorization: the header's text; `nil` for none, which is somebody who is not signed in.
   /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
   package func caller(_ authorization: String?) throws(RPCStatus) -> Caller {

@@ -21,8 +21,11 @@ struct ServeCommand: AsyncParsableCommand {
       port, GET / says that it is up and DELETE /emulator/v1/projects/P/databases/D/documents empties a database, or \
       with the path of a collection or document behind it removes that with all below it. --rules FILE enforces security \
       rules on all but administrators ('Authorization: Bearer owner', as server SDKs send to an emulator); tokens of \
-      users are believed unsigned, as Google's emulator does, unless there are --auth-keys. A --host that others reach \
-      asks for --rules or --open, and holds connections to the usual limits against floods. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
+      users are believed unsigned, as Google's emulator does, unless there are --auth-keys. \
+      On 127.0.0.1 whoever connects controls the server: exports, empties, resets and ends it, replaces rules, watches \
+      what they decide. With --auth-keys that takes the secret of --admin-secret, on 127.0.0.1 too. A --host that others \
+      reach asks for --rules or --open, and holds connections to the usual limits against floods; with --open nobody but \
+      this process replaces rules. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
       next when it ends. A --tls-key of yours must be yours alone (chmod 600). SIGTERM, SIGINT and a closed \
       terminal (SIGHUP) end it when running requests are done.
       """)
@@ -136,7 +139,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
     if access.rules == nil {
       StandardError.write(
-        "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything.")
+        "hearth: others can reach \(host). There are no security rules: whoever does may read and write everything. Nobody "
+          + "may give it rules, export to files or end it: for that, serve with --rules.")
     } else if access.authKeys == nil {
       StandardError.write(
         "hearth: others can reach \(host), and tokens are believed unsigned: whoever does may say to be any user, or an "

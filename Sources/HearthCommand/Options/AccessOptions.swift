@@ -16,7 +16,8 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'.",
+      "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'. What controls "
+        + "the server asks for it, also on this machine; without a secret nobody controls it. Yours alone (chmod 600).",
       valueName: "file"))
   var adminSecret: String?
 
@@ -26,7 +27,7 @@ struct AccessOptions: ParsableArguments {
         + "read again when the file changes.", valueName: "file"))
   var requireIndexes: String?
 
-  @Flag(help: "Serve a --host that others reach although there are no rules.")
+  @Flag(help: "Serve a --host that others reach although there are no rules: they read and write everything, and replace no rules.")
   var open = false
 
   /// What the process that has the data open must hold requests to.
