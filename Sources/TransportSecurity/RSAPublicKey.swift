@@ -56,6 +56,20 @@ package final class RSAPublicKey: Sendable {
     return key
   }
 
+  /// Why signatures by the key prove nothing; `nil` for a good one. RS256 asks for 2 048 bits or more (RFC 7518 §3.3), and
+  /// who knows the public half of a key whose exponent is 1 signs with it; an even one is none (RFC 8017 §3.1).
+  package var weakness: String? {
+    key.withLock { key in
+      let bits = EVP_PKEY_get_bits(key)
+      if bits < 2_048 { return "it has \(bits) bits, where RS256 asks for 2048 or more" }
+      var exponent: OpaquePointer?
+      guard EVP_PKEY_get_bn_param(key, "e", &exponent) == 1, let exponent else { return "its exponent cannot be read" }
+      defer { BN_free(exponent) }
+      if BN_is_odd(exponent) == 1, BN_is_one(exponent) == 0 { return nil }
+      return "its exponent is 1 or even, so that anybody can sign"
+    }
+  }
+
   /// Whether the content was signed with the private key: PKCS #1 v1.5 over SHA-256.
   package func isValid(_ signature: [UInt8], of content: [UInt8]) -> Bool {
     key.withLock { key in

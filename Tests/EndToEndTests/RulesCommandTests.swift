@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
 import Foundation
+import Glibc
 import Testing
 
 extension EndToEndTests.InPipes {
@@ -102,6 +103,7 @@ extension EndToEndTests.InPipes {
       try surroundings.write("r.rules", Self.rules)
       try surroundings.write("keys.pem", Self.publicKey)
       try surroundings.write("secret", "0123456789abcdef0123\n")
+      chmod("\(path)/secret", 0o600)
       try surroundings.write("other", "another-secret-than-that\n")
       let server = try await ServeProcess(
         surroundings,
@@ -138,6 +140,44 @@ extension EndToEndTests.InPipes {
       tQIDAQAB
       -----END PUBLIC KEY-----
       """
+
+    @Test("Secrets that others may read, keys that others may change and keys that are weak are refused by name")
+    func weakAccess() async throws {
+      let surroundings = try Surroundings()
+      let path = surroundings.folder.path
+      try surroundings.write("r.rules", Self.rules)
+      func attempt(keys: String, mode keysMode: mode_t = 0o644, secretMode: mode_t = 0o600) async throws -> HeadlessRun {
+        try surroundings.write("keys", keys)
+        try surroundings.write("secret", "0123456789abcdef0123\n")
+        chmod("\(path)/keys", keysMode)
+        chmod("\(path)/secret", secretMode)
+        return try await HeadlessRun(
+          [
+            "serve", "--in-memory", "--host", "not.an.address.invalid", "--port", "0", "--rules", "\(path)/r.rules",
+            "--auth-keys", "\(path)/keys", "--admin-secret", "\(path)/secret",
+          ], surroundings)
+      }
+      for mode: mode_t in [0o644, 0o620, 0o604, 0o640] {
+        let run = try await attempt(keys: Self.publicKey, secretMode: mode)
+        #expect(run.status == 77 && run.hasOneErrorLine, "\(run.status) \(run.errors)")
+        #expect(run.errors.contains("chmod 600 \(path)/secret"), "\(run.errors)")
+      }
+      for mode: mode_t in [0o666, 0o664, 0o646] {
+        let run = try await attempt(keys: Self.publicKey, mode: mode)
+        #expect(run.status == 77 && run.errors.contains("chmod go-w \(path)/keys"), "\(run.errors)")
+      }
+      for (bytes, exponent, reason) in [(128, "AQAB", "1024 bits"), (256, "AQ", "1 or even"), (256, "AQAA", "1 or even")] {
+        let modulus = Data(repeating: 0xD5, count: bytes).base64EncodedString()
+          .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let run = try await attempt(
+          keys: "{\"keys\": [{\"kty\": \"RSA\", \"kid\": \"the weak one\", \"n\": \"\(modulus)\", \"e\": \"\(exponent)\"}]}")
+        #expect(run.status == 65 && run.hasOneErrorLine, "\(run.status) \(run.errors)")
+        #expect(run.errors.contains("\"the weak one\"") && run.errors.contains(reason), "\(run.errors)")
+      }
+      // All is good then but the address.
+      let good = try await attempt(keys: Self.publicKey)
+      #expect(good.status == 69 && good.errors.contains("not.an.address.invalid"), "\(good.status) \(good.errors)")
+    }
 
     @Test("A server tells of rules that it does not take, and of a file that is gone; what it had holds on")
     func served() async throws {

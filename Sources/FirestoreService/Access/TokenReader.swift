@@ -29,7 +29,8 @@ package final class TokenReader: Sendable {
 
   /// Headers whose tokens are not read again. More are forgotten together.
   private static let mostKnown = 256
-  /// Seconds that the clocks of who issues and who reads tokens may differ.
+  /// Seconds that the clocks of who issues and who reads tokens may differ: the most that Google's Admin SDKs can be told
+  /// (`clock_skew_seconds` of firebase_admin.auth).
   private static let leeway: Int64 = 60
   /// Google's own are about 1 KB.
   private static let mostBytes = 64 << 10
@@ -93,6 +94,20 @@ package final class TokenReader: Sendable {
     return end <= now ? 0 : Int64(clamping: UInt64(bitPattern: end &- now))
   }
 
+  /// What a token says of the past has to be past (RFC 7519 §4.1.5, §4.1.6; `auth_time` as Firebase checks it).
+  private static func checkBeginning(_ claims: Fields, at now: Int64) throws(RPCStatus) {
+    for name in ["nbf", "iat", "auth_time"] {
+      let isPast =
+        switch claims[name] {
+        case nil: true
+        case .integer(let seconds)?: seconds <= now &+ leeway
+        case .double(let seconds)?: seconds <= Double(now &+ leeway)
+        default: false
+        }
+      if !isPast { throw refused("It is not valid yet: \(name) lies in the future, or is no time.") }
+    }
+  }
+
   private func read(_ token: String) throws(RPCStatus) -> (RulesUser, expiry: Int64?) {
     let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard token.utf8.count <= Self.mostBytes, parts.count == 3, let header = Self.object(parts[0]),
@@ -107,9 +122,9 @@ package final class TokenReader: Sendable {
         throw Self.refused("Its issuer and audience (iss, aud) are not those of a Firebase project.")
       }
     }
-    guard let uid = Self.text(claims["sub"]) ?? Self.text(claims["user_id"]), !uid.isEmpty || keys == nil else {
-      throw invalid
-    }
+    // As at the emulator `user_id`, which Google's own tokens have as well, says nothing without it.
+    guard let uid = Self.text(claims["sub"]), !uid.isEmpty || keys == nil else { throw invalid }
+    if let keys { try Self.checkBeginning(fields, at: keys.now()) }
     var expiry: Int64?
     if case .integer(let seconds)? = fields["exp"] { expiry = seconds }
     return (RulesUser(uid: uid, claims: fields), expiry)

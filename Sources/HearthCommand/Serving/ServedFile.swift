@@ -7,15 +7,37 @@ import Glibc
 
 /// A text file that says how to serve.
 struct ServedFile {
+  /// From whom a file is kept.
+  enum Protection {
+    case none
+    /// Others may read it and not change it.
+    case fromWriters
+    /// Nobody else gets to see it.
+    case fromReaders
+
+    /// - Parameter isOwn: the file is this user's, whose group is then nobody else's affair. That of a file which others
+    ///   manage, as containers have their secrets, may be theirs to give.
+    func objection(to mode: mode_t, isOwn: Bool) -> String? {
+      let others: mode_t = isOwn ? 0o077 : 0o007
+      switch self {
+      case .none: return nil
+      case .fromWriters: return mode & others & 0o022 == 0 ? nil : "go-w"
+      case .fromReaders: return mode & others == 0 ? nil : isOwn ? "600" : "o-rwx"
+      }
+    }
+  }
+
   private static let mostBytes = 16 * 1024 * 1024
 
   private let path: String
   /// What is in it.
   private let content: String
+  private let protection: Protection
 
-  init(_ path: String, of content: String) {
+  init(_ path: String, of content: String, protection: Protection = .none) {
     self.path = path
     self.content = content
+    self.protection = protection
   }
 
   /// - Parameter waits: for what comes through a pipe; else only a regular file is read.
@@ -27,6 +49,7 @@ struct ServedFile {
     guard waits || (fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG) else {
       throw unreadable("It is no regular file any more")
     }
+    try checkProtection(of: descriptor)
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 * 1024)
     while true {
@@ -43,6 +66,19 @@ struct ServedFile {
       throw CommandFailure(.badData, "The \(content) in \(path) cannot be read: this is not UTF-8.")
     }
     return text
+  }
+
+  /// What comes through a pipe is who started this process's affair.
+  private func checkProtection(of descriptor: CInt) throws(CommandFailure) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      let mode = protection.objection(to: status.st_mode, isOwn: status.st_uid == geteuid())
+    else { return }
+    let what = protection == .fromReaders ? "open to others" : "for others to change"
+    throw CommandFailure(
+      .permissionDenied,
+      "The \(content) in \(path) is \(what) (mode 0\(String(status.st_mode & 0o777, radix: 8))). Mend that with 'chmod "
+        + "\(mode) \(path)'.")
   }
 
   private func unreadable(_ reason: String) -> CommandFailure {

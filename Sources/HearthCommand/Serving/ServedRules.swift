@@ -50,7 +50,7 @@ struct ServedRules {
   }
 
   private static func secret(_ file: String) throws -> String {
-    let secret = try ServedFile(file, of: "secret").text().trimmingCharacters(in: .whitespacesAndNewlines)
+    let secret = try ServedFile(file, of: "secret", protection: .fromReaders).text().trimmingCharacters(in: .whitespacesAndNewlines)
     if secret.utf8.count < 16 {
       throw CommandFailure(.badData, "The secret in \(file) is shorter than 16 characters; make one with 'openssl rand -hex 32'.")
     }
@@ -71,7 +71,8 @@ private struct AuthKeys {
 
   /// - Throws: `CommandFailure` for a file that cannot be read, or holds no key.
   init(file: String) throws {
-    let text = try ServedFile(file, of: "keys").text()
+    // Public keys may be seen. Who could add one would sign as anybody.
+    let text = try ServedFile(file, of: "list of keys", protection: .fromWriters).text()
     if text.drop(while: \.isWhitespace).hasPrefix("{") {
       let json: JSONSyntax
       do throws(JSONError) { json = try JSONSyntax(parsing: text, numbers: .ofAnySize) } catch {
@@ -80,6 +81,11 @@ private struct AuthKeys {
       add(json)
     } else if let key = RSAPublicKey(pem: text) {
       keys[""] = key
+    }
+    for (id, key) in keys.sorted(by: { $0.key < $1.key }) {
+      guard let weakness = key.weakness else { continue }
+      throw CommandFailure(
+        .badData, "The key\(id.isEmpty ? "" : " \"\(id)\"") in \(file) cannot be relied on: \(weakness).")
     }
     if keys.isEmpty {
       throw CommandFailure(
