@@ -97,10 +97,13 @@ extension DataKeeper {
       })
     var server: SocketServer?
     do throws(StoreError) {
-      let descriptor = try DataSocket(in: directory).listen()
+      let socket = try DataSocket(in: directory)
+      let descriptor = try socket.listen()
       let welcome = SharingLine.Welcome(
         instance: backend.instance, durability: configuration.durability, owner: member)
-      server = SocketServer(listening: descriptor, backend: backend, welcome: welcome) { [weak self] members in
+      server = SocketServer(
+        listening: descriptor, to: socket.trustedUsers, backend: backend, welcome: welcome
+      ) { [weak self] members in
         self?.change { $0.others = members }
       }
     } catch {

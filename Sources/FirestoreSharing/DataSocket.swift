@@ -19,6 +19,9 @@ final class DataSocket: Sendable {
   /// The path, short enough for an address; good in this process as long as this value lives.
   var address: String { socket.address }
 
+  /// Whose processes may share the data.
+  var trustedUsers: Set<UInt32> { socket.trustedUsers }
+
   /// Listens, in place of a process that is gone: what is left of its socket is removed.
   /// - Precondition: this process has locked the directory.
   /// - Returns: a descriptor that is the caller's to close.

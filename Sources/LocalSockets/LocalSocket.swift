@@ -57,6 +57,12 @@ package final class LocalSocket: Sendable {
     lchown(address, information.st_uid, information.st_gid)
   }
 
+  /// Whose processes may be at the other end.
+  package var trustedUsers: Set<UInt32> {
+    var information = stat()
+    return SocketPeer.trustedUsers(owner: fstat(directory, &information) == 0 ? information.st_uid : nil)
+  }
+
   /// Removes the name, if it is a socket's.
   /// - Precondition: no other process uses it.
   package func remove() { if isSocket == true { unlink(address) } }
@@ -89,7 +95,7 @@ package final class LocalSocket: Sendable {
       return .nobody(reason)
     }
     let peer = SocketPeer(of: descriptor)
-    guard let peer, peer.isTrusted else {
+    guard let peer, trustedUsers.contains(peer.user) else {
       close(descriptor)
       return .stranger(peer?.user ?? .max)
     }
@@ -121,8 +127,16 @@ package struct SocketPeer: Sendable {
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &size) == 0 else { return nil }
   }
 
-  /// This user's, or root's, who may do everything anyway.
-  package var isTrusted: Bool { user == geteuid() || user == 0 || geteuid() == 0 }
+  /// This user's, or root's.
+  package var isTrusted: Bool { Self.trustedUsers().contains(user) }
+
+  /// This user, and root, who may do everything anyway. Root shares what is in another user's directory with that one, who
+  /// could put anything there.
+  package static func trustedUsers(of user: UInt32 = geteuid(), owner: UInt32? = nil) -> Set<UInt32> {
+    var users: Set<UInt32> = [user, 0]
+    if user == 0, let owner { users.insert(owner) }
+    return users
+  }
 }
 
 /// Why a socket cannot be had.

@@ -72,6 +72,9 @@ struct ControlTests {
       (database, "FAILED_PRECONDITION"), ("\(database), \"export_directory\": \"/absent/x\"", "FAILED_PRECONDITION"),
       ("\(database), \(directory), \"export_name\": \"../e\"", "INVALID_ARGUMENT"),
       ("\(database), \(directory), \"export_name\": \"..\"", "INVALID_ARGUMENT"),
+      ("\(database), \"export_directory\": \"\(folder.path)\\u0000/x\"", "INVALID_ARGUMENT"),
+      ("\(database), \(directory), \"export_name\": \"a\\u001b[2Jb\"", "INVALID_ARGUMENT"),
+      ("\(database), \(directory), \"export_name\": \"a\\u009bb\"", "INVALID_ARGUMENT"),
       ("\(database), \(directory), \"export_name\": 7", "INVALID_ARGUMENT"), ("\"database\":", "INVALID_ARGUMENT"),
     ]
     for (members, code) in cases {

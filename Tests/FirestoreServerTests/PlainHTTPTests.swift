@@ -72,6 +72,13 @@ import Testing
     #expect(!channel.isActive)
   }
 
+  @Test("A request for two hosts is for nobody", arguments: ["localhost", "evil.example"])
+  func hosts(second: String) throws {
+    let channel = try open()
+    try channel.receive("GET / HTTP/1.1\r\nHost: localhost\r\nhost: \(second)\r\n\r\n")
+    #expect(try channel.sentText().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+  }
+
   @Test("A connection serves one request after the other, also those that came together")
   func persistent() throws {
     let channel = try open()

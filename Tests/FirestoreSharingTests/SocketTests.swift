@@ -29,6 +29,13 @@ struct SocketTests {
     #expect(data == nil && access(folder.socket, F_OK) != 0)
   }
 
+  @Test("Its peers are its user and root; to root the owner of the directory, too, and nobody else")
+  func trusted() {
+    #expect(SocketPeer.trustedUsers(of: 1_000, owner: 2_000) == [1_000, 0])
+    #expect(SocketPeer.trustedUsers(of: 0, owner: 1_000) == [0, 1_000])
+    #expect(SocketPeer.trustedUsers(of: 0, owner: 0) == [0] && SocketPeer.trustedUsers(of: 0) == [0])
+  }
+
   @Test("One that a killed process left behind is replaced")
   func stale() async throws {
     let folder = try Folder()

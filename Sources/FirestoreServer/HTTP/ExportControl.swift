@@ -17,6 +17,9 @@ struct ExportControl: Sendable {
     func text(_ name: String, _ jsonName: String) throws(RPCStatus) -> String? {
       switch (json?[name] ?? json?[jsonName])?.kind {
       case nil, .null: return nil
+      case .string(let text) where text.unicodeScalars.contains { $0.properties.generalCategory == .control }:
+        // The system would end it at a NUL, and a terminal that lists the folder obeys the others.
+        throw RPCStatus(.invalidArgument, "\(name) has a control character in it.")
       case .string(let text): return text
       default: throw RPCStatus(.invalidArgument, "Payload isn't valid for request. \(name) is a text.")
       }

@@ -201,6 +201,10 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       state = .closing
       return refuse(context, tooLarge(request.wish), request)
     }
+    // Whoever looked at the request on its way may have taken another of them for the name (RFC 9112 §3.2).
+    if connection.isWhole, request.head.headers["host"].count > 1 {
+      return refuse(context, HTTPAnswer(400, "A request has one Host.\n"), request)
+    }
     state = .receiving(request)
     wait(context)
     if request.head.version == .http1_1, request.head.headers[canonicalForm: "expect"] == ["100-continue"] {

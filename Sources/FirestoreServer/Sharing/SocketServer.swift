@@ -30,25 +30,28 @@ package final class SocketServer: Sendable {
 
   private let loop = FirestoreServer.loops.next()
   private let attendance: Attendance
+  private let trusted: Set<UInt32>
   private let state: NIOLoopBoundBox<State>
 
   /// Begins to serve, until `close`.
   /// - Parameters:
   ///   - descriptor: a socket on which connections are listened for; it is this server's from now on.
+  ///   - trusted: users whose processes are served.
   ///   - backend: runs on `FirestoreServer.executor`.
   ///   - onChange: called with all that are attached, on the thread of the connections.
   package init(
-    listening descriptor: CInt, backend: LocalBackend, welcome: SharingLine.Welcome,
+    listening descriptor: CInt, to trusted: Set<UInt32>, backend: LocalBackend, welcome: SharingLine.Welcome,
     onChange: @escaping @Sendable ([DataMember]) -> Void
   ) {
     precondition(backend.executor === FirestoreServer.executor, "The backend does not run on the server's executor.")
     attendance = Attendance(welcome, on: loop, onChange: onChange)
+    self.trusted = trusted
     state = .makeBoxSendingValue(State(), eventLoop: loop)
     listen(descriptor, backend)
   }
 
   private func listen(_ descriptor: CInt, _ backend: LocalBackend) {
-    let (loop, attendance, state) = (loop, attendance, state)
+    let (loop, attendance, state, trusted) = (loop, attendance, state, trusted)
     let service = FirestoreService(backend: backend)
     let turn = DeliveryTurn(loop)
     let pipelines = [true, false].map { isLoopback in
@@ -58,7 +61,7 @@ package final class SocketServer: Sendable {
     let listening = ServerBootstrap(group: loop)
       .childChannelInitializer { channel in
         PeerCredentials.of(channel).flatMapThrowing { peer in
-          guard peer.isTrusted, state.value.channels.count < Self.connections, !state.value.isClosed else {
+          guard trusted.contains(peer.user), state.value.channels.count < Self.connections, !state.value.isClosed else {
             throw ChannelError.ioOnClosedChannel
           }
           try channel.closeOnExec()
@@ -115,9 +118,6 @@ private struct PeerCredentials: Sendable {
   var process: Int32 = 0
   var user: UInt32 = .max
   var group: UInt32 = .max
-
-  /// This user's, or root's, who may do everything anyway.
-  var isTrusted: Bool { user == geteuid() || user == 0 || geteuid() == 0 }
 
   static func of(_ channel: any Channel) -> EventLoopFuture<PeerCredentials> {
     guard let options = channel as? any SocketOptionProvider else {
