@@ -154,7 +154,8 @@ package struct FirestoreServer: Sendable {
       let connections = connections
       let listener = try await configuration.listen(on: loop) { channel in
         channel.eventLoop.makeCompletedFuture {
-          if connections.add(channel) { try pipeline.configure(channel) } else { try pipeline.refuse(channel) }
+          guard let number = connections.add(channel) else { return try pipeline.refuse(channel) }
+          try pipeline.configure(channel) { connections.hear(number) }
         }
       }
       await connections.accept(from: listener)

@@ -52,13 +52,14 @@ struct ConnectionPipeline: Sendable {
     try pipeline.addHandler(ConnectionRefusalHandler())
   }
 
-  func configure(_ channel: any Channel) throws {
+  /// - Parameter heard: called when the client has said what it speaks.
+  func configure(_ channel: any Channel, heard: @escaping () -> Void = {}) throws {
     let (turn, limits, service) = (turn, limits, service.serving(ClientID()))
     let held = ConnectionBudget(limits, budget, on: channel.eventLoop)
     let pipeline = channel.pipeline.syncOperations
     if let tls { try pipeline.addHandler(tls.serverHandler()) }
     let spoken = SpokenProtocolHandler(
-      handshake: limits.handshake,
+      handshake: limits.handshake, heard: heard,
       http1: { [origins, channels] channel in
         try Self.addHTTP1(to: channel, service, origins, channels, held, handshake: limits.handshake)
       },

@@ -3,10 +3,31 @@ import NIOCore
 
 /// The connections that are open, how many there may be, and the channel that accepts them.
 final class ServedConnections: Sendable {
+  /// Counts connections up in the order in which they come.
+  typealias Number = Int
+
   private struct State {
     var listener: (any Channel)?
-    var channels: [ObjectIdentifier: any Channel] = [:]
+    var channels: [Number: any Channel] = [:]
+    /// Those that have said nothing so far; and all that came since the first of them, so that it is found at once.
+    var silent: Set<Number> = []
+    var order: CircularBuffer<Number> = []
+    var last = 0
     var isQuiescing = false
+
+    mutating func oldestSilent() -> (any Channel)? {
+      while let first = order.first {
+        if silent.contains(first) { return channels[first] }
+        order.removeFirst()
+      }
+      return nil
+    }
+
+    mutating func remove(_ number: Number) {
+      channels[number] = nil
+      silent.remove(number)
+      while let first = order.first, !silent.contains(first) { order.removeFirst() }
+    }
   }
 
   private let loop: any EventLoop
@@ -22,15 +43,28 @@ final class ServedConnections: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// To be called on the connections' thread.
-  /// - Returns: false if there are as many as there may be; then this one is not among them.
-  func add(_ channel: any Channel) -> Bool {
-    if state.value.channels.count >= limit { return false }
-    let id = ObjectIdentifier(channel)
-    state.value.channels[id] = channel
-    channel.closeFuture.assumeIsolated().whenComplete { _ in self.state.value.channels[id] = nil }
+  /// To be called on the connections' thread. Where there are as many as there may be, the one that has been silent for
+  /// longest makes room: who connects and says nothing keeps nobody out.
+  /// - Returns: `nil` if there is no room; then this one is not among them.
+  func add(_ channel: any Channel) -> Number? {
+    if state.value.channels.count >= limit {
+      guard let silent = state.value.oldestSilent() else { return nil }
+      silent.close(promise: nil)
+      if state.value.channels.count >= limit { return nil }
+    }
+    state.value.last += 1
+    let number = state.value.last
+    state.value.channels[number] = channel
+    state.value.silent.insert(number)
+    state.value.order.append(number)
+    channel.closeFuture.assumeIsolated().whenComplete { _ in self.state.value.remove(number) }
     if state.value.isQuiescing { channel.close(promise: nil) }
-    return true
+    return number
+  }
+
+  /// A connection has said what it speaks. To be called on the connections' thread.
+  func hear(_ number: Number) {
+    state.value.silent.remove(number)
   }
 
   func accept(from listener: any Channel) async {
@@ -68,64 +102,5 @@ final class ServedConnections: Sendable {
     await withCheckedContinuation { continuation in
       loop.execute { continuation.resume(returning: body(&self.state.value)) }
     }
-  }
-}
-
-/// Ends a connection that is one too many: it says so in HTTP/2 (RFC 9113 §6.8), which clients take for `unavailable`
-/// and try again later, and waits a moment for the client to close, who would not read it otherwise.
-///
-/// ```
-/// active ──► SETTINGS, GOAWAY of no call, end of output ──► the client's end, or its time is over ──► closed
-/// ```
-final class ConnectionRefusalHandler: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundOut = ByteBuffer
-
-  /// For the TLS handshake and the client's end.
-  static let patience = TimeAmount.seconds(2)
-
-  private static let reason = "too_many_connections"
-  private static let (settings, goAway, enhanceYourCalm): (UInt8, UInt8, UInt32) = (4, 7, 11)
-
-  private var deadline: Scheduled<Void>?
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    if context.channel.isActive { refuse(context) }
-  }
-
-  func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
-
-  func channelActive(context: ChannelHandlerContext) {
-    refuse(context)
-    context.fireChannelActive()
-  }
-
-  /// Drops what the client sends: left unread, it would have the system take back what was said.
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
-
-  private func refuse(_ context: ChannelHandlerContext) {
-    if deadline != nil { return }
-    let channel = context.channel
-    deadline = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
-    let written = context.eventLoop.makePromise(of: Void.self)
-    written.futureResult.whenComplete { _ in channel.close(mode: .output, promise: nil) }
-    context.writeAndFlush(wrapOutboundOut(Self.refusal), promise: written)
-  }
-
-  private static var refusal: ByteBuffer {
-    var buffer = ByteBuffer()
-    write(settings, [], to: &buffer)
-    let none: UInt32 = 0
-    let numbers = [none, enhanceYourCalm].flatMap { withUnsafeBytes(of: $0.bigEndian) { Array($0) } }
-    write(goAway, numbers + reason.utf8, to: &buffer)
-    return buffer
-  }
-
-  /// A frame about the connection.
-  private static func write(_ type: UInt8, _ payload: [UInt8], to buffer: inout ByteBuffer) {
-    buffer.writeBytes([0, 0, UInt8(payload.count), type, 0, 0, 0, 0, 0])
-    buffer.writeBytes(payload)
   }
 }

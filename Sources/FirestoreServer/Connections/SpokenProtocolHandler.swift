@@ -16,19 +16,25 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
   /// Adds the handlers of a protocol at the end of a connection's pipeline.
   typealias Configure = (any Channel) throws -> Void
 
-  private static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
+  static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private let handshake: TimeAmount
   private let http1: Configure
   private let http2: Configure
+  private let heard: () -> Void
   private var deadline: Scheduled<Void>?
   /// So far all is the beginning of the preface.
   private var received = ByteBuffer()
   private var isDecided = false
 
-  /// - Parameter handshake: how long a client may take to say what it speaks.
-  init(handshake: TimeAmount, http1: @escaping Configure, http2: @escaping Configure) {
+  /// - Parameters:
+  ///   - handshake: how long a client may take to say what it speaks.
+  ///   - heard: called when it has.
+  init(
+    handshake: TimeAmount, heard: @escaping () -> Void = {}, http1: @escaping Configure, http2: @escaping Configure
+  ) {
     self.handshake = handshake
+    self.heard = heard
     self.http1 = http1
     self.http2 = http2
   }
@@ -61,6 +67,7 @@ final class SpokenProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
   private func goOn(_ context: ChannelHandlerContext, _ configure: Configure) {
     isDecided = true
     deadline?.cancel()
+    heard()
     do { try configure(context.channel) } catch { return context.close(promise: nil) }
     context.fireChannelRead(wrapInboundOut(received))
     received = ByteBuffer()

@@ -27,10 +27,12 @@ package struct PortRelay: Sendable {
     let listener = try await configuration.listen(on: loop) { channel in
       do {
         if let tls { try channel.pipeline.syncOperations.addHandler(tls.serverHandler()) }
-        guard connections.add(channel) else {
+        guard let number = connections.add(channel) else {
           try channel.pipeline.syncOperations.addHandler(ConnectionRefusalHandler())
           return channel.eventLoop.makeSucceededVoidFuture()
         }
+        // Whether it says anything is seen at the other end.
+        connections.hear(number)
         let (near, far) = RelayHandler.pair()
         try channel.pipeline.syncOperations.addHandler(near)
         let bound = NIOLoopBound(far, eventLoop: channel.eventLoop)

@@ -56,8 +56,8 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more is "
-        + "told so and ended.", valueName: "number"))
+      "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more "
+        + "takes the place of one that says nothing, or is told so and ended.", valueName: "number"))
   var maxConnections = FirestoreServer.Configuration.usualMaximumConnections
 
   func validate() throws {
