@@ -55,6 +55,7 @@ extension DataKeeper {
         if case .here(let members) = news {
           change { $0.others = members.filter { $0.process != self.member.process && $0 != owner } }
         }
+        if case .refusal(let reason) = news { change { $0.refusal = reason } }
       case .silence:
         if attached.attachment.isOver { continue }
         guard let since = asked else {

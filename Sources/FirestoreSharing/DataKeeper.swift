@@ -57,11 +57,15 @@ final class DataKeeper: Sendable {
     var server: SocketServer?
     var line: OwnerLine?
     var others: [DataMember] = []
+    /// Why the owner keeps the data that this process has asked for.
+    var refusal: String?
     /// Whether this process had the data and let others have it, for as long as it is stopped.
     var hasHandedOver = false
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastObserver = 0
+
+    func isOn(_ passage: Passage) -> Bool { generation == passage.generation }
 
     var passage: Passage? { way.map { Passage(way: $0, generation: generation) } }
   }

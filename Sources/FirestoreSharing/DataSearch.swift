@@ -105,6 +105,8 @@ extension DataKeeper {
         listening: descriptor, to: socket.trustedUsers, backend: backend, welcome: welcome
       ) { [weak self] members in
         self?.change { $0.others = members }
+      } onClaim: { [weak self] in
+        self?.giveUp()
       }
     } catch {
       // This process can use the data all the same.

@@ -112,6 +112,14 @@ package final class SharedData: Sendable {
   /// To be called when this process goes on after `handOver`.
   package func takeUp() { keeper.takeUp() }
 
+  /// Has the data open in this process. Another that has it is asked to let it go, and is attached to this one then, unless
+  /// it serves the data on a port.
+  /// - Parameter patience: how long that may take.
+  /// - Throws: `unavailable` with the reason why it is not to be had; `cancelled`.
+  package func claim(within patience: Duration = .seconds(5)) async throws(RPCStatus) {
+    try await keeper.claim(until: .now + patience)
+  }
+
   /// How calls get to the data for a while.
   package enum Access: Sendable {
     /// This process has it.

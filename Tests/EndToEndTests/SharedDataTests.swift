@@ -103,7 +103,36 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c/d", "--emulator", owner.address).status == 0)
     }
 
-    @Test("A port serves beside a watcher that has the data open, and goes on when that is killed")
+    @Test("A server that enforces rules has the data from a watcher, and again when it is killed and comes back")
+  func rules() async throws {
+    #expect(try await hearth("set", "c/a", "{}").status == 0)
+    let watcher = try watch()
+    _ = try await watcher.line()
+    try surroundings.write(
+      "r.rules",
+      """
+      rules_version = '2';
+      service cloud.firestore { match /databases/{d}/documents { match /c/{id} { allow read: if true; } } }
+      """)
+    let rules = surroundings.folder.appending(path: "r.rules").path
+    for round in 0..<2 {
+      let server = try await ServeProcess(surroundings, ["--rules", rules])
+      #expect(owner == server.process.id)
+      let told = try await server.process.errorLine()
+      #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+      let path = "c/\(round)"
+      #expect(try await hearth("set", path, "{}", "--emulator", server.address).status == 0)
+      try await watcher.shows(path)
+      kill(server.process.id, SIGKILL)
+      #expect(try await server.process.exitStatus() == 128 + SIGKILL)
+      // The watcher has the data then.
+      #expect(try await hearth("set", "c/between\(round)", "{}").status == 0)
+      try await watcher.shows("c/between\(round)")
+      #expect(owner == watcher.id)
+    }
+  }
+
+  @Test("A port serves beside a watcher that has the data open, and goes on when that is killed")
     func port() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let first = try watch()

@@ -90,6 +90,37 @@ struct SharedDataTests {
     #expect(data.company.standing == .owner)
   }
 
+  @Test("Who has to have the data open gets it from who has it, again and again; nobody loses anything")
+  func claims() async throws {
+    let folder = try Folder()
+    let first = try SharedData.open(folder.path, patience: .seconds(60))
+    let third = try SharedData.open(try folder.alias("third"), patience: .seconds(60))
+    let watched = first.datastore(for: database)
+    _ = try await watched.commit([increment("c/a")])
+    for round in 0..<3 {
+      var server: SharedData? = try SharedData.open(
+        try folder.alias("server\(round)"), pausesForPort: true, patience: .seconds(60))
+      try await server?.claim(within: .seconds(60))
+      #expect(server?.company.standing == .owner)
+      for data in [first, third] { await data.wait { if case .attached = $0.standing { true } else { false } } }
+      for data in [first, third] { _ = try await data.datastore(for: database).commit([increment("c/a")]) }
+      // As when it is killed: one of the others has the data.
+      server = nil
+      #expect(try await watched.count("c/a") == .integer(Int64(3 + 2 * round)))
+    }
+  }
+
+  @Test("Who serves the data on a port keeps it, and says so")
+  func keepsClaimed() async throws {
+    let folder = try Folder()
+    let first = try SharedData.open(folder.path, as: "the server", pausesForPort: true)
+    let second = try SharedData.open(try folder.alias())
+    let error = await #expect(throws: RPCStatus.self) { try await second.claim(within: .seconds(60)) }
+    #expect(error?.code == .unavailable && error?.message.contains("the server") == true)
+    _ = try await second.datastore(for: database).commit([increment("c/a")])
+    #expect(first.company.standing == .owner)
+  }
+
   @Test("Who uses the data can be asked without using it")
   func users() async throws {
     let folder = try Folder()

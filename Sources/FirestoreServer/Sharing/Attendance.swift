@@ -10,12 +10,19 @@ final class Attendance: Sendable {
 
   let welcome: SharingLine.Welcome
   private let onChange: @Sendable ([DataMember]) -> Void
+  private let onClaim: @Sendable () -> String?
   private let state: NIOLoopBoundBox<State>
 
-  /// - Parameter onChange: called on the thread of the connections with all that are attached.
-  init(_ welcome: SharingLine.Welcome, on loop: any EventLoop, onChange: @escaping @Sendable ([DataMember]) -> Void) {
+  /// - Parameters:
+  ///   - onChange: called on the thread of the connections with all that are attached.
+  ///   - onClaim: called when one of them has to have the data open itself; says why it does not get it.
+  init(
+    _ welcome: SharingLine.Welcome, on loop: any EventLoop, onChange: @escaping @Sendable ([DataMember]) -> Void,
+    onClaim: @escaping @Sendable () -> String? = { "it is kept" }
+  ) {
     self.welcome = welcome
     self.onChange = onChange
+    self.onClaim = onClaim
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
@@ -29,6 +36,9 @@ final class Attendance: Sendable {
     state.value.members.append((channel, member))
     tell()
   }
+
+  /// - Returns: why the data is kept; `nil` when it is let go.
+  func claim() -> String? { onClaim() }
 
   private func tell() {
     let members = state.value.members.map(\.member)
@@ -93,7 +103,8 @@ final class AttendanceHandler: ChannelInboundHandler {
     // A peer that asks without reading the answers is not answered.
     case .question where context.channel.isWritable: send(.answer, context)
     case .question: break
-    case .hello, .welcome, .refusal, .here, .answer, nil: context.close(promise: nil)
+    case .claim where hasJoined: if let reason = attendance.claim() { send(.refusal(reason), context) }
+    case .claim, .hello, .welcome, .refusal, .here, .answer, nil: context.close(promise: nil)
     }
   }
 

@@ -10,6 +10,8 @@ import FirestoreModel
 /// guest ──► hearth VERSION PROCESS NAME                          who comes
 /// owner ──► hearth VERSION INSTANCE DURABILITY PROCESS NAME      welcome: whose data this is
 ///       or  no REASON                                            and the connection ends
+/// guest ──► give              it has to have the data open itself, as one does that enforces rules
+/// owner ──► no REASON         it keeps it; else it lets the data go, and the connection ends
 /// owner ──► here PROCESS NAME PROCESS NAME …                     who is attached, after each change
 /// guest ──► ?       owner ──► !                                  a sign of life
 /// ```
@@ -18,6 +20,7 @@ package enum SharingLine: Hashable, Sendable {
   case hello(version: Int, DataMember)
   case welcome(Welcome)
   case refusal(String)
+  case claim
   case here([DataMember])
   case question
   case answer
@@ -62,6 +65,7 @@ package enum SharingLine: Hashable, Sendable {
     case ("no", 1): self = .refusal(rest[0])
     case ("here", let count) where count.isMultiple(of: 2):
       self = .here(stride(from: 0, to: count, by: 2).compactMap { DataMember(rest[$0], rest[$0 + 1]) })
+    case ("give", 0): self = .claim
     case ("?", 0): self = .question
     case ("!", 0): self = .answer
     default: return nil
@@ -77,6 +81,7 @@ package enum SharingLine: Hashable, Sendable {
         ["hearth", "\(welcome.version)", Hexadecimal.text(welcome.instance), welcome.durability.rawValue]
           + Self.fields(welcome.owner)
       case .refusal(let reason): ["no", Self.plain(reason, longest: 500)]
+      case .claim: ["give"]
       case .here(let members): ["here"] + members.prefix(100).flatMap(Self.fields)
       case .question: ["?"]
       case .answer: ["!"]

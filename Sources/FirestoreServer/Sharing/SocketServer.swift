@@ -39,12 +39,14 @@ package final class SocketServer: Sendable {
   ///   - trusted: users whose processes are served.
   ///   - backend: runs on `FirestoreServer.executor`.
   ///   - onChange: called with all that are attached, on the thread of the connections.
+  ///   - onClaim: called there when one of them has to have the data open itself; says why it does not get it, or `nil`
+  ///     when it does.
   package init(
     listening descriptor: CInt, to trusted: Set<UInt32>, backend: LocalBackend, welcome: SharingLine.Welcome,
-    onChange: @escaping @Sendable ([DataMember]) -> Void
+    onChange: @escaping @Sendable ([DataMember]) -> Void, onClaim: @escaping @Sendable () -> String?
   ) {
     precondition(backend.executor === FirestoreServer.executor, "The backend does not run on the server's executor.")
-    attendance = Attendance(welcome, on: loop, onChange: onChange)
+    attendance = Attendance(welcome, on: loop, onChange: onChange, onClaim: onClaim)
     self.trusted = trusted
     state = .makeBoxSendingValue(State(), eventLoop: loop)
     listen(descriptor, backend)

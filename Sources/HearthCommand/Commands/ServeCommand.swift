@@ -26,7 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
       what they decide. With --auth-keys that takes the secret of --admin-secret, on 127.0.0.1 too. A --host that others \
       reach asks for --rules or --open, and holds connections to the usual limits against floods; with --open nobody but \
       this process replaces rules. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
-      next when it ends. A --tls-key of yours must be yours alone (chmod 600). SIGTERM, SIGINT and a closed \
+      next when it ends; with --rules or --require-indexes this process has the data open itself, and the others are \
+      attached to it. A --tls-key of yours must be yours alone (chmod 600). SIGTERM, SIGINT and a closed \
       terminal (SIGHUP) end it when running requests are done.
       """)
 
@@ -98,9 +99,11 @@ struct ServeCommand: AsyncParsableCommand {
         JobControl.letsGo(of: data)
         if case .attached(let owner) = data.company.standing {
           if let enforced = access.enforced {
-            throw CommandFailure(.unavailable, ServedPort.needsData(of: "\(owner)", enforced))
+            try await ServedPort.claim(data, for: enforced)
+            StandardError.write("hearth: \(owner) had the data open and has let it go, for \(enforced) to be enforced here.")
+          } else {
+            StandardError.write("hearth: \(owner) has the data open; this port leads there.")
           }
-          StandardError.write("hearth: \(owner) has the data open; this port leads there.")
         }
         if let warning = data.durabilityWarning(sync) { StandardError.write("hearth: \(warning)") }
       }

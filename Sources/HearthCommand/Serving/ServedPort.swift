@@ -25,9 +25,16 @@ struct ServedPort: Sendable {
     self.enforced = enforced
   }
 
-  /// - Parameter owner: has the data open.
-  static func needsData(of owner: String, _ enforced: String) -> String {
-    "\(owner) has the data open, and only who has it open can enforce \(enforced). End that, or serve other data (--data)."
+  /// Has data open here that another process has, which is told to let it go.
+  /// - Parameter enforced: what the port holds requests to.
+  /// - Throws: `unavailable` where that one keeps it.
+  static func claim(_ data: SharedData, for enforced: String) async throws(RPCStatus) {
+    do throws(RPCStatus) { try await data.claim() } catch {
+      if error.code == .cancelled { throw error }
+      throw RPCStatus(
+        .unavailable,
+        "\(error.message) Only who has it open can enforce \(enforced): end that process, or serve other data (--data).")
+    }
   }
 
   /// Serves until there is a stop; then calls have a moment to end.
@@ -95,7 +102,10 @@ struct ServedPort: Sendable {
           switch access {
           case .own(let backend): return (backend, end)
           case .over(let socket, _):
-            if let enforced { throw RPCStatus(.unavailable, Self.needsData(of: "Another process now", enforced)) }
+            if let enforced {
+              try await Self.claim(data, for: enforced)
+              continue
+            }
             try await PortRelay(configuration, to: socket).run(until: end, ready: ready)
           }
           // Cancelled while the way is there still, it would open the port again and again.
