@@ -32,6 +32,10 @@ package struct FirestoreServer: Sendable {
     package var rules = AccessRules()
     /// Composite indexes; all that a query needs are there unless it says otherwise.
     package var indexes = ServedIndexes()
+    /// Pages of other hosts that may use the data, as browsers name them in `Origin`.
+    package var allowedOrigins: Set<String> = []
+    /// Told what who serves should know: a page that was refused, one that keeps itself waiting.
+    package var report: (@Sendable (String) -> Void)?
     /// What `POST /shutdown` does; `nil` where it does not end the server.
     package var stop: (@Sendable () -> Void)?
     /// Keeps the port for the next server or relay with this configuration.
@@ -150,7 +154,8 @@ package struct FirestoreServer: Sendable {
       let pipeline = ConnectionPipeline(
         FirestoreService(backend: backend, rules: configuration.rules, indexes: configuration.indexes),
         DeliveryTurn(loop), try configuration.tls?.context(),
-        isLoopback: try configuration.isLoopback, stop: configuration.stop, on: loop)
+        isLoopback: try configuration.isLoopback, allowed: configuration.allowedOrigins, stop: configuration.stop,
+        report: configuration.report, on: loop)
       let connections = connections
       let listener = try await configuration.listen(on: loop) { channel in
         channel.eventLoop.makeCompletedFuture {

@@ -5,6 +5,7 @@ import FirestoreService
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import FirestoreServer
@@ -13,8 +14,11 @@ import Testing
 @Suite struct PlainHTTPTests {
   private static let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
-  private func open(isLoopback: Bool = true) throws -> EmbeddedChannel {
-    let (service, origins) = (try makeService(), ControlOrigins(isLoopback: isLoopback))
+  private func open(
+    isLoopback: Bool = true, allowed: Set<String> = [], report: (@Sendable (String) -> Void)? = nil
+  ) throws -> EmbeddedChannel {
+    let service = try makeService()
+    let origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, report: report)
     let channel = EmbeddedChannel()
     let budget = ConnectionBudget(on: channel.embeddedEventLoop)
     let channels = WebChannels(service, on: channel.embeddedEventLoop)
@@ -70,6 +74,49 @@ import Testing
     try channel.receive(bytes)
     #expect(try channel.sentText().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
     #expect(!channel.isActive)
+  }
+
+  private func ask(_ method: String, _ target: String, from page: String, _ channel: EmbeddedChannel) throws -> String {
+    try channel.receive(
+      "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nOrigin: \(page)\r\nAccess-Control-Request-Method: POST\r\n"
+        + "Content-Length: 0\r\n\r\n")
+    return try channel.sentText()
+  }
+
+  @Test(
+    "A page that is let use the data may, whatever it is, and controls nothing; it is no other page",
+    arguments: ["null", "chrome-extension://abcdef", "http://app.test:3000", "https://my.example"], [true, false])
+  func allowed(page: String, isLoopback: Bool) throws {
+    let channel = try open(isLoopback: isLoopback, allowed: [page])
+    let data = "/v1/projects/p/databases/(default)/documents/c/a"
+    let stream = "/google.firestore.v1.Firestore/Listen/channel"
+    for (method, target) in [("OPTIONS", data), ("GET", data), ("OPTIONS", stream), ("POST", stream + "?VER=8&RID=1")] {
+      let answer = try ask(method, target, from: page, channel)
+      #expect(!answer.contains(" 403 "), "\(method) \(target): \(answer)")
+      #expect(answer.contains("Access-Control-Allow-Origin: \(page)\r\n"), "\(method) \(target): \(answer)")
+    }
+    let controls = "/emulator/v1/projects/p:securityRules"
+    for (method, target) in [("OPTIONS", controls), ("GET", controls), ("POST", "/reset"), ("GET", "/requests")] {
+      #expect(try ask(method, target, from: page, channel).hasPrefix("HTTP/1.1 403 "), "\(method) \(target)")
+    }
+    for other in ["http://app.test", "http://app.test:3001", "https://app.test:3000", "https://other.my.example"] {
+      #expect(try ask("GET", data, from: other, channel).hasPrefix("HTTP/1.1 403 "), "\(other)")
+    }
+  }
+
+  @Test("Each page that is refused is told of once, with the way to let it")
+  func reported() throws {
+    let told = Mutex<[String]>([])
+    let channel = try open(allowed: ["null"]) { line in told.withLock { $0.append(line) } }
+    let data = "/v1/projects/p/databases/(default)/documents/c/a"
+    for page in ["http://app.test:3000", "http://app.test:3000", "null", "http://localhost:3000", "https://x.example"] {
+      _ = try ask("GET", data, from: page, channel)
+    }
+    let lines = told.withLock { $0 }
+    #expect(lines.count == 2)
+    #expect(lines[0].contains("--allow-origin http://app.test:3000") && lines[1].contains("https://x.example"))
+    for number in 0..<1_000 { _ = try ask("GET", data, from: "http://\(number).example", channel) }
+    #expect(told.withLock { $0.count } == 100)
   }
 
   @Test("A request for two hosts is for nobody", arguments: ["localhost", "evil.example"])

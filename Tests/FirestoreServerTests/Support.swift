@@ -44,8 +44,11 @@ extension ConnectionBudget {
 }
 
 extension WebChannels {
-  convenience init(_ service: FirestoreService, on loop: any EventLoop, _ limits: Limits = .loopback) {
-    self.init(service, DeliveryTurn(loop), ServerBudget(on: loop, limit: 1 << 30), limits, on: loop)
+  convenience init(
+    _ service: FirestoreService, on loop: any EventLoop, _ limits: Limits = .loopback,
+    report: (@Sendable (String) -> Void)? = nil
+  ) {
+    self.init(service, DeliveryTurn(loop), ServerBudget(on: loop, limit: 1 << 30), limits, on: loop, report: report)
   }
 }
 

@@ -28,18 +28,23 @@ struct ConnectionPipeline: Sendable {
 
   /// - Parameters:
   ///   - isLoopback: only this machine reaches the port.
+  ///   - allowed: pages that may use the data, wherever they come from.
   ///   - stop: ends the server, where a request may ask for that.
+  ///   - report: told what who serves should know.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
-    stop: (@Sendable () -> Void)? = nil, on loop: any EventLoop
+    allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil, report: (@Sendable (String) -> Void)? = nil,
+    on loop: any EventLoop
   ) {
     self.service = service
     self.turn = turn
     self.tls = tls
     limits = isLoopback ? .loopback : .network
     budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes)
-    origins = ControlOrigins(isLoopback: isLoopback, stop: stop)
-    channels = WebChannels(service, turn, budget, isLoopback ? .loopback : .network, on: loop)
+    origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, stop: stop, report: report)
+    // Over TLS browsers speak HTTP/2, and have as many channels as they like.
+    channels = WebChannels(
+      service, turn, budget, isLoopback ? .loopback : .network, on: loop, report: tls == nil ? report : nil)
   }
 
   /// Ends what outlives connections: the backend is let go with it. Call it on their thread.

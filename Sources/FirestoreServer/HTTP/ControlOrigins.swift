@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Synchronization
 import TransportSecurity
 
 /// Who may read and change data over plain HTTP. A browser sends what any page wants; one that has its name resolve to
@@ -8,14 +9,25 @@ struct ControlOrigins: Sendable {
   let isLoopback: Bool
   /// Ends the server; `nil` where who asks for that over HTTP does not decide it.
   var stop: (@Sendable () -> Void)?
+  /// Pages that may use the data wherever they come from, as `Origin` names them.
+  private let allowed: Set<String>
+  private let refused: RefusedOrigins
 
-  init(isLoopback: Bool, stop: (@Sendable () -> Void)? = nil) { (self.isLoopback, self.stop) = (isLoopback, stop) }
+  /// - Parameter report: told of each page that is refused, once.
+  init(
+    isLoopback: Bool, allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil,
+    report: (@Sendable (String) -> Void)? = nil
+  ) {
+    (self.isLoopback, self.allowed, self.stop) = (isLoopback, allowed, stop)
+    refused = RefusedOrigins(report)
+  }
 
   /// Why a request is refused; `nil` if it is not.
   /// - Parameters:
   ///   - host: the header `Host`: the name and port that the caller connected to.
   ///   - origin: the header `Origin`: the page that asks, as browsers say.
-  func objection(host: String?, origin: String?) -> String? {
+  ///   - isControl: it is about the server, not about data.
+  func objection(host: String?, origin: String?, isControl: Bool = false) -> String? {
     let name = host.map { Self.name(ofAuthority: $0[...]) }
     if isLoopback, let name, !Self.isLocal(name) {
       return "The request is for \(name), but this server is for this machine alone. Use localhost or 127.0.0.1."
@@ -23,6 +35,8 @@ struct ControlOrigins: Sendable {
     guard let origin else { return nil }
     let page = origin.firstRange(of: "://").map { Self.name(ofAuthority: origin[$0.upperBound...]) }
     if let page, page == name || (isLoopback && Self.isLocal(page)) { return nil }
+    if !isControl, allowed.contains(origin) { return nil }
+    refused.tell(origin, isControl: isControl)
     return "The page \(origin) may not use the data here."
   }
 
@@ -35,5 +49,24 @@ struct ControlOrigins: Sendable {
   private static func isLocal(_ name: String) -> Bool {
     // Browsers take those below it for this machine as well.
     LoopbackName.covers(name) || name.hasSuffix(".localhost")
+  }
+}
+
+/// Pages that were refused: who serves learns of each once, since its user sees no more than that the client is offline.
+private final class RefusedOrigins: Sendable {
+  /// Beyond that somebody makes them up.
+  private static let most = 100
+
+  private let report: (@Sendable (String) -> Void)?
+  private let told = Mutex(Set<String>())
+
+  init(_ report: (@Sendable (String) -> Void)?) { self.report = report }
+
+  func tell(_ origin: String, isControl: Bool) {
+    guard let report else { return }
+    let isNew = told.withLock { told in told.count < Self.most && told.insert(origin).inserted }
+    guard isNew else { return }
+    let way = isControl ? "Pages of others never control the server." : "To let it, serve with --allow-origin \(origin)."
+    report("the page \(origin.prefix(200)) asked for what is served here and was refused. \(way)")
   }
 }

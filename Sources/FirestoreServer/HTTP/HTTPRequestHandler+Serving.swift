@@ -21,7 +21,7 @@ extension HTTPRequestHandler {
             + "document.\n"))
     case .control, .rest, .channel, .preflight, .monitor: break
     }
-    let objection = origins.objection(host: plain.host, origin: plain.origin)
+    let objection = origins.objection(host: plain.host, origin: plain.origin, isControl: plain.isControl)
     switch (plain.wish, objection) {
     case (.rest, let objection?), (.channel, let objection?):
       answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))

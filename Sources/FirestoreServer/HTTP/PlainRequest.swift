@@ -42,6 +42,15 @@ struct PlainRequest {
       && (isOneOne || (wish != .rest && wish != .channel))
   }
 
+  /// Whether it is about the server, or asks whether such a request is allowed.
+  var isControl: Bool {
+    switch wish {
+    case .control, .monitor: true
+    case .preflight: target.hasPrefix(ControlRequest.root)
+    case .status, .rest, .channel, .unknown: false
+    }
+  }
+
   private static func wish(_ method: String, _ target: String) -> Wish {
     let path = target.prefix { $0 != "?" && $0 != "#" }
     if RESTCall.root(of: target) != nil { return method == "OPTIONS" ? .preflight : .rest }

@@ -66,6 +66,7 @@ final class WebChannel: AnswerSource, Delivering {
 
   /// The answer to a POST.
   var reply: [UInt8] { session.reply }
+  var hasBackChannel: Bool { back != nil }
   /// The client needs the session no more.
   var isDone: Bool { session.isDone }
 

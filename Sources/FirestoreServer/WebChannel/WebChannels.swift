@@ -27,6 +27,8 @@ final class WebChannels: Sendable {
   }
 
   private struct State {
+    /// That a browser has as many back channels as it may have connections.
+    var hasTold = false
     var sessions: [String: WebChannel] = [:]
     var sessionsOfAddress: [String: Int] = [:]
     /// The next turn, while there are sessions.
@@ -43,18 +45,22 @@ final class WebChannels: Sendable {
   private let budget: ServerBudget
   private let limits: Limits
   private let loop: any EventLoop
+  private let report: (@Sendable (String) -> Void)?
   private let state: NIOLoopBoundBox<State>
 
-  /// - Parameter loop: the connections' thread.
+  /// - Parameters:
+  ///   - loop: the connections' thread.
+  ///   - report: told once when a client has five back channels over HTTP/1.
   init(
     _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, _ limits: Limits,
-    on loop: any EventLoop
+    on loop: any EventLoop, report: (@Sendable (String) -> Void)? = nil
   ) {
     self.service = service
     self.turn = turn
     self.budget = budget
     self.limits = limits
     self.loop = loop
+    self.report = report
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
@@ -87,6 +93,7 @@ final class WebChannels: Sendable {
       case .receive(let id, let isBuffered, let patience):
         let session = try session(id, acknowledging: request.acknowledged)
         session.open(answer, isBuffered: isBuffered, patience: patience, origin: caller.origin)
+        tellOfMany(caller)
       case .terminate(let id):
         // Also when it is gone already: the client does not need it.
         if let session = state.value.sessions[id] { end(session) }
@@ -112,6 +119,22 @@ final class WebChannels: Sendable {
     let promise = loop.makePromise(of: ForwardBody.self)
     promise.completeWithTask { try ForwardBody(body, of: method) }
     promise.futureResult.assumeIsolated().whenComplete(finish)
+  }
+
+  /// Browsers have six connections to a host over HTTP/1. A page keeps two of them for Listen and Write, so that three
+  /// tabs have none left for anything else.
+  private static let many = 5
+
+  private func tellOfMany(_ caller: Caller) {
+    guard let report, !state.value.hasTold, state.value.sessionsOfAddress[caller.address ?? "", default: 0] >= Self.many
+    else { return }
+    let open = state.value.sessions.values.count { $0.address == caller.address && $0.hasBackChannel }
+    guard open >= Self.many else { return }
+    state.value.hasTold = true
+    report(
+      "\(caller.address ?? "a client") has \(open) back channels of WebChannel open. A browser has six connections to a "
+        + "host over HTTP/1 and two of them for each tab, so that the third tab waits. Over TLS (--tls-cert) it speaks "
+        + "HTTP/2 and waits for none.")
   }
 
   private func tryLine(_ answer: StreamedAnswer, _ caller: Caller) {

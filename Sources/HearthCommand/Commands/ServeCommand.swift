@@ -27,7 +27,10 @@ struct ServeCommand: AsyncParsableCommand {
       reach asks for --rules or --open, and holds connections to the usual limits against floods; with --open nobody but \
       this process replaces rules. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
       next when it ends; with --rules or --require-indexes this process has the data open itself, and the others are \
-      attached to it. A --tls-key of yours must be yours alone (chmod 600). SIGTERM, SIGINT and a closed \
+      attached to it. A --tls-key of yours must be yours alone (chmod 600), and so must a secret. Browsers have \
+      six connections to a host, and the Web SDK keeps two for each tab, so that a third tab waits; with --tls-cert they \
+      speak HTTP/2 and none waits. Pages of other hosts than the server's and localhost are refused unless \
+      --allow-origin names them; each is told of once, here. SIGTERM, SIGINT and a closed \
       terminal (SIGHUP) end it when running requests are done.
       """)
 
@@ -89,6 +92,8 @@ struct ServeCommand: AsyncParsableCommand {
     if !isLoopback { try checkIsMeant(of: host) }
     let served = try ServedRules(access, isLoopback: isLoopback)
     configuration.rules = served.rules
+    configuration.allowedOrigins = Set(access.allowOrigin)
+    configuration.report = { StandardError.write("hearth: \($0)") }
     let required = try RequiredIndexes(access.requireIndexes)
     configuration.indexes = required.indexes
     let watches = [await served.watch(), await required.watch()]

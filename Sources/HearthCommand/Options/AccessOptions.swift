@@ -27,11 +27,29 @@ struct AccessOptions: ParsableArguments {
         + "read again when the file changes.", valueName: "file"))
   var requireIndexes: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "Let pages of this origin use REST and WebChannel, besides those of the server's own host and of localhost: as "
+        + "browsers name it, http://app.test:3000, chrome-extension://ID, or null for files and sandboxed frames, which is "
+        + "every such page. More than once for more than one. What controls the server stays closed to them.",
+      valueName: "origin"))
+  var allowOrigin: [String] = []
+
   @Flag(help: "Serve a --host that others reach although there are no rules: they read and write everything, and replace no rules.")
   var open = false
 
   /// What the process that has the data open must hold requests to.
   var enforced: String? { rules != nil ? "rules" : requireIndexes != nil ? "--require-indexes" : nil }
+
+  /// As browsers write it (RFC 6454 §6.2), since it is compared letter by letter.
+  static func isOrigin(_ text: String) -> Bool {
+    if text == "null" { return true }
+    guard let end = text.firstRange(of: "://") else { return false }
+    let (scheme, host) = (text[..<end.lowerBound], text[end.upperBound...])
+    return !scheme.isEmpty && !host.isEmpty && text == text.lowercased()
+      && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+      && host.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-._:[]".contains($0)) }
+  }
 
   func validate() throws {
     if authKeys != nil, rules == nil {
@@ -39,6 +57,11 @@ struct AccessOptions: ParsableArguments {
     }
     if adminSecret != nil, authKeys == nil {
       throw ValidationError("--admin-secret goes with --auth-keys: without it anybody may say to be an administrator.")
+    }
+    for origin in allowOrigin where !Self.isOrigin(origin) {
+      throw ValidationError(
+        "--allow-origin \(origin) is no origin: it is SCHEME://HOST or SCHEME://HOST:PORT in small letters and without a path, "
+          + "as in http://app.test:3000, or null.")
     }
     if open, rules != nil {
       throw ValidationError("--open serves without rules; leave out --open or --rules.")

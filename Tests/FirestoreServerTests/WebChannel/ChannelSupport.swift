@@ -71,12 +71,15 @@ struct BrowserFixture {
 
   static let page = "http://localhost:5000"
 
-  init(_ limits: WebChannels.Limits = .loopback, rules: AccessRules? = nil, version: String = "v1") throws {
+  init(
+    _ limits: WebChannels.Limits = .loopback, rules: AccessRules? = nil, version: String = "v1",
+    report: (@Sendable (String) -> Void)? = nil
+  ) throws {
     self.version = version
     backend = try makeBackend()
     service = FirestoreService(backend: backend, rules: rules)
     budget = ServerBudget(on: loop, limit: 1 << 30)
-    channels = WebChannels(service, DeliveryTurn(loop), budget, limits, on: loop)
+    channels = WebChannels(service, DeliveryTurn(loop), budget, limits, on: loop, report: report)
   }
 
   func connect() throws -> EmbeddedChannel {

@@ -3,6 +3,7 @@ import FirestoreModel
 import NIOCore
 import NIOEmbedded
 import NIOHTTP1
+import Synchronization
 import Testing
 
 @testable import FirestoreServer
@@ -49,6 +50,20 @@ import Testing
     #expect(reply.body.hasPrefix("7\n[1,7,"))
     #expect(try more(channel).count == 4)
     channel.close(promise: nil)
+  }
+
+  @Test("That a browser has five back channels over HTTP/1 is told once, and four are nothing to tell")
+  func many() throws {
+    let told = Mutex<[String]>([])
+    let server = try BrowserFixture { line in told.withLock { $0.append(line) } }
+    var channels: [EmbeddedChannel] = []
+    for number in 1...7 {
+      let session = try server.open("Listen", server.form(0, server.listen("c/a")))
+      channels.append(try server.back("Listen", session, after: 0))
+      #expect(told.withLock { $0.count } == (number < 5 ? 0 : 1), "\(number)")
+    }
+    #expect(told.withLock { $0.first?.contains("--tls-cert") } == true)
+    for channel in channels { channel.close(promise: nil) }
   }
 
   @Test("A buffered back channel ends with what there is, and one that has nothing before its client gives up")
