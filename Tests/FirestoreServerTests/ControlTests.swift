@@ -127,6 +127,7 @@ struct ControlTests {
       #"{"rules": {"files": [{"name": "r", "content": "service cloud.firestore { match /a/{b} { allow get: if false; } }"}]}}"#
     ),
     ("GET", "/emulator/v1/projects/p:ruleCoverage", ""), ("GET", "/emulator/v1/projects/p:requests", ""),
+    ("GET", "/emulator/v1/projects/p:ruleCoverage.html", ""),
     ("GET", "/emulator/v1/projects/p:indexes", ""),
     ("DELETE", "/emulator/v1/projects/p/databases/(default)/documents", ""),
     ("DELETE", "/emulator/v1/projects/p/databases/(default)/documents/c/a", ""), ("POST", "/reset", ""),
@@ -205,6 +206,48 @@ struct ControlTests {
     let answer = text(try control.replace(Array("{\(files), \"ignore_errors\": true}".utf8)))
     #expect(answer.contains(place) && answer.contains("\"ERROR\""))
     #expect(text(control.current()).contains(place))
+  }
+
+  @Test("Coverage is a page, too: the text of the rules, whole, with what each expression came to")
+  func coveragePage() async throws {
+    let text = """
+      rules_version = '2';
+      service cloud.firestore {
+        match /databases/{d}/documents {
+          match /c/{id} {
+            allow get: if id == '<b>&"é😀' || resource.data.n > 1 && 1 < 2; // <script>
+            allow create: if request.auth.uid == 'ä';
+          }
+        }
+      }
+      """
+    let rules = AccessRules()
+    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "a<b.rules", content: text)]).0)))
+    let service = FirestoreService(backend: backend, rules: rules)
+    let anybody = try service.serving(as: nil)
+    for name in ["c/a", "c/b"] {
+      let request = WireWriter.message { $0.field(1, string: database.documentsName + "/" + name) }
+      await #expect(throws: RPCStatus.self) { try await anybody.answer(.getDocument, request) { _ in } }
+    }
+
+    let answer = RulesControl(rules, of: "p<q").coveragePage()
+    let page = String(buffer: answer.body)
+
+    #expect(answer.headers["content-type"] == ["text/html; charset=utf-8"])
+    #expect(page.contains("<title>Rules of p&lt;q</title>") && page.contains("<h2>a&lt;b.rules</h2>"))
+    #expect(page.contains("<sup>false 2</sup>") && page.contains("class=\"never\""), "\(page)")
+    #expect(!page.contains("<script") && !page.contains("<b>"))
+    // Without its marks it is the text.
+    let start = try #require(page.firstRange(of: "<pre>")).upperBound
+    var shown = String(page[start..<(try #require(page.firstRange(of: "</pre>")).lowerBound)])
+    shown = shown.replacing(try Regex("<sup>[^<]*</sup>|<[^>]*>"), with: "")
+    for (mark, character) in [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")] {
+      shown = shown.replacing(mark, with: character)
+    }
+    #expect(shown == text)
+
+    let none = RulesControl(AccessRules(), of: "p").coveragePage()
+    #expect(String(buffer: none.body).contains("allow read, write: if true"))
   }
 
   @Test("What concerns rules as a whole has no place in them")

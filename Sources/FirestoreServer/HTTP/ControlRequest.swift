@@ -11,6 +11,8 @@ enum ControlRequest: Equatable {
   case setRules(project: String)
   /// What was counted for them.
   case coverage(project: String)
+  /// The same as a page to look at.
+  case coveragePage(project: String)
   /// What they decided last.
   case requests(project: String)
   /// The composite indexes that the queries seen so far need.
@@ -55,6 +57,7 @@ enum ControlRequest: Equatable {
     case ("GET", ":securityRules"): .rules(project: project)
     case ("PUT", ":securityRules"): .setRules(project: project)
     case ("GET", ":ruleCoverage"): .coverage(project: project)
+    case ("GET", ":ruleCoverage.html"): .coveragePage(project: project)
     case ("GET", ":requests"): .requests(project: project)
     case ("GET", ":indexes"): .indexes(project: project)
     // The database is named in the body, as at Google's emulator.

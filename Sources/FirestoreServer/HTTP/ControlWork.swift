@@ -68,6 +68,7 @@ struct ControlWork: Sendable {
         return try rules(of: project).replace(body)
       case .requests(let project): return try rules(of: project).requests()
       case .coverage(let project): return try rules(of: project).coverage()
+      case .coveragePage(let project): return try rules(of: project).coveragePage()
       case .indexes(let project):
         let seen = service.indexes?.seen(in: project) ?? []
         return HTTPAnswer(200, json: Array(ServedIndexes.configuration(seen).utf8))

@@ -50,6 +50,23 @@ struct RulesControl: Sendable {
     return Self.answer(members)
   }
 
+  /// The same to look at.
+  func coveragePage() -> HTTPAnswer {
+    let page: RulesCoveragePage
+    switch rules.coverage(of: project) {
+    case (.ruleset(let ruleset), let counts)?:
+      page = RulesCoveragePage(project: project, files: ruleset.files, nodes: ruleset.report(counts))
+    case (.broken(let files, let issues), _)?:
+      page = RulesCoveragePage(project: project, files: files, nodes: [], note: issues.compileError)
+    case nil:
+      page = RulesCoveragePage(
+        project: project, files: Self.open, nodes: [], note: "The project has no rules, which is as if it had these.")
+    }
+    return HTTPAnswer(200, type: "text/html; charset=utf-8", Array(page.html.utf8))
+      .adding("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+      .adding("X-Content-Type-Options", "nosniff")
+  }
+
   /// The last requests that were decided on, for the project.
   func requests() -> HTTPAnswer {
     let decided = rules.evaluations.filter { $0.request.database.project == project }
