@@ -107,6 +107,12 @@ extension EndToEndTests.InPipes {
         surroundings, ["--in-memory", "--tls-cert", path("cert.pem"), "--tls-key", path("key.pem")])
       let run = try await hearth("get", "a/b", at: server)
       #expect(run.status == 69 && run.hasOneErrorLine && run.errors.contains("TLS"), "\(run.errors)")
+      // Who trusts its certificate needs no secret where none is asked for.
+      let arguments = ["--emulator", server.address, "--trust", path("cert.pem")]
+      let set = try await HeadlessRun(["set", "a/b", "{\"n\": 1}"] + arguments, surroundings)
+      #expect(set.status == 0 && set.errors == "", "\(set.errors)")
+      let read = try await HeadlessRun(["get", "a/b"] + arguments, surroundings)
+      #expect(read.status == 0 && read.output.contains("\"n\": 1"), "\(read.errors)")
     }
 
     @Test("A server that is not told where to listen is reached from this machine only")

@@ -90,7 +90,7 @@ import Testing
       ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
       ("emulator = 5", 2, "emulator must be a text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
       ("emulator = \"h:1\"\ncloud = true", 3, "emulator and cloud name two backends"),
-      ("project = \"p\"", 1, "names no backend"), ("emulator = \"h:1\"\ntrust = \"x\"", 3, "trust is about TLS"),
+      ("project = \"p\"", 1, "names no backend"), ("data = \"d\"\ntrust = \"x\"", 3, "trust is about TLS"),
       ("cloud = true\nadmin-secret = \"x\"", 3, "admin-secret is for 'hearth serve'"),
       ("emulator = \"h:99999\"", 2, "emulator \"h:99999\" is not an address"),
       ("cloud = true\nhost = \"h:99999\"", 3, "host \"h:99999\" is not an address"),

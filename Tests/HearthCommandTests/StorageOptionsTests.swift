@@ -72,6 +72,24 @@ import Testing
     #expect(remote.allowsInsecureCredentials == !isTLS)
   }
 
+  @Test("An emulator whose certificate is trusted is spoken to over TLS, by nobody in particular or with a secret")
+  func secureEmulator() throws {
+    for (arguments, identity) in [
+      ([], RemoteBackend.Identity.owner), (["--admin-secret", "s"], .admin(secretFile: "s")),
+    ] {
+      for address in ["10.0.0.7:8443", "https://10.0.0.7:8443", "[::1]:8443"] {
+        let options = try StorageOptions.parse(["--emulator", address, "--trust", "ca.pem"] + arguments)
+        guard case .remote(let remote) = options.locations(paths).backend else {
+          Issue.record("\(options.locations(paths).backend)")
+          return
+        }
+        #expect(remote.endpoint.security == .tls(trustRoots: "ca.pem") && remote.endpoint.port == 8443)
+        #expect(remote.identity == identity && !remote.allowsInsecureCredentials)
+        #expect(options.locations(paths).isCloud == (identity != .owner))
+      }
+    }
+  }
+
   @Test("A project that a key file names must be one, or another must be named")
   func keyFile() throws {
     let file = NSTemporaryDirectory() + "hearth-\(UUID().uuidString).json"

@@ -51,8 +51,8 @@ package struct Endpoint: Hashable, Sendable {
       guard wantsTLS == (security != .plaintext) else {
         throw ModelError(
           wantsTLS
-            ? "\(name) \"\(text)\" asks for TLS, but an emulator is spoken to in plain text. Leave out https://, or name "
-              + "the server with --host (a program: FirestoreSettings.host)."
+            ? "\(name) \"\(text)\" asks for TLS, but an emulator is spoken to in plain text. Leave out https://, name the "
+              + "certificates to trust with --trust, or the server with --host (a program: FirestoreSettings.host)."
             : "\(name) \"\(text)\" asks for plain text, but the server is spoken to over TLS. Leave out http://, or name "
               + "the server with --emulator (a program: useEmulator).")
       }

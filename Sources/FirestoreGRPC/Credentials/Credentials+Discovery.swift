@@ -124,7 +124,8 @@ enum MetadataServer {
       throw RPCStatus(
         .unauthenticated,
         "There are no credentials: no file is named, gcloud has none, and no metadata server answers. "
-          + "Name a key file with --credentials or GOOGLE_APPLICATION_CREDENTIALS.")
+          + "Name a key file with --credentials or GOOGLE_APPLICATION_CREDENTIALS. A 'hearth serve --tls-cert' that asks for "
+          + "none is reached with --emulator HOST:PORT --trust FILE.")
     }
     guard response.status == 200 else {
       throw RPCStatus(

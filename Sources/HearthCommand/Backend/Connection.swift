@@ -160,7 +160,7 @@ struct Connection: Sendable {
       case .embedded: DashboardConfiguration.Backend(.embedded, project: database.project, database: database.database)
       case .remote(let remote):
         DashboardConfiguration.Backend(
-          remote.endpoint.isTLS ? .cloud : .emulator, project: database.project, database: database.database,
+          locations.isCloud ? .cloud : .emulator, project: database.project, database: database.database,
           host: remote.endpoint.text, isTLS: remote.endpoint.isTLS)
       }
     (backend.name, backend.production, backend.isReadOnly) = (named?.name, named?.isProduction, named?.isReadOnly)

@@ -163,8 +163,8 @@ private struct ConnectionReader {
     let places = [["embedded", "data"], ["emulator"], ["cloud", "credentials", "host"]]
     let other = named.first { name in !places.contains { $0.contains(name) && $0.contains(first) } }
     if let other { throw refusal(other, "\(first) and \(other) name two backends; leave one of them out") }
-    if connection.trust != nil, connection.host == nil, connection.credentials == nil, !connection.isCloud {
-      throw refusal("trust", "trust is about TLS; give it with host, cloud or credentials")
+    if connection.trust != nil, connection.data != nil || connection.isEmbedded {
+      throw refusal("trust", "trust is about TLS; give it with emulator, host, cloud or credentials")
     }
   }
 

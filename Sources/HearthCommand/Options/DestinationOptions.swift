@@ -26,6 +26,10 @@ struct DestinationOptions: ParsableArguments {
     help: ArgumentHelp("With --to-emulator: be an administrator there by the secret in this file.", valueName: "file"))
   var toAdminSecret: String?
 
+  @Option(
+    help: ArgumentHelp("With --to-emulator: speak TLS, and trust the certificates in this PEM file.", valueName: "file"))
+  var toTrust: String?
+
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
   var toProject: String?
 
@@ -47,8 +51,8 @@ struct DestinationOptions: ParsableArguments {
     var arguments: [String] = []
     for (name, value) in [
       ("--connection", toConnection), ("--data", toData), ("--emulator", toEmulator),
-      ("--credentials", toCredentials), ("--admin-secret", toAdminSecret), ("--project", toProject),
-      ("--database", toDatabase),
+      ("--credentials", toCredentials), ("--admin-secret", toAdminSecret), ("--trust", toTrust),
+      ("--project", toProject), ("--database", toDatabase),
     ] {
       if let value { arguments.append("\(name)=\(value)") }
     }

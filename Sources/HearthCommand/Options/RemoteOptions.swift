@@ -7,7 +7,8 @@ import FirestoreModel
 struct RemoteOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Use the emulator or 'hearth serve' at this address, in plain text. Default: $FIRESTORE_EMULATOR_HOST.",
+      "Use the emulator or 'hearth serve' at this address, in plain text unless there is --trust. Default: "
+        + "$FIRESTORE_EMULATOR_HOST.",
       valueName: "host:port"))
   var emulator: String?
 
@@ -20,7 +21,10 @@ struct RemoteOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
   var host: String?
 
-  @Option(help: ArgumentHelp("Trust the certificates in this PEM file instead of the system's.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Trust the certificates in this PEM file instead of the system's. With --emulator: speak TLS, as 'hearth serve "
+        + "--tls-cert' does.", valueName: "file"))
   var trust: String?
 
   @Option(
@@ -43,8 +47,8 @@ struct RemoteOptions: ParsableArguments {
     if insecureCredentials, host == nil {
       throw ValidationError("--insecure-credentials is about a server that is not Google's; give it with --host.")
     }
-    if trust != nil, emulator != nil || (host == nil && credentials == nil && !cloud) {
-      throw ValidationError("--trust is about TLS; give it with --host.")
+    if trust != nil, emulator == nil, host == nil, credentials == nil, !cloud {
+      throw ValidationError("--trust is about TLS; give it with --emulator or --host.")
     }
     do {
       _ = try named()
@@ -58,7 +62,7 @@ struct RemoteOptions: ParsableArguments {
   func choice(environment: [String: String]) throws(ModelError) -> RemoteBackend? {
     if let remote = try named() { return remote }
     if let address = environment[Self.emulatorVariable], !address.isEmpty {
-      return try plainServer(
+      return try emulator(
         at: try Endpoint(address, defaultPort: 8080, security: .plaintext, from: Self.emulatorVariable))
     }
     guard adminSecret == nil else {
@@ -69,8 +73,8 @@ struct RemoteOptions: ParsableArguments {
 
   private func named() throws(ModelError) -> RemoteBackend? {
     if let emulator {
-      let endpoint = try Endpoint(emulator, defaultPort: 8080, security: .plaintext, from: "--emulator")
-      return try plainServer(at: endpoint)
+      let security = trust.map { Endpoint.Security.tls(trustRoots: $0) } ?? .plaintext
+      return try self.emulator(at: try Endpoint(emulator, defaultPort: 8080, security: security, from: "--emulator"))
     }
     if cloud || credentials != nil || host != nil {
       var endpoint = Endpoint.cloudFirestore
@@ -83,14 +87,14 @@ struct RemoteOptions: ParsableArguments {
     return nil
   }
 
-  private func plainServer(at endpoint: Endpoint) throws(ModelError) -> RemoteBackend {
+  private func emulator(at endpoint: Endpoint) throws(ModelError) -> RemoteBackend {
     guard let adminSecret else { return RemoteBackend(endpoint: endpoint, identity: .owner) }
-    guard endpoint.isLoopback else {
+    guard endpoint.isLoopback || endpoint.isTLS else {
       throw ModelError(
         "The secret of --admin-secret would go to \(endpoint.text) in plain text, where whoever listens could use it. "
-          + "Serve with --tls-cert, and name the server with --host.")
+          + "Serve with --tls-cert, and name its certificate with --trust.")
     }
-    return RemoteBackend(endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: true)
+    return RemoteBackend(endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)
   }
 
   /// The project that the environment or the key file names, and who named it.

@@ -88,9 +88,9 @@ struct StorageOptions: ParsableArguments {
     /// Whether the data is taken for real: that of servers over TLS, unless `connections.toml` says otherwise.
     var isProduction: Bool { connection?.isProduction ?? isCloud }
 
-    /// Whether this is a server that speaks TLS.
+    /// Whether this is a server that speaks TLS and asks who calls: no emulator.
     var isCloud: Bool {
-      if case .remote(let remote) = backend { remote.endpoint.isTLS } else { false }
+      if case .remote(let remote) = backend { remote.endpoint.isTLS && remote.identity != .owner } else { false }
     }
   }
 

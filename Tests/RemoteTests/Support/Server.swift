@@ -22,9 +22,10 @@ enum Server {
 
   /// Serves in this process over TLS, or without it; the endpoint is without.
   static func run(
-    tls: FirestoreServer.Configuration.TLS?, _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
+    tls: FirestoreServer.Configuration.TLS?, host: String = "127.0.0.1",
+    _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
-    try await run(try LocalBackend.inMemory(), tls: tls, body)
+    try await run(try LocalBackend.inMemory(), host: host, tls: tls, body)
   }
 
   /// Serves a backend while `body` runs; no call is left when this returns.
@@ -32,11 +33,12 @@ enum Server {
   ///   - connections: how many there may be.
   ///   - clock: paces the server's heartbeats, and what it waits for when it shuts down.
   static func run(
-    _ backend: LocalBackend, port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil, connections: Int = 10_000,
+    _ backend: LocalBackend, host: String = "127.0.0.1", port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil, connections: Int = 10_000,
     rules: AccessRules = AccessRules(), clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
-    var configuration = FirestoreServer.Configuration(port: port, tls: tls, maximumConnections: connections)
+    var configuration = FirestoreServer.Configuration(
+      host: host, port: port, tls: tls, maximumConnections: connections)
     configuration.rules = rules
     let server = FirestoreServer(configuration, backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
@@ -46,7 +48,7 @@ enum Server {
         try await server.run(clock: clock) { continuation.yield($0) }
       }
       for await port in ports {
-        try await body(FirestoreGRPC.Endpoint(host: "127.0.0.1", port: port, security: .plaintext))
+        try await body(FirestoreGRPC.Endpoint(host: host, port: port, security: .plaintext))
         await server.shutDown()
       }
       try await group.waitForAll()
