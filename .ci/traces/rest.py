@@ -208,7 +208,7 @@ def queries(t):
         {"orderBy": [by_n], "startAt": {"values": [one, one, one]}}, {"orderBy": [{"field": field("n"), "direction": "UP"}]},
         {"select": {"fields": [field("n")]}}, {"select": {"fields": []}}, {"select": {"fields": [field("a..b")]}}, {"select": {}},
         {"where": both}, {"where": {"compositeFilter": {"op": "OR", "filters": both["compositeFilter"]["filters"]}}},
-        {"where": {"compositeFilter": {"op": "AND"}}}, {"where": {}}, {"where": {"unaryFilter": {"field": field("n")}}},
+        {"where": {"compositeFilter": {"op": "AND"}}}, {"where": {"compositeFilter": {"op": "OR"}}}, {"where": {}}, {"where": {"unaryFilter": {"field": field("n")}}},
         *({"where": {"unaryFilter": {"field": field("n"), "op": op}}} for op in ("IS_NULL", "IS_NOT_NULL", "IS_NAN", "IS_NOT_NAN")),
         *({"where": where("n", op, one)} for op in ("EQUAL", "NOT_EQUAL", "LESS_THAN", "GREATER_THAN_OR_EQUAL", "IN", "WRONG", 5)),
         *({"where": where("n", op, array(one, integer(3)))} for op in ("IN", "NOT_IN", "ARRAY_CONTAINS_ANY")),

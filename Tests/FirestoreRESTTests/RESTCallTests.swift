@@ -198,6 +198,17 @@ struct RESTCallTests {
             + #"(type.googleapis.com/google.firestore.v1.StructuredQuery.Direction), \"UP\""#
         )),
       Exchange(
+        "POST", ":runQuery", #"{"structuredQuery": {"from": [{"collectionId": "c"}], "where": {}}}"#, 400,
+        invalid("Unknown Filter type.")),
+      Exchange(
+        "POST", ":runQuery",
+        #"{"structuredQuery": {"where": {"compositeFilter": {"op": "AND", "filters": [{}]}}}}"#, 400,
+        invalid("Unknown Filter type.")),
+      Exchange(
+        "POST", ":runQuery",
+        #"{"structuredQuery": {"from": [{"collectionId": "c"}], "where": {"compositeFilter": {"op": "OR"}}}}"#, 400,
+        invalid("Composite filter must have at least one sub-filter.")),
+      Exchange(
         "GET", "/c/a?pageSize=1", "", 400,
         invalid(
           #"Invalid JSON payload received. Unknown name \"pageSize\": Cannot bind query parameter. Field "#

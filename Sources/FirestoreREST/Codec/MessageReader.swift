@@ -55,6 +55,7 @@ struct MessageReader {
       try self.field(member.value, field, into: &writer)
       trail.removeLast()
     }
+    if let emptiness = schema.emptiness, taken.isEmpty { throw .invalid(emptiness) }
     return writer.bytes
   }
 

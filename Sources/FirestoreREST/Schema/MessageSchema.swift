@@ -6,11 +6,14 @@ final class MessageSchema: Sendable {
   let name: String
   /// In the order of their numbers.
   let fields: [FieldSchema]
+  /// What is wrong with a message in JSON of which no field is set; `nil` where that means something.
+  let emptiness: String?
   private let indexes: [String: Int]
 
-  init(_ name: String, _ fields: [FieldSchema]) {
+  init(_ name: String, _ fields: [FieldSchema], emptiness: String? = nil) {
     self.name = name
     self.fields = fields
+    self.emptiness = emptiness
     var indexes: [String: Int] = [:]
     for (index, field) in fields.enumerated() {
       indexes[field.name] = index

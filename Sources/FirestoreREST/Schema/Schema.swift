@@ -92,8 +92,8 @@ enum Schema {
 
   static let empty: MessageSchema = MessageSchema("google.protobuf.Empty", [])
 
-  static func message(_ name: String, _ fields: [FieldSchema]) -> MessageSchema {
-    MessageSchema("google.firestore.v1.\(name)", fields)
+  static func message(_ name: String, _ fields: [FieldSchema], emptiness: String? = nil) -> MessageSchema {
+    MessageSchema("google.firestore.v1.\(name)", fields, emptiness: emptiness)
   }
 
   static func enumeration(_ name: String, _ cases: [String: Int32]) -> EnumSchema {

@@ -24,6 +24,7 @@ extension Filter {
   private static func composite(
     _ op: Int64, _ conditions: [QueryMessage.Condition]
   ) throws(RPCStatus) -> Filter {
+    if op == 2, conditions.isEmpty { throw .invalid("Composite filter must have at least one sub-filter.") }
     let filters = try conditions.map { condition throws(RPCStatus) in try Filter(request: condition) }
     switch op {
     case 1: return .and(filters)
