@@ -63,7 +63,6 @@ struct CommitEvaluation {
   /// The keys of `documents` in the order of first mention.
   private(set) var order: [DocumentKey] = []
   private(set) var touched: Set<DocumentKey> = []
-  private var inserted: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
   /// Whether a precondition that does not hold is noted, and taken to hold, until all mutations have been looked at.
@@ -121,7 +120,6 @@ struct CommitEvaluation {
     }
     documents[mutation.key]?.content = .fields(fields)
     touched.insert(mutation.key)
-    if mutation.precondition == .exists(false) { inserted.insert(mutation.key) }
   }
 
   private func check(_ precondition: Precondition, of mutation: Mutation) throws(StoreError) {
@@ -133,9 +131,6 @@ struct CommitEvaluation {
     case .none: break
     case .exists(true) where !exists: throw .refused(.notFound, "No document to update: \(name)")
     case .exists(false) where exists:
-      if inserted.contains(mutation.key) {
-        throw .refused(.invalidArgument, "Cannot insert then insert an entity in the same request.")
-      }
       throw .refused(.alreadyExists, "Document already exists: \(name)")
     case .exists: break
     case .updateTime(let required):

@@ -28,6 +28,7 @@ struct CommitWriter {
   mutating func apply(
     _ mutations: [Mutation], check: CommitCheck? = nil, _ connection: Connection
   ) throws(StoreError) -> CommitOutcome {
+    try WriteSequence.check(mutations)
     let commitTime = SnapshotVersion(microseconds: version)
     var evaluation = CommitEvaluation(
       database: database, commitTime: commitTime,

@@ -35,7 +35,7 @@ struct BackendModel {
     var evaluation = Evaluation(
       documents, serverTime: try serverTime(of: mutations, response),
       commitTime: response?.commitTime ?? SnapshotVersion(microseconds: (commitTimes.last?.microseconds ?? 1_000) + 1))
-    var refusal: StatusCode?
+    var refusal: StatusCode? = Evaluation.excludeEachOther(mutations) ? .invalidArgument : nil
     for mutation in mutations where refusal == nil { refusal = evaluation.apply(mutation) }
     switch (refusal, answer) {
     case (let code?, .failure(let status)):
@@ -119,7 +119,6 @@ extension BackendModel {
       /// Deleted within the commit, so that what follows is another document.
       var wasDeleted = false
       var wasWritten = false
-      var wasCreated = false
     }
 
     private var working: [DocumentKey: Working] = [:]
@@ -130,6 +129,17 @@ extension BackendModel {
 
     init(_ documents: [DocumentKey: Stored], serverTime: Timestamp, commitTime: SnapshotVersion) {
       (self.documents, self.serverTime, self.commitTime) = (documents, serverTime, commitTime)
+    }
+
+    /// Whether a write asks for what the one before it to the same document has made impossible.
+    static func excludeEachOther(_ mutations: [Mutation]) -> Bool {
+      let writes = mutations.filter { $0.operation != .verify }
+      return writes.indices.contains { index in
+        guard let earlier = writes[..<index].last(where: { $0.key == writes[index].key }) else { return false }
+        let isDeletion = writes[index].operation == .delete
+        return earlier.operation == .delete
+          ? writes[index].precondition == .exists(true) : writes[index].precondition == .exists(false) && !isDeletion
+      }
     }
 
     /// - Returns: why the mutation, and with it the commit, is refused.
@@ -150,7 +160,6 @@ extension BackendModel {
         (document.fields, values) = transformed(patched, mutation)
         document.wasWritten = true
       }
-      if mutation.precondition == .exists(false), document.fields != nil { document.wasCreated = true }
       working[key] = document
       let isDelete = if case .delete = mutation.operation { true } else { false }
       answers.append((key, isDelete, values))
@@ -167,8 +176,7 @@ extension BackendModel {
       case .none: return nil
       case .exists(true): return document.fields == nil ? .notFound : nil
       case .exists(false):
-        if document.fields == nil { return nil }
-        return document.wasCreated ? .invalidArgument : .alreadyExists
+        return document.fields == nil ? nil : .alreadyExists
       case .updateTime(let required):
         guard document.fields != nil else { return .failedPrecondition }
         let stored = document.wasWritten ? commitTime : document.before?.updateTime ?? commitTime
