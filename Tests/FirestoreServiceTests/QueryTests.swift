@@ -84,6 +84,47 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
+  @Test("A name may be equal to something beside inequalities only where it has one itself")
+  func nameBesideInequalities() async throws {
+    let service = try await service()
+    func name(_ id: String) -> Value {
+      .reference(DatabaseID(project: "p"), DocumentKey(unchecked: ResourcePath("c/\(id)")))
+    }
+    typealias Condition = (field: String, op: UInt64, value: Value)
+    func paths(_ filters: [Condition]) async throws -> [String?] {
+      let found = try await run(service) { writer in
+        writer.field(3) { writer in
+          writer.field(1) { writer in
+            writer.field(1, varint: 1)
+            for filter in filters {
+              writer.field(2) { writer in
+                writer.field(2) { writer in
+                  writer.field(1) { $0.field(2, string: filter.field) }
+                  writer.field(2, varint: filter.op)
+                  writer.field(3) { $0.value(filter.value) }
+                }
+              }
+            }
+          }
+        }
+      }
+      return found.compactMap { $0[1]?.path }
+    }
+    let isFirst: Condition = ("__name__", 5, name("1"))
+    for inequality in [("n", 6, .integer(42)), ("n", 3, .integer(0)), ("n", 10, .array([.integer(7)]))] as [Condition] {
+      let status = await #expect(throws: RPCStatus.self) { _ = try await paths([inequality, isFirst]) }
+      #expect(
+        status
+          == RPCStatus(
+            .invalidArgument,
+            "Equality on key is not allowed if there are other inequality fields and key does not appear in inequalities."
+          ))
+      #expect(try await paths([inequality, isFirst, ("__name__", 4, name("1"))]) == ["c/1"])
+    }
+    #expect(try await paths([("n", 5, .integer(1)), isFirst]) == ["c/1"])
+    #expect(try await paths([isFirst, ("__name__", 4, name("1"))]) == ["c/1"])
+  }
+
   @Test("A query of a hundred filters and orders is run, one of more is refused at once")
   func parts() async throws {
     let service = try await service()

@@ -110,6 +110,10 @@ extension RequestedQuery {
     for alternative in alternatives where alternative.count(where: { $0.op == .arrayContains }) > 1 {
       throw .invalid("A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.")
     }
+    for alternative in alternatives where alternative.fixesNameBesideInequalities {
+      throw .invalid(
+        "Equality on key is not allowed if there are other inequality fields and key does not appear in inequalities.")
+    }
   }
 
   private func checkOrder() throws(RPCStatus) {
@@ -140,6 +144,15 @@ extension RequestedQuery {
     return bound
   }
 
+}
+
+extension [FieldFilter] {
+  /// Whether a document's name is equal to something, and only other fields have inequalities.
+  fileprivate var fixesNameBesideInequalities: Bool {
+    let inequalities = filter { $0.op.isInequality && !$0.matchesNothing }
+    return contains { $0.path.isDocumentID && $0.op == .equal } && !inequalities.isEmpty
+      && !inequalities.contains { $0.path.isDocumentID }
+  }
 }
 
 extension Filter {
