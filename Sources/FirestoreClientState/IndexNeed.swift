@@ -46,14 +46,18 @@ package struct IndexNeed: Hashable, Sendable {
     if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
   }
 
-  /// Whether these indexes answer it together: each has some of what is fixed, in any order, and then the whole order,
-  /// forwards or backwards; what is fixed occurs in one of them.
+  /// Whether these indexes answer it together: each has some of what is fixed, in any order, and then the whole order;
+  /// what is fixed occurs in one of them.
+  ///
+  /// An index is not read backwards: Google's page on index types has an index for each direction that is asked for, and
+  /// a `limitToLast`, which turns the order round, fails without one of its own, even by `__name__`
+  /// (firebase.google.com/docs/firestore/query-data/index-overview, github.com/firebase/flutterfire/issues/4398).
   package func isMet(by indexes: [CompositeIndex]) -> Bool {
     var open = Set(fixed.map(\.path))
     var isOrdered = order.isEmpty
     for index in indexes where index.collectionID == collectionID && index.isGroup == isGroup {
       let (leading, rest) = (index.fields.dropLast(order.count), Array(index.fields.suffix(order.count)))
-      guard index.fields.count >= order.count, rest == order || rest.map(\.reversed) == order,
+      guard index.fields.count >= order.count, rest == order,
         leading.allSatisfy({ field in fixed.contains { $0.path == field.path && $0.isArray == field.isArray } })
       else { continue }
       isOrdered = true
@@ -65,12 +69,4 @@ package struct IndexNeed: Hashable, Sendable {
 
 extension CompositeIndex.Field {
   fileprivate var isArray: Bool { kind == .contains }
-
-  fileprivate var reversed: CompositeIndex.Field {
-    switch kind {
-    case .ascending: CompositeIndex.Field(path: path, kind: .descending)
-    case .descending: CompositeIndex.Field(path: path, kind: .ascending)
-    case .contains: self
-    }
-  }
 }

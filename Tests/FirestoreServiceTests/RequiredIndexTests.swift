@@ -23,13 +23,14 @@ struct RequiredIndexTests {
   ).target
 
   @Test(
-    "An index serves by what is fixed, in any order, and the order either way; several are merged",
+    "An index serves by what is fixed, in any order, and the order as it is asked for; several are merged",
     arguments: [
       ([], false),
       ([index([("a", .ascending), ("b", .ascending), ("d", .descending)])], true),
-      ([index([("b", .descending), ("a", .ascending), ("d", .ascending)])], true),
+      ([index([("b", .descending), ("a", .ascending), ("d", .descending)])], true),
+      ([index([("b", .descending), ("a", .ascending), ("d", .ascending)])], false),
       ([index([("a", .ascending), ("d", .descending)]), index([("b", .ascending), ("d", .descending)])], true),
-      ([index([("a", .ascending), ("d", .descending)]), index([("b", .ascending), ("d", .ascending)])], true),
+      ([index([("a", .ascending), ("d", .descending)]), index([("b", .ascending), ("d", .ascending)])], false),
       ([index([("a", .ascending), ("d", .descending)])], false),
       ([index([("d", .descending), ("a", .ascending), ("b", .ascending)])], false),
       ([index([("a", .ascending), ("b", .ascending)])], false),
@@ -40,6 +41,19 @@ struct RequiredIndexTests {
   private func met(_ indexes: [CompositeIndex], _ isMet: Bool) {
     let needs = IndexNeed.all(of: Self.target)
     #expect(needs.count == 1 && needs.allSatisfy { $0.isMet(by: indexes) == isMet })
+  }
+
+  @Test("The last ones of an order need an index of the other direction, which is also suggested")
+  func limitToLast() {
+    var query = Query(
+      path: ResourcePath("c"), filters: [.field(FieldFilter(FieldPath("a"), .equal, .integer(1)))],
+      explicitOrderBy: [OrderBy(FieldPath("d"))])
+    let (up, down) = (
+      Self.index([("a", .ascending), ("d", .ascending)]), Self.index([("a", .ascending), ("d", .descending)]))
+    #expect(IndexNeed.all(of: query.target).map { [$0.isMet(by: [up]), $0.isMet(by: [down])] } == [[true, false]])
+    (query.limit, query.limitType) = (3, .last)
+    #expect(IndexNeed.all(of: query.target).map { [$0.isMet(by: [up]), $0.isMet(by: [down])] } == [[false, true]])
+    #expect(CompositeIndex.needed(for: query) == down)
   }
 
   /// A `RunQueryRequest` for `a == 1` ordered by `d`.
