@@ -82,6 +82,49 @@ struct ProtoFilesTests {
     #expect(methods["DeleteDocument"]?.outputType == ".google.protobuf.Empty")
   }
 
+  @Test("A pool of descriptors takes every file: names that are names, numbers and JSON names used once, no cycles")
+  func pool() throws {
+    var files: [String: Google_Protobuf_FileDescriptorProto] = [:]
+    for service in self.files.services { for file in try descriptors(service) { files[file.name] = file } }
+    func isName(_ text: String) -> Bool {
+      guard let first = text.unicodeScalars.first else { return false }
+      func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar == "_" || scalar.properties.isAlphabetic }
+      return isLetter(first) && text.unicodeScalars.allSatisfy { $0.isASCII && (isLetter($0) || ("0"..."9").contains($0)) }
+    }
+    func check(_ message: Google_Protobuf_DescriptorProto, _ file: String) {
+      let names = message.field.map(\.name) + message.oneofDecl.map(\.name) + message.nestedType.map(\.name)
+      #expect(isName(message.name) && names.allSatisfy(isName), "\(file): \(message.name)")
+      #expect(Set(names).count == names.count, "\(file): \(message.name)")
+      #expect(Set(message.field.map(\.number)).count == message.field.count, "\(file): \(message.name)")
+      #expect(Set(message.field.map(\.jsonName)).count == message.field.count, "\(file): \(message.name)")
+      for field in message.field {
+        #expect((1..<(1 << 29)).contains(field.number) && !(19_000..<20_000).contains(field.number))
+        #expect(!field.hasOneofIndex || message.oneofDecl.indices.contains(Int(field.oneofIndex)))
+      }
+      for schema in message.enumType { #expect(schema.value.first?.number == 0) }
+      for inner in message.nestedType { check(inner, file) }
+    }
+    for file in files.values {
+      for message in file.messageType { check(message, file.name) }
+      for schema in file.enumType { #expect(schema.value.first?.number == 0) }
+    }
+    // A pool adds a file when all that it imports is there.
+    var (added, rest) = (Set<String>(), Set(files.keys))
+    while let next = rest.first(where: { Set(files[$0]?.dependency ?? []).isSubset(of: added) }) {
+      added.insert(next)
+      rest.remove(next)
+    }
+    #expect(rest.isEmpty)
+  }
+
+  @Test("Messages that JSON writes in a form of its own are described as they are sent")
+  func wellKnown() throws {
+    let any = try #require(
+      try descriptors("google.firestore.v1.ExplainStats").flatMap(\.messageType).first { $0.name == "Any" })
+    #expect(any.field.map(\.name) == ["type_url", "value"])
+    #expect(any.field.map(\.number) == [1, 2] && any.field.map(\.type) == [.string, .bytes])
+  }
+
   @Test("What is not there has no descriptor")
   func unknown() {
     #expect(files.descriptors(ofSymbol: "google.firestore.v1.Nothing") == nil)

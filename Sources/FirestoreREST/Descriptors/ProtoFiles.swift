@@ -15,6 +15,8 @@ package struct ProtoFiles: Sendable {
     var messages: [String: MessageSchema] = [:]
     var enumerations: [String: EnumSchema] = [:]
     func collect(_ schema: MessageSchema) {
+      // JSON has another form of some.
+      let schema = Schema.wellKnown[schema.name] ?? schema
       if messages.updateValue(schema, forKey: schema.name) != nil { return }
       for field in schema.fields { collect(field.kind) }
     }

@@ -97,8 +97,10 @@ extension Schema {
     func wrapper(_ name: String, _ kind: FieldSchema.Kind) -> MessageSchema {
       MessageSchema("google.protobuf.\(name)", [FieldSchema(1, "value", kind)])
     }
+    let any = MessageSchema(
+      "google.protobuf.Any", [FieldSchema(1, "type_url", .string), FieldSchema(2, "value", .bytes)])
     let messages = [
-      time("Timestamp"), time("Duration"), structure, wrapper("Int32Value", .int32), wrapper("Int64Value", .int64),
+      any, time("Timestamp"), time("Duration"), structure, wrapper("Int32Value", .int32), wrapper("Int64Value", .int64),
       wrapper("DoubleValue", .double), wrapper("BoolValue", .boolean), wrapper("StringValue", .string),
     ]
     return Dictionary(uniqueKeysWithValues: messages.map { ($0.name, $0) })
