@@ -69,6 +69,30 @@ import Testing
     #expect(error?.message.contains("end of time") == true)
   }
 
+  @Test("A clock that is wrong again, and by more, is told of again; one that has come right, too")
+  func futureAgain() async throws {
+    let (now, day) = (Int64(1_700_000_000_000_000), Int64(86_400_000_000))
+    let clock = TestClock(now)
+    let reports = Mutex<[String]>([])
+    let backend = try LocalBackend(
+      BackendConfiguration(location: .memory, now: clock.now, report: { line in reports.withLock { $0.append(line) } }))
+    func commit(_ time: Int64) async throws -> Int {
+      clock.set(time)
+      try await backend.commit(set("c/a", ["n": .integer(time)]))
+      return reports.withLock { $0.count }
+    }
+    #expect(try await commit(now) == 0)
+    #expect(try await commit(now + day) == 0)
+    #expect(try await commit(now) == 1)
+    #expect(try await commit(now + 10) == 1)
+    #expect(try await commit(now + 3_650 * day) == 1)
+    #expect(try await commit(now) == 2)
+    #expect(try await commit(now + 20) == 2)
+    // The clock has caught up, and then goes back.
+    #expect(try await commit(now + 3_651 * day) == 2)
+    #expect(try await commit(now) == 3)
+  }
+
   @Test(
     "Times that Firestore does not know are refused at any depth",
     arguments: [

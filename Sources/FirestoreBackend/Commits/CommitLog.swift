@@ -23,8 +23,8 @@ struct CommitLog: ~Copyable {
   private var databases: [DatabaseID: DatabaseState] = [:]
   private var collections: [CollectionName: Int64] = [:]
   private var history: HistoryAccount
-  /// Whether it was said that the clock is behind.
-  private var hasToldOfClock = false
+  /// Of databases of which it was said that the clock is behind: as of which version, by their numbers.
+  private var toldVersions: [Int64: Int64] = [:]
   private let requestLimits: AppliedRequests.Limits
   /// Requests answered since old answers were last looked for; the first one after a start looks for them.
   private var unprunedRequests: Int
@@ -108,10 +108,15 @@ struct CommitLog: ~Copyable {
       .sqlite, "The database's last commit was at the end of time, so that no other can follow. \(Self.wayOut)")
   }
 
-  /// Says once that the last commit is dated in the future.
+  /// Says that a database's last commit is dated in the future: once, and again when it is dated later still.
   private mutating func compareClock(_ state: DatabaseState) {
-    guard !hasToldOfClock, state.version - clock.microseconds > Self.toldLag else { return }
-    hasToldOfClock = true
+    guard state.version - clock.microseconds > Self.toldLag else {
+      toldVersions[state.id] = nil
+      return
+    }
+    // Commits follow each other by a microsecond until the clock has come so far.
+    if let told = toldVersions[state.id], state.version - told < Self.toldLag { return }
+    toldVersions[state.id] = state.version
     configuration.report(
       "The last commit is dated \(Timestamp(microseconds: state.version).rfc3339Text), which this machine's clock has "
         + "yet to reach: until then commits follow it by a microsecond each. \(Self.wayOut)")
