@@ -6,7 +6,7 @@ import FirestoreSQLite
 /// At which version a read happens.
 package enum ReadConsistency: Sendable {
   case latest
-  /// A time within the last hour.
+  /// A time within the last hour, as far as earlier versions are kept.
   case readTime(Timestamp)
   /// The version of a transaction, which records what was read.
   case transaction([UInt8])
@@ -207,7 +207,7 @@ extension LocalBackend {
   }
 
   /// Visits the matches in storage order until `visit` returns false.
-  private func forEachMatch(
+  func forEachMatch(
     of query: ServedQuery, at version: Int64, in database: DatabaseID, _ visit: (Document) -> Bool
   ) async throws(RPCStatus) {
     var (position, goesOn) = (DocumentPosition?.none, true)
@@ -279,7 +279,7 @@ extension LocalBackend {
     }
     // The current state can be read however old it is.
     guard version >= state.version || (version >= now - DocumentHistory.kept && version >= state.historyStart) else {
-      throw .refused(.failedPrecondition, "The requested 'read_time' is too old.")
+      throw log.tooOld(state)
     }
     try log.advance(database, to: version)
     return version

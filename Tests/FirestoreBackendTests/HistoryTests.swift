@@ -18,6 +18,16 @@ struct HistoryTests {
     try await backend.documents([key(path)], .readTime(time.timestamp), in: database).documents[0]["v"]
   }
 
+  /// Why a time is refused as too old; `nil` if it is not.
+  private func refusal(
+    _ path: String, at time: SnapshotVersion, _ backend: LocalBackend
+  ) async throws -> String? {
+    do throws(RPCStatus) {
+      _ = try await backend.documents([key(path)], .readTime(time.timestamp), in: database)
+      return nil
+    } catch where error.code == .failedPrecondition { return error.message }
+  }
+
   @Test("A document is read as it was at each version, also before it was made and after it was deleted")
   func documentAtVersions() async throws {
     let backend = try makeBackend(clock: clock)
@@ -31,9 +41,8 @@ struct HistoryTests {
     #expect(try await value("c/a", at: third, backend) == nil)
     #expect(try await value("c/a", at: fourth, backend) == 4)
     let before = SnapshotVersion(microseconds: first.microseconds - 1)
-    await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
-      _ = try await value("c/a", at: SnapshotVersion(microseconds: before.microseconds - 4_000_000_000), backend)
-    }
+    let old = SnapshotVersion(microseconds: before.microseconds - 4_000_000_000)
+    #expect(try await refusal("c/a", at: old, backend)?.hasSuffix("earlier versions are kept for an hour.") == true)
   }
 
   @Test("A query and its count see what was there at their time, in both directions of the key")
@@ -97,9 +106,24 @@ struct HistoryTests {
     clock.advance(3_700_000_000)
     #expect(try await value("c/a", at: first, backend) == 1)
     try await backend.commit(set("c/a", ["v": 2]))
-    await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
-      _ = try await value("c/a", at: first, backend)
-    }
+    let hourAgo = Timestamp(microseconds: clock.now().microseconds - 3_600_000_000).rfc3339Text
+    #expect(
+      try await refusal("c/a", at: first, backend)
+        == "The requested 'read_time' is too old. The oldest that can be read is \(hourAgo): earlier versions are kept for "
+        + "an hour.")
+  }
+
+  @Test("After all was cleared or replaced at once, the past before that is gone, and said to be")
+  func replaced() async throws {
+    let backend = try makeBackend(clock: clock)
+    let first = try await backend.commit(set("c/a", ["v": 1])).commitTime
+    clock.advance(1_000_000)
+    try await backend.deleteAllDocuments(in: database)
+    clock.advance(1_000_000)
+    try await backend.commit(set("c/a", ["v": 2]))
+    #expect(
+      try await refusal("c/a", at: first, backend)?.hasSuffix("all documents were replaced or removed at once then.")
+        == true)
   }
 
   @Test("Pruning removes what is too old in slices and nothing else")
@@ -132,15 +156,17 @@ struct HistoryTests {
       }
       #expect(try await backend.historyRows() < 55)
       #expect(try await value("c/a", at: times[290], backend) == 290)
-      await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
-        _ = try await value("c/a", at: times[100], backend)
-      }
+      let refused = try #require(try await refusal("c/a", at: times[100], backend))
+      #expect(refused.hasSuffix(": not more than 1 MiB of earlier versions are kept."))
+      // The time that it names can be read, and the one before it cannot.
+      let oldest = try #require(
+        times.first { refused.contains("can be read is \($0.timestamp.rfc3339Text):") }, "\(refused)")
+      #expect(try await value("c/a", at: oldest, backend) != nil)
+      #expect(try await refusal("c/a", at: SnapshotVersion(microseconds: oldest.microseconds - 1), backend) == refused)
     }
     // With less room after a restart, the first commit that needs it makes it.
     let backend = try open(1 << 18)
-    await #expect(throws: RPCStatus(.failedPrecondition, "The requested 'read_time' is too old.")) {
-      _ = try await value("c/a", at: times[100], backend)
-    }
+    #expect(try await refusal("c/a", at: times[100], backend)?.contains("of earlier versions are kept") == true)
     try await backend.commit(set("c/a", ["v": 300]))
     #expect(try await backend.historyRows() < 14)
     #expect(try await value("c/a", at: times[298], backend) == 298)

@@ -128,6 +128,25 @@ struct CommitLog: ~Copyable {
   /// A clock that is behind by more than what synchronising moves it.
   private static let toldLag: Int64 = 60_000_000
 
+  /// Why a time cannot be read any more: the oldest that can be, and what took those before it.
+  func tooOld(_ state: DatabaseState) -> StoreError {
+    let hourAgo = clock.microseconds - DocumentHistory.kept
+    let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.version))
+    let reason: String
+    if state.historyStart <= hourAgo {
+      reason = "earlier versions are kept for an hour."
+    } else if state.historyStart == state.pruned {
+      reason = "all documents were replaced or removed at once then."
+    } else {
+      let bytes = configuration.keptHistoryBytes
+      let limit = bytes < 1 << 20 ? "\(bytes) bytes" : "\(bytes >> 20) MiB"
+      reason = "not more than \(limit) of earlier versions are kept."
+    }
+    return .refused(
+      .failedPrecondition,
+      "The requested 'read_time' is too old. The oldest that can be read is \(oldest.rfc3339Text): \(reason)")
+  }
+
   /// Makes sure that no later commit gets a version up to this one, at which something was read.
   mutating func advance(_ database: DatabaseID, to version: Int64) throws(StoreError) {
     var state = try state(of: database)
@@ -163,9 +182,7 @@ struct CommitLog: ~Copyable {
     let state = try state(of: database)
     let past = version.flatMap { $0 < state.version ? $0 : nil }
     // A read in slices may be overtaken by what is dropped.
-    if let past, past < state.historyStart {
-      throw .refused(.failedPrecondition, "The requested 'read_time' is too old.")
-    }
+    if let past, past < state.historyStart { throw tooOld(state) }
     return try file.access { connection throws(StoreError) in
       try body(DocumentReader(connection: connection, database: database, state: state, past: past))
     }

@@ -20,7 +20,8 @@ struct DiffCommand: AsyncParsableCommand {
 
       Behind all but a file may stand as of when, cities@-10m or cities@2026-03-02T11:58:03Z: the same \
       database is compared at two moments. With --at one path is compared as it was then with what it is now. The \
-      embedded backend keeps the last hour, Cloud Firestore too, or a week of whole minutes.
+      embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a \
+      week of whole minutes.
 
       A document that is only on the first side is marked with -, one only on the second with +, one that differs with \
       ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or fields.

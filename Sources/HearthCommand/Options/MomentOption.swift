@@ -8,7 +8,8 @@ struct MomentOption: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Read what was there at this time: 2026-03-02T11:58:03Z, -10m for ten minutes ago, or now for one moment. The "
-        + "embedded backend keeps the last hour, Cloud Firestore too, or a week of whole minutes where that is switched on.",
+        + "embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a "
+        + "week of whole minutes where that is switched on.",
       valueName: "time"),
     transform: MomentText.parse)
   var at: Timestamp?

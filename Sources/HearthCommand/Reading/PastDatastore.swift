@@ -77,10 +77,14 @@ struct PastDatastore: Datastore {
       if error.message.contains("future") {
         throw RPCStatus(.outOfRange, "\(moment) is in the future of the backend.")
       }
+      // The embedded backend says itself what it keeps.
+      if let known = error.message.firstRange(of: "The oldest that can be read") {
+        throw RPCStatus(.outOfRange, "\(moment) cannot be read. \(error.message[known.lowerBound...])")
+      }
       throw RPCStatus(
         .outOfRange,
-        "\(moment) cannot be read: \(error.message) The embedded backend keeps the last hour, Cloud Firestore too, "
-          + "or with point-in-time recovery a week of whole minutes.")
+        "\(moment) cannot be read: \(error.message) Cloud Firestore keeps the last hour, or with point-in-time recovery "
+          + "a week of whole minutes.")
     }
   }
 
