@@ -7,6 +7,8 @@ import FirestoreSQLite
 extension LocalBackend {
   /// Whole documents of a result that is sorted: beyond that they are looked up again.
   private static let sortedBytes = 4 << 20
+  /// Vectors that are compared in one step on the backend's actor.
+  private static let vectors = 100
 
   /// Begins to read a query's result.
   package func open(_ request: ReadRequest) async throws(RPCStatus) -> QueryCursor {
@@ -28,11 +30,37 @@ extension LocalBackend {
       let state = QueryCursor.State.scan(after: nil, skipping: query.offset, needed: query.target.limit, next: nil)
       return QueryCursor(request: request, version: version, state: state)
     }
-    var (documents, isThin) = try await ordered(
-      query, at: version, in: request.database, holding: query.nearest == nil ? bytes : .max)
+    if let search = query.nearest { return try await open(request, at: version, nearest: search, holding: bytes) }
+    var (documents, isThin) = try await ordered(query, at: version, in: request.database, holding: bytes)
     let skipped = min(query.offset, documents.count)
     documents.removeFirst(skipped)
-    if let nearest = query.nearest { documents = nearest.choose(from: documents) }
+    return QueryCursor(
+      request: request, version: version, state: .sorted(documents[...], isThin: isThin, skipped: skipped))
+  }
+
+  private func open(
+    _ request: ReadRequest, at version: Int64, nearest search: NearestNeighbors, holding bytes: Int
+  ) async throws(RPCStatus) -> QueryCursor {
+    let query = request.query
+    var (nearest, skipped) = (NearestDocuments(search, query.target, holding: bytes), 0)
+    if query.needed == nil, query.offset == 0 {
+      try await forEachMatch(of: query, at: version, in: request.database) { document in
+        nearest.add(document)
+        return true
+      }
+    } else {
+      // Only the first in the query's order are looked at, so the order comes first.
+      let (documents, _) = try await ordered(query, at: version, in: request.database, holding: .max)
+      skipped = min(query.offset, documents.count)
+      var rest = documents.dropFirst(skipped)
+      while !rest.isEmpty {
+        for document in rest.prefix(Self.vectors) { nearest.add(document) }
+        rest = rest.dropFirst(Self.vectors)
+        await pause()
+        if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+      }
+    }
+    let (documents, isThin) = nearest.finish()
     return QueryCursor(
       request: request, version: version, state: .sorted(documents[...], isThin: isThin, skipped: skipped))
   }
@@ -87,7 +115,12 @@ extension LocalBackend {
     func isEnough() -> Bool { piece.isFull || piece.documents.count == Self.slice }
     if isThin {
       try read(cursor) { reader throws(StoreError) in
-        while !isEnough(), let document = left.popFirst() { piece.append(try reader.document(document.key)) }
+        while !isEnough(), let thin = left.popFirst() {
+          let document = try reader.document(thin.key)
+          // The distance is not stored.
+          let added = cursor.request.query.nearest?.resultField.flatMap { path in thin[path].map { (path, $0) } }
+          piece.append(added.map { document.setting($0, to: $1) } ?? document)
+        }
       }
     } else {
       while !isEnough(), let document = left.popFirst() { piece.append(document) }

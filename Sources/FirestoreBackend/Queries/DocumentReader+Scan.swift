@@ -75,8 +75,11 @@ extension DocumentReader {
     }
   }
 
+  /// What is read as one row in a slice; larger ones count as several.
+  private static let rowBytes = 2_048
+
   /// Visits the documents of several collections, ordered by id, in storage order, at most `rows` of them after a
-  /// position, or until `visit` returns false.
+  /// position, fewer where they are large, or until `visit` returns false.
   /// - Returns: where to go on; `nil` when everything has been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
@@ -93,11 +96,11 @@ extension DocumentReader {
       if first > names.last { continue }
       try scan(collection, from: first, through: names.last) { name, document throws(StoreError) in
         reached = DocumentPosition(collection: collection.id, name: name)
-        remaining -= 1
+        remaining -= 1 + (document.data?.encoded.bytes.count ?? 0) / Self.rowBytes
         isEnough = !visit(document)
         return remaining > 0 && !isEnough
       }
-      if isEnough || remaining == 0 { return reached }
+      if isEnough || remaining <= 0 { return reached }
     }
     return nil
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
+import FirestoreQuery
 
 /// A search for the vectors nearest to one (PROTOCOL §3.7: after filters and cursors).
 package struct NearestNeighbors: Sendable {
@@ -26,38 +27,92 @@ package struct NearestNeighbors: Sendable {
     self.threshold = threshold
   }
 
-  /// The nearest documents, nearest first; ties in the order given. Documents without a vector of the same dimension
-  /// are left out.
-  func choose(from documents: [Document]) -> [Document] {
-    var candidates: [(distance: Double, index: Int)] = []
-    for (index, document) in documents.enumerated() {
-      guard case .vector(let other)? = document[path], other.count == vector.count else { continue }
-      let distance = distance(to: other)
-      if let threshold, measure == .dotProduct ? distance < threshold : distance > threshold { continue }
-      candidates.append((distance, index))
-    }
-    candidates.sort { left, right in
-      if left.distance == right.distance { return left.index < right.index }
-      return measure == .dotProduct ? left.distance > right.distance : left.distance < right.distance
-    }
-    return candidates.prefix(limit).map { candidate in
-      var document = documents[candidate.index]
-      if let resultField, var fields = document.data?.fields {
-        fields[resultField] = .double(candidate.distance)
-        document.state = .found(DocumentData(fields))
-      }
-      return document
-    }
+  fileprivate func isFarther(_ left: Double, _ right: Double) -> Bool {
+    measure == .dotProduct ? left < right : left > right
   }
 
-  private func distance(to other: [Double]) -> Double {
+  /// - Parameter length: of the vector that is searched for.
+  fileprivate func distance(to other: [Double], _ length: Double) -> Double {
     func dot(_ left: [Double], _ right: [Double]) -> Double { zip(left, right).reduce(0) { $0 + $1.0 * $1.1 } }
     switch measure {
     case .dotProduct: return dot(vector, other)
     case .euclidean: return zip(vector, other).reduce(0) { $0 + ($1.0 - $1.1) * ($1.0 - $1.1) }.squareRoot()
     case .cosine:
-      let lengths = (dot(vector, vector) * dot(other, other)).squareRoot()
+      let lengths = (length * dot(other, other)).squareRoot()
       return lengths == 0 ? 1 : 1 - dot(vector, other) / lengths
     }
+  }
+}
+
+/// Keeps the documents nearest to a vector out of any number; whole, or if that is too much to hold, with the fields by
+/// which the target sorts them.
+struct NearestDocuments {
+  private struct Candidate {
+    var document: Document
+    let distance: Double
+  }
+
+  private let search: NearestNeighbors
+  private let target: Target
+  private let maximumBytes: Int
+  /// Of the vector, squared.
+  private let length: Double
+  private var candidates: [Candidate] = []
+  private var bytes = 0
+  private var isThin = false
+
+  /// - Parameters:
+  ///   - target: of documents equally far, the first in its order come first.
+  ///   - maximumBytes: what whole documents may hold.
+  init(_ search: NearestNeighbors, _ target: Target, holding maximumBytes: Int) {
+    (self.search, self.target, self.maximumBytes) = (search, target, maximumBytes)
+    length = search.vector.reduce(0) { $0 + $1 * $1 }
+  }
+
+  /// Documents without a vector of the same dimension are left out.
+  mutating func add(_ document: Document) {
+    guard case .vector(let other)? = document[search.path], other.count == search.vector.count else { return }
+    let distance = search.distance(to: other, length)
+    if let threshold = search.threshold, search.isFarther(distance, threshold) { return }
+    candidates.append(Candidate(document: isThin ? document.thinned(for: target) : document, distance: distance))
+    if !isThin { bytes += document.storedSize }
+    // Twice as many are held as are wanted, so that each is sorted twice or so.
+    if candidates.count >= 2 * search.limit + 64 { compact() }
+    if !isThin, bytes > maximumBytes {
+      isThin = true
+      for index in candidates.indices { candidates[index].document = candidates[index].document.thinned(for: target) }
+    }
+  }
+
+  /// The nearest first, with their distance where it is wanted.
+  mutating func finish() -> (documents: [Document], isThin: Bool) {
+    compact()
+    let documents = candidates.map { candidate in
+      guard let path = search.resultField else { return candidate.document }
+      return candidate.document.setting(path, to: .double(candidate.distance))
+    }
+    return (documents, isThin)
+  }
+
+  private mutating func compact() {
+    let (search, target) = (search, target)
+    candidates.sort { left, right in
+      if left.distance == right.distance { return target.compare(left.document, right.document) == .ascending }
+      return search.isFarther(right.distance, left.distance)
+    }
+    guard candidates.count > search.limit else { return }
+    candidates.removeLast(candidates.count - search.limit)
+    if !isThin { bytes = candidates.reduce(0) { $0 + $1.document.storedSize } }
+  }
+}
+
+extension Document {
+  /// The document with another value of one field, where it exists.
+  func setting(_ path: FieldPath, to value: Value) -> Document {
+    guard var fields = data?.fields else { return self }
+    var document = self
+    fields[path] = value
+    document.state = .found(DocumentData(fields))
+    return document
   }
 }
