@@ -59,9 +59,10 @@ package struct Pattern: Hashable, Sendable {
   }
 
   /// Whether it matches all of a text, of any length.
-  package func matchesWhole(_ text: String) -> Bool {
+  /// - Parameter isOver: whether nobody waits for the answer any more, which is no then.
+  package func matchesWhole(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
-    return run.matchesWhole()
+    return run.matchesWhole(unless: isOver)
   }
 
   /// Where it matches, from left to right, each as long as it can be; empty matches left out.

@@ -18,13 +18,16 @@ struct PatternMachine {
   private var round = 0
   /// Steps that may still be gone.
   private(set) var work: Int
+  private let isOver: () -> Bool
 
-  init(_ pattern: Pattern, _ text: [Unicode.Scalar], work: Int) {
+  /// - Parameter isOver: whether nobody waits for a match any more; asked now and then, and then there is no more work.
+  init(_ pattern: Pattern, _ text: [Unicode.Scalar], work: Int, isOver: @escaping () -> Bool = { false }) {
     program = pattern.program
     dialect = pattern.dialect
     slots = 2 * (pattern.groups.count + 1)
     self.text = text
     self.work = work
+    self.isOver = isOver
     seen = Array(repeating: -1, count: pattern.program.count)
   }
 
@@ -44,6 +47,7 @@ struct PatternMachine {
         add(Thread(step: 0, bounds: bounds), at: place, to: &next)
       }
       work -= next.count + 1
+      if place % PatternRun.stride == 0, isOver() { work = -1 }
       if work < 0 { return nil }
       threads = []
       for thread in next {

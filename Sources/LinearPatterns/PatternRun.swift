@@ -6,6 +6,8 @@ struct PatternRun {
   static let longestText = 4000
   /// Hits of one row that are looked for; no row has room for more.
   private static let mostRanges = 64
+  /// After so many characters it is asked whether anybody still waits.
+  static let stride = 64
 
   private let program: [Pattern.Step]
   private let dialect: PatternDialect
@@ -22,8 +24,10 @@ struct PatternRun {
     begins = Array(repeating: nil, count: program.count)
   }
 
-  mutating func matches() -> Bool {
+  /// - Parameter isOver: asked now and then; once it is, nothing matches.
+  mutating func matches(unless isOver: () -> Bool = { false }) -> Bool {
     for place in 0...text.count {
+      if place % Self.stride == 0, isOver() { return false }
       reach(0, from: place, at: place)
       if begins[program.count - 1] != nil { return true }
       advance(over: place)
@@ -32,9 +36,11 @@ struct PatternRun {
   }
 
   /// Whether all of the text is one match.
-  mutating func matchesWhole() -> Bool {
+  /// - Parameter isOver: asked now and then; once it is, nothing matches.
+  mutating func matchesWhole(unless isOver: () -> Bool = { false }) -> Bool {
     reach(0, from: 0, at: 0)
     for place in text.indices {
+      if place % Self.stride == 0, isOver() { return false }
       advance(over: place)
       if reached.isEmpty { return false }
     }

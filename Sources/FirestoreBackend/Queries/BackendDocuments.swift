@@ -60,17 +60,26 @@ private struct ScannedDocumentCursor: DocumentCursor {
 }
 
 private struct NamedDocumentCursor: DocumentCursor {
-  private static let slice = 100
+  private static let mostAtOnce = 100
 
   let source: BackendDocuments
   var rest: ArraySlice<DocumentKey>
+  /// How many are read at once: about as many as a piece of a query's result holds, by what the last ones were like.
+  private var slice = 4
+
+  init(source: BackendDocuments, rest: ArraySlice<DocumentKey>) {
+    self.source = source
+    self.rest = rest
+  }
 
   mutating func next() async throws(RPCStatus) -> [Document]? {
     if rest.isEmpty { return nil }
-    defer { rest = rest.dropFirst(Self.slice) }
-    let (documents, _) = try await source.backend.documents(
-      Array(rest.prefix(Self.slice)), source.consistency, in: source.database)
+    let keys = rest.prefix(slice)
+    rest = rest.dropFirst(slice)
+    let (documents, _) = try await source.backend.documents(Array(keys), source.consistency, in: source.database)
     if let check = source.check { try await check(.documents(documents), source.backend) }
+    let usual = documents.reduce(1) { $0 + $1.storedSize } / keys.count + 1
+    slice = max(1, min(Self.mostAtOnce, QueryPiece.bytes / usual))
     return documents.filter(\.exists)
   }
 }

@@ -30,11 +30,21 @@ struct Evaluation {
   }
 
   static func check(_ value: Value?) throws(EvaluationError) {
-    if let value, value.isLarger(than: PipelineLimits.valueBytes) { throw tooLarge }
+    if let value, value.memorySize > PipelineLimits.valueBytes { throw tooLarge }
   }
 
   static let tooLarge = EvaluationError(
     "A value became larger than \(PipelineLimits.valueBytes >> 20) MiB; select less or in parts.")
+
+  static let cancelled = EvaluationError(RPCStatus.cancelled)
+
+  private var exhausted: EvaluationError {
+    EvaluationError(
+      RPCStatus(
+        .resourceExhausted,
+        "The values in an expression would hold more than \(context.work.limit >> 20) MiB together; select less or in "
+          + "parts."))
+  }
 
   func evaluate(_ expression: Expression) throws(EvaluationError) -> Value? {
     switch expression {
@@ -42,7 +52,7 @@ struct Evaluation {
     case .field(let path): return row.data[path]
     case .metadata(let metadata): return value(of: metadata)
     case .variable(let name): return try variable(name)
-    case .array(let elements): return .array(try arguments(elements).map { $0 ?? .null })
+    case .array(let elements): return try array(elements)
     case .map(let entries): return try map(entries)
     case .call(let function, let arguments): return try call(function, arguments)
     case .form(let form, let arguments): return try apply(form, to: arguments)
@@ -67,7 +77,8 @@ struct Evaluation {
   }
 
   private func map(_ entries: [NamedExpression]) throws(EvaluationError) -> Value {
-    let values = try arguments(entries.map(\.value))
+    let (values, held) = try arguments(entries.lazy.map(\.value))
+    defer { context.work.release(held) }
     var fields: [Fields.Entry] = []
     for (entry, value) in zip(entries, values) {
       if let value { fields.append((entry.name, value)) }
@@ -75,26 +86,51 @@ struct Evaluation {
     return Value(map: Fields(unsorted: fields))
   }
 
+  private func array(_ elements: [Expression]) throws(EvaluationError) -> Value {
+    let (values, held) = try arguments(elements)
+    defer { context.work.release(held) }
+    return .array(values.map { $0 ?? .null })
+  }
+
   /// The values of several expressions, which together are not larger than one may be.
-  private func arguments(_ expressions: [Expression]) throws(EvaluationError) -> [Value?] {
-    var (values, size) = ([Value?](), 0)
+  /// - Returns: also what is held for them, which whoever uses them gives back.
+  private func arguments(
+    _ expressions: some Collection<Expression>
+  ) throws(EvaluationError) -> (values: [Value?], held: Int) {
+    var (values, held) = ([Value?](), 0)
     values.reserveCapacity(expressions.count)
-    for expression in expressions {
-      let value = try evaluate(expression)
-      switch expression {
-      case .constant, .field, .metadata, .variable: break
-      default:
-        try Self.check(value)
-        size += value?.byteSize ?? 0
-        if size > PipelineLimits.valueBytes { throw Self.tooLarge }
+    do throws(EvaluationError) {
+      for expression in expressions {
+        let value = try evaluate(expression)
+        if let value, isMade(by: expression) {
+          let bytes = value.memorySize
+          if held + bytes > PipelineLimits.valueBytes { throw Self.tooLarge }
+          guard context.work.hold(bytes) else { throw exhausted }
+          held += bytes
+        }
+        values.append(value)
       }
-      values.append(value)
+    } catch {
+      context.work.release(held)
+      throw error
     }
-    return values
+    return (values, held)
+  }
+
+  /// Whether the value of an expression takes memory of its own.
+  private func isMade(by expression: Expression) -> Bool {
+    switch expression {
+    case .constant, .variable, .metadata: return false
+    case .field, .currentDocument: if case .decoded = row.data.storage { return false }
+    default: break
+    }
+    return true
   }
 
   private func call(_ function: Function, _ expressions: [Expression]) throws(EvaluationError) -> Value? {
-    let arguments = try arguments(expressions)
+    let (arguments, held) = try arguments(expressions)
+    defer { context.work.release(held) }
+    guard context.work.goesOn(held) else { throw Self.cancelled }
     switch function.body {
     case .anything(let body): return try body(arguments, context)
     case .values(let body):
@@ -113,7 +149,7 @@ struct Evaluation {
       guard case .string(let text)? = arguments[0] else {
         throw EvaluationError("document_matches() takes a string.")
       }
-      return .boolean(SearchQuery(text).score(row.data.fields) != nil)
+      return .boolean(SearchQuery(text).score(row.data.fields, context.work) != nil)
     }
   }
 
@@ -121,8 +157,10 @@ struct Evaluation {
     guard let array = try evaluate(walk.array) else { return .null }
     if case .null = array { return .null }
     guard case .array(let elements) = array else { throw .type(walk.kind.rawValue, "an array", array) }
-    var (inner, result, size) = (self, [Value](), 0)
+    var (inner, result, held) = (self, [Value](), 0)
+    defer { context.work.release(held) }
     for (place, element) in elements.enumerated() {
+      guard context.work.goesOn() else { throw Self.cancelled }
       inner.locals[walk.element] = element
       if let index = walk.index { inner.locals[index] = .integer(Int64(place)) }
       let value = try inner.evaluate(walk.body)
@@ -131,9 +169,10 @@ struct Evaluation {
         if case .boolean(true)? = value { result.append(element) }
       case .transform:
         let value = value ?? .null
-        try Self.check(value)
-        size += value.byteSize + 1
-        if size > PipelineLimits.valueBytes { throw Self.tooLarge }
+        let bytes = value.memorySize
+        if held + bytes > PipelineLimits.valueBytes { throw Self.tooLarge }
+        guard context.work.hold(bytes) else { throw exhausted }
+        held += bytes
         result.append(value)
       }
     }

@@ -3,11 +3,10 @@ package import FirestoreModel
 
 /// Why an expression has no value for a document.
 struct EvaluationError: Error, Hashable, Sendable {
-  var message: String
+  let status: RPCStatus
 
-  init(_ message: String) { self.message = message }
-
-  var status: RPCStatus { RPCStatus(.invalidArgument, message) }
+  init(_ message: String) { status = RPCStatus(.invalidArgument, message) }
+  init(_ status: RPCStatus) { self.status = status }
 }
 
 /// What expressions may know beside the document.
@@ -17,18 +16,22 @@ package struct EvaluationContext: Sendable {
   package let time: Timestamp
   /// Random bits, for `rand` and samples.
   package let random: @Sendable () -> UInt64
-  /// What a stage may hold that has to see all documents.
-  let heldBytes: Int
+  /// What the pipeline does and holds.
+  let work: PipelineWork
   let zones = TimeZones()
   let patterns = PatternCache()
 
-  /// - Parameter heldBytes: by default Cloud Firestore's limit for a query.
+  /// For one pipeline.
+  /// - Parameters:
+  ///   - heldBytes: what it may hold; by default Cloud Firestore's limit for a query.
+  ///   - isOver: whether nobody waits for it any more.
   package init(
-    database: DatabaseID, time: Timestamp, heldBytes: Int = 128 << 20, random: @escaping @Sendable () -> UInt64
+    database: DatabaseID, time: Timestamp, heldBytes: Int = 128 << 20,
+    isOver: @escaping @Sendable () -> Bool = { Task.isCancelled }, random: @escaping @Sendable () -> UInt64
   ) {
     self.database = database
     self.time = time
-    self.heldBytes = heldBytes
+    work = PipelineWork(limit: heldBytes, isOver: isOver)
     self.random = random
   }
 
@@ -41,12 +44,13 @@ struct Row: Sendable {
   var key: DocumentKey?
   var createTime: SnapshotVersion?
   var updateTime: SnapshotVersion?
-  var data: DocumentData
+  var data: DocumentData { didSet { knownBytes = nil } }
   /// `nil` as a value for what was defined as absent.
-  var variables: [String: Value?] = [:]
-  /// By the subqueries' ids, for the stage that is executed.
+  var variables: [String: Value?] = [:] { didSet { knownBytes = nil } }
+  /// By the subqueries' ids, while the row is worked on.
   var answers: [Int: Result<Value?, EvaluationError>] = [:]
   var score: Double?
+  private var knownBytes: Int?
 
   init(data: DocumentData, variables: [String: Value?] = [:]) {
     self.data = data
@@ -59,47 +63,65 @@ struct Row: Sendable {
     self.variables = variables
   }
 
-  /// What is held for it, in bytes.
+  /// What a field of it takes beside its name and value.
+  static let fieldBytes = MemoryLayout<Fields.Entry>.stride
+
+  /// What is held for it, in bytes; measured once.
   var heldBytes: Int {
-    let known = variables.values.reduce(256) { $0 + 2 * ($1?.byteSize ?? 0) }
-    return switch data.storage {
-    case .encoded(let fields): known + fields.bytes.count
-    case .decoded(let fields): known + 2 * fields.byteSize
+    mutating get {
+      if let knownBytes { return knownBytes }
+      let known = variables.values.reduce(256) { $0 + 2 * ($1?.memorySize ?? 0) }
+      let bytes =
+        switch data.storage {
+        case .encoded(let fields): known + fields.bytes.count
+        case .decoded(let fields): known + Value.map(fields).memorySize
+        }
+      knownBytes = bytes
+      return bytes
     }
   }
+
+  /// Takes over what is known of what is held for it.
+  mutating func assumeHeldBytes(_ bytes: Int) { knownBytes = bytes }
 }
 
 /// How large things may become in a pipeline.
 enum PipelineLimits {
   /// A value that is worked out.
   static let valueBytes = 16 << 20
+  /// Elements of a list that is made from a text.
+  static let elements = valueBytes / MemoryLayout<Value>.stride
   /// Documents that are written at once.
   static let writes = 10_000
 }
 
 extension Value {
-  /// Whether more is accounted for the value than this, found without looking at more of it than that.
-  func isLarger(than limit: Int) -> Bool {
-    var left = limit
-    return !takeSize(from: &left)
+  /// About what a block takes that is allocated for a value.
+  private static let block = 32
+  /// Longer texts are not in the value itself.
+  private static let shortText = 15
+
+  /// What it takes in memory, in bytes.
+  var memorySize: Int { MemoryLayout<Value>.stride + Self.outside(self) }
+
+  /// What it takes besides the value itself.
+  private static func outside(_ value: Value) -> Int {
+    switch value {
+    case .null, .boolean, .integer, .double, .timestamp, .geoPoint: 0
+    case .string(let text): outside(text)
+    case .bytes(let bytes): block + bytes.count
+    case .serverTimestamp: 2 * block
+    case .reference(_, let key): 3 * block + key.path.text.utf8.count
+    case .vector(let elements): block + 8 * elements.count
+    case .array(let elements):
+      elements.reduce(block + MemoryLayout<Value>.stride * elements.count) { $0 + outside($1) }
+    case .map(let fields):
+      fields.entries.reduce(block + Row.fieldBytes * fields.count) { $0 + outside($1.name) + outside($1.value) }
+    }
   }
 
-  /// - Returns: false once nothing is left.
-  private func takeSize(from left: inout Int) -> Bool {
-    switch self {
-    case .array(let elements):
-      left -= elements.count
-      return left >= 0 && elements.allSatisfy { $0.takeSize(from: &left) }
-    case .map(let fields):
-      left -= fields.count
-      return left >= 0
-        && fields.entries.allSatisfy { entry in
-          left -= entry.name.utf8.count
-          return entry.value.takeSize(from: &left)
-        }
-    default:
-      left -= byteSize
-      return left >= 0
-    }
+  private static func outside(_ text: String) -> Int {
+    let count = text.utf8.count
+    return count > shortText ? block + count : 0
   }
 }

@@ -6,110 +6,133 @@ struct GroupedRows: RowSource {
   private struct Group {
     let values: [Value?]
     var figures: [Accumulator]
+    /// What is held for it.
+    var bytes = 0
   }
 
-  private var input: any RowSource
+  /// The groups so far.
+  private struct Groups {
+    var found: [Group] = []
+    var places: [[GroupKey]: Int] = [:]
+  }
+
+  private var input: Inflow
   private let run: PipelineRun
   private let accumulations: [Accumulation]
   private let groups: [Assignment]
   private let scope: PipelineRun.Scope
   private let subqueries: [Subquery]
-  private var held: HeldRows?
+  private let holding: Holding
+  /// Those that are still to be returned, the last one first.
+  private var rest: [Group]?
 
   init(
     _ input: any RowSource, _ run: PipelineRun, _ accumulations: [Accumulation], _ groups: [Assignment],
     _ scope: PipelineRun.Scope
   ) {
-    (self.input, self.run, self.accumulations, self.groups) = (input, run, accumulations, groups)
-    self.scope = scope
+    self.input = Inflow(input, into: "aggregate", run.context.work)
+    holding = Holding("aggregate", run.context.work)
+    (self.run, self.accumulations, self.groups, self.scope) = (run, accumulations, groups, scope)
     subqueries = (accumulations.compactMap(\.value) + groups.map(\.value)).flatMap(\.subqueries)
   }
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
-    if held == nil { held = HeldRows(try await aggregate()) }
-    return held?.take()
+    if rest == nil { rest = try await aggregate() }
+    var slice = Slice()
+    while !slice.isFull, let group = rest?.popLast() {
+      try await run.context.work.step(group.bytes)
+      holding.remove(group.bytes)
+      slice.append(row(of: group))
+    }
+    return slice.result
   }
 
-  private mutating func aggregate() async throws(RPCStatus) -> [Row] {
-    var (found, places, bytes) = ([Group](), [[GroupKey]: Int](), 0)
-    if groups.isEmpty { found = [Group(values: [], figures: accumulations.map { Accumulator($0) })] }
-    while let rows = try await input.next() {
-      for row in rows {
-        let row = subqueries.isEmpty ? row : try await run.answered(row, subqueries)
-        do throws(EvaluationError) { try add(row, to: &found, &places, &bytes) } catch { throw error.status }
-        if bytes > run.context.heldBytes { throw .exhausted("aggregate", run.context) }
+  private mutating func aggregate() async throws(RPCStatus) -> [Group] {
+    var known = Groups()
+    if groups.isEmpty { known.found = [Group(values: [], figures: accumulations.map { Accumulator($0) })] }
+    let (groups, accumulations, context) = (groups, accumulations, run.context)
+    while let row = try await input.next() {
+      let added = try await run.evaluate(row, subqueries) { row throws(EvaluationError) in
+        try Self.add(row, to: &known, groups, accumulations, context)
       }
+      if added < 0 { holding.remove(-added) } else { try holding.add(added) }
     }
-    var results: [Row] = []
-    for group in found {
-      var (row, fields) = (Row(data: DocumentData(Fields()), variables: scope.variables), Fields())
-      for (assignment, value) in zip(groups, group.values) {
-        if let value { fields[assignment.path] = value }
-      }
-      for (accumulation, figure) in zip(accumulations, group.figures) { fields[accumulation.path] = figure.figure }
-      row.data = DocumentData(fields)
-      results.append(row)
-    }
-    return results
+    return known.found.reversed()
   }
 
-  private func add(
-    _ row: Row, to found: inout [Group], _ places: inout [[GroupKey]: Int], _ bytes: inout Int
-  ) throws(EvaluationError) {
-    let evaluation = Evaluation(row, run.context)
-    var place = 0
+  /// - Returns: how many bytes more are held.
+  private static func add(
+    _ row: Row, to known: inout Groups, _ groups: [Assignment], _ accumulations: [Accumulation],
+    _ context: EvaluationContext
+  ) throws(EvaluationError) -> Int {
+    let evaluation = Evaluation(row, context)
+    var (place, added) = (0, 0)
     if !groups.isEmpty {
       var values: [Value?] = []
       for group in groups { values.append(try evaluation.value(group.value)) }
       let key = values.map { GroupKey($0) }
-      if let known = places[key] {
-        place = known
+      if let earlier = known.places[key] {
+        place = earlier
       } else {
-        place = found.count
-        places[key] = place
-        found.append(Group(values: values, figures: accumulations.map { Accumulator($0) }))
-        bytes += values.reduce(200 + 100 * accumulations.count) { $0 + 2 * ($1?.byteSize ?? 0) }
+        place = known.found.count
+        known.places[key] = place
+        known.found.append(Group(values: values, figures: accumulations.map { Accumulator($0) }))
+        added = values.reduce(200 + 100 * accumulations.count) { $0 + 2 * ($1?.memorySize ?? 0) }
       }
     }
     for (index, accumulation) in accumulations.enumerated() {
       let value: Value?
       if let expression = accumulation.value { value = try evaluation.value(expression) } else { value = nil }
-      bytes -= found[place].figures[index].heldBytes
-      try found[place].figures[index].add(value)
-      bytes += found[place].figures[index].heldBytes
+      added -= known.found[place].figures[index].heldBytes
+      try known.found[place].figures[index].add(value)
+      added += known.found[place].figures[index].heldBytes
     }
+    known.found[place].bytes += added
+    return added
+  }
+
+  private func row(of group: Group) -> Row {
+    var (row, fields) = (Row(data: DocumentData(Fields()), variables: scope.variables), Fields())
+    for (assignment, value) in zip(groups, group.values) {
+      if let value { fields[assignment.path] = value }
+    }
+    for (accumulation, figure) in zip(accumulations, group.figures) { fields[accumulation.path] = figure.figure }
+    row.data = DocumentData(fields)
+    return row
   }
 }
 
 /// One row for each combination of values, when it is first seen.
 struct DistinctRows: RowSource {
-  private var input: any RowSource
+  private var input: Inflow
   private let run: PipelineRun
   private let groups: [Assignment]
   private let subqueries: [Subquery]
+  private let holding: Holding
   private var seen: Set<[GroupKey]> = []
-  private var bytes = 0
 
   init(_ input: any RowSource, _ run: PipelineRun, _ groups: [Assignment]) {
-    (self.input, self.run, self.groups) = (input, run, groups)
-    subqueries = groups.flatMap(\.value.subqueries)
+    self.input = Inflow(input, into: "distinct", run.context.work)
+    holding = Holding("distinct", run.context.work)
+    (self.run, self.groups, subqueries) = (run, groups, groups.flatMap(\.value.subqueries))
   }
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
-    while let rows = try await input.next() {
-      var result: [Row] = []
-      for row in rows {
-        let row = subqueries.isEmpty ? row : try await run.answered(row, subqueries)
-        let group: Row
-        do throws(EvaluationError) { group = try row.selecting(groups, run.context) } catch { throw error.status }
-        let key = groups.map { GroupKey(group.data[$0.path]) } + [GroupKey(group.key.map { .string($0.path.text) })]
-        guard seen.insert(key).inserted else { continue }
-        bytes += group.heldBytes
-        if bytes > run.context.heldBytes { throw .exhausted("distinct", run.context) }
-        result.append(group)
+    var slice = Slice()
+    let (groups, context) = (groups, run.context)
+    while !slice.isFull, let row = try await input.next() {
+      var group = try await run.evaluate(row, subqueries) { row throws(EvaluationError) in
+        try row.selecting(groups, context)
       }
-      if !result.isEmpty { return result }
+      let key = groups.map { GroupKey(group.data[$0.path]) } + [GroupKey(group.key.map { .string($0.path.text) })]
+      guard seen.insert(key).inserted else { continue }
+      try holding.add(group.heldBytes)
+      slice.append(group)
     }
-    return nil
+    if slice.rows.isEmpty {
+      seen = []
+      holding.clear()
+    }
+    return slice.result
   }
 }

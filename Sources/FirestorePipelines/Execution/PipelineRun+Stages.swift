@@ -6,44 +6,44 @@ extension PipelineRun {
     let context = context
     switch stage {
     case .filter(let condition):
-      return transformed(rows, condition.subqueries) { row throws(EvaluationError) in
+      return transformed("where", rows, condition.subqueries) { row throws(EvaluationError) in
         Evaluation(row, context).holds(condition) ? row : nil
       }
     case .select(let assignments):
-      return transformed(rows, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
+      return transformed("select", rows, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
         try row.selecting(assignments, context)
       }
     case .addFields(let assignments):
-      return transformed(rows, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
+      return transformed("add_fields", rows, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
         var row = row
         try row.assign(assignments, context)
         return row
       }
     case .removeFields(let paths):
-      return transformed(rows) { row throws(EvaluationError) in
+      return transformed("remove_fields", rows) { row throws(EvaluationError) in
         var row = row
         row.remove(paths)
         return row
       }
     case .sort(let orders): return sorted(rows, orders, limit: nil)
-    case .limit(let count): return LimitedRows(input: rows, skipped: 0, left: count)
-    case .offset(let count): return LimitedRows(input: rows, skipped: count, left: .max)
+    case .limit(let count): return LimitedRows("limit", rows, context.work, skipped: 0, left: count)
+    case .offset(let count): return LimitedRows("offset", rows, context.work, skipped: count, left: .max)
     case .aggregate(let accumulations, let groups): return GroupedRows(rows, self, accumulations, groups, scope)
     case .distinct(let groups): return DistinctRows(rows, self, groups)
     case .nearest(let search): return nearest(search, among: rows)
     case .replace(let value, let mode):
-      return transformed(rows, value.subqueries) { row throws(EvaluationError) in
+      return transformed("replace_with", rows, value.subqueries) { row throws(EvaluationError) in
         try row.replaced(by: try Evaluation(row, context).value(value), mode, context)
       }
     case .sample(.documents(let count)): return SampledRows(rows, count, context)
     case .sample(.share(let share)):
-      return transformed(rows) { row throws(EvaluationError) in
+      return transformed("sample", rows) { row throws(EvaluationError) in
         context.randomShare() < share ? row : nil
       }
     case .union(let other): return UnitedRows(rows, other, self, scope)
     case .unnest(let unnesting): return UnnestedRows(rows, self, unnesting)
     case .define(let definitions):
-      return transformed(rows, definitions.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
+      return transformed("let", rows, definitions.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
         let evaluation = Evaluation(row, context)
         var row = row
         for definition in definitions {
@@ -57,9 +57,10 @@ extension PipelineRun {
   }
 
   private func transformed(
-    _ rows: any RowSource, _ subqueries: [Subquery] = [], _ transform: @escaping TransformedRows.Transform
+    _ stage: String, _ rows: any RowSource, _ subqueries: [Subquery] = [],
+    _ transform: @escaping TransformedRows.Transform
   ) -> TransformedRows {
-    TransformedRows(rows, self, subqueries, transform)
+    TransformedRows(stage, rows, self, subqueries, transform)
   }
 
   func sorted(_ rows: any RowSource, _ orders: [SortOrder], limit: Int?) -> SortedRows {
@@ -79,7 +80,7 @@ extension PipelineRun {
   private func nearest(_ search: NearestSearch, among rows: any RowSource) -> any RowSource {
     let context = context
     let isFarBetter = search.measure == .dotProduct
-    let measured = transformed(rows, search.field.subqueries) { row throws(EvaluationError) in
+    let measured = transformed("find_nearest", rows, search.field.subqueries) { row throws(EvaluationError) in
       guard case .vector(let vector)? = try Evaluation(row, context).value(search.field),
         vector.count == search.vector.count
       else { return nil }
@@ -103,10 +104,10 @@ extension PipelineRun {
   private func searched(_ search: TextSearch, in rows: any RowSource) -> any RowSource {
     let context = context
     let words = search.query.searchedWords
-    var result: any RowSource = transformed(rows, search.query.subqueries) { row throws(EvaluationError) in
+    var result: any RowSource = transformed("search", rows, search.query.subqueries) { row throws(EvaluationError) in
       guard Evaluation(row, context).holds(search.query) else { return nil }
       var row = row
-      let scores = words.compactMap { $0.score(row.data.fields) }
+      let scores = words.compactMap { $0.score(row.data.fields, context.work) }
       row.score = scores.isEmpty ? 0 : scores.reduce(0, +) / Double(scores.count)
       return row
     }
@@ -118,7 +119,7 @@ extension PipelineRun {
       ) { row in [row.score.map { .double($0) }] }
     }
     if search.offset > 0 || search.limit != nil {
-      result = LimitedRows(input: result, skipped: search.offset, left: search.limit ?? .max)
+      result = LimitedRows("search", result, context.work, skipped: search.offset, left: search.limit ?? .max)
     }
     return search.added.isEmpty ? result : executing(.addFields(search.added), on: result, Scope())
   }

@@ -28,18 +28,17 @@ package struct PipelineRun: Sendable {
   /// The writes with which a pipeline ends, all of them.
   /// - Throws: `resource-exhausted` if there are too many.
   package func mutations(of pipeline: Pipeline, _ write: Pipeline.Write) async throws(RPCStatus) -> [Mutation] {
-    var (rows, mutations, keys, bytes) = (
-      try await rows(of: pipeline, Scope()), [Mutation](), Set<DocumentKey>(), 0
-    )
+    var (rows, mutations, keys) = (try await rows(of: pipeline, Scope()), [Mutation](), Set<DocumentKey>())
+    let holding = Holding("update", context.work)
     while let slice = try await rows.next() {
-      for row in slice {
+      for var row in slice {
+        try await context.work.step(row.heldBytes)
         let mutation = try await mutation(for: row, write)
         guard keys.insert(mutation.key).inserted else {
           throw .invalid("The pipeline would write the document '\(mutation.key)' twice.")
         }
         mutations.append(mutation)
-        bytes += row.heldBytes
-        if mutations.count > PipelineLimits.writes || bytes > context.heldBytes {
+        if mutations.count > PipelineLimits.writes || !holding.takes(row.heldBytes) {
           throw RPCStatus(
             .resourceExhausted,
             "A pipeline writes up to \(PipelineLimits.writes) documents at once; put a limit before its last stage.")
@@ -56,9 +55,12 @@ package struct PipelineRun: Sendable {
     switch write {
     case .delete: return Mutation(key: key, operation: .delete)
     case .update(let assignments):
-      var row = try await answered(row, assignments.flatMap(\.value.subqueries))
-      do throws(EvaluationError) { try row.assign(assignments, context) } catch { throw error.status }
-      return Mutation(key: key, operation: .set(row.data.fields), precondition: .exists(true))
+      let fields = try await evaluate(row, assignments.flatMap(\.value.subqueries)) { row throws(EvaluationError) in
+        var row = row
+        try row.assign(assignments, context)
+        return row.data.fields
+      }
+      return Mutation(key: key, operation: .set(fields), precondition: .exists(true))
     }
   }
 
@@ -104,50 +106,40 @@ package struct PipelineRun: Sendable {
         throw .invalid("The stage 'subcollection' needs a document with the field '__name__' around its pipeline.")
       }
       selection = .collection(key.path.appending(id))
-    case .literals(let literals): return try await self.literals(literals, scope)
+    case .literals(let literals): return LiteralRows(literals, self, scope)
     }
-    return DocumentRows(cursor: try await documents.open(selection, constraints), variables: scope.variables)
+    return DocumentRows(
+      cursor: try await documents.open(selection, constraints), variables: scope.variables, work: context.work)
   }
 
-  private func literals(_ literals: [Expression], _ scope: Scope) async throws(RPCStatus) -> any RowSource {
-    var rows: [Row] = []
-    for literal in literals {
-      var outer = Row(data: DocumentData(Fields()), variables: scope.variables)
-      outer.key = scope.key
-      let row = try await answered(outer, literal.subqueries)
-      do throws(EvaluationError) {
-        guard case .map(let fields)? = try Evaluation(row, context).value(literal) else {
-          throw EvaluationError("A literal of a pipeline is a map of fields.")
-        }
-        var result = Row(data: DocumentData(Fields()), variables: scope.variables)
-        try result.replaceFields(by: fields, context)
-        rows.append(result)
-      } catch { throw error.status }
-    }
-    return HeldRows(rows)
-  }
-
-  /// The row with what its subqueries give.
-  func answered(_ row: Row, _ subqueries: [Subquery]) async throws(RPCStatus) -> Row {
+  /// Works something out for a row, with what its subqueries give.
+  func evaluate<Result>(
+    _ row: Row, _ subqueries: [Subquery], _ body: (Row) throws(EvaluationError) -> Result
+  ) async throws(RPCStatus) -> Result {
     var row = row
-    row.answers = [:]
-    for subquery in subqueries { row.answers[subquery.id] = try await answer(subquery, for: row) }
-    return row
+    let holding = subqueries.isEmpty ? nil : Holding("a pipeline in an expression", context.work)
+    defer { withExtendedLifetime(holding) {} }
+    for subquery in subqueries {
+      row.answers[subquery.id] = try await answer(subquery, for: row, holding)
+    }
+    do throws(EvaluationError) { return try body(row) } catch { throw error.status }
   }
 
+  /// - Parameter holding: holds the answer.
   private func answer(
-    _ subquery: Subquery, for row: Row
-  ) async throws(RPCStatus) -> Result<Value?, EvaluationError> {
+    _ subquery: Subquery, for row: Row, _ holding: Holding?
+  ) async throws(RPCStatus) -> Swift.Result<Value?, EvaluationError> {
     var rows = try await rows(of: subquery.pipeline, Scope(variables: row.variables, key: row.key))
     var (values, size) = ([Value](), 0)
     while let slice = try await rows.next() {
-      for row in slice {
+      for var row in slice {
         values.append(row.value)
         if subquery.kind == .scalar, values.count > 1 {
           return .failure(EvaluationError("A pipeline that is an expression of one value has multiple results."))
         }
         size += row.heldBytes
         if size > PipelineLimits.valueBytes { return .failure(Evaluation.tooLarge) }
+        try holding?.add(row.heldBytes)
       }
     }
     switch subquery.kind {

@@ -7,12 +7,62 @@ protocol RowSource: Sendable {
   mutating func next() async throws(RPCStatus) -> [Row]?
 }
 
-extension RPCStatus {
-  /// A stage that would hold more than memory has room for.
-  static func exhausted(_ stage: String, _ context: EvaluationContext) -> RPCStatus {
-    RPCStatus(
-      .resourceExhausted,
-      "The stage '\(stage)' would hold more than \(context.heldBytes >> 20) MiB; filter, select or limit before it.")
+/// Rows on their way out of a stage: so many, and but for the last one not more than so many bytes.
+struct Slice {
+  static let rows = 500
+  static let bytes = 256 << 10
+
+  private(set) var rows: [Row] = []
+  private var bytes = 0
+
+  var isFull: Bool { rows.count >= Self.rows || bytes >= Self.bytes }
+  /// What a source returns.
+  var result: [Row]? { rows.isEmpty ? nil : rows }
+
+  mutating func append(_ row: Row) {
+    var row = row
+    bytes += row.heldBytes
+    rows.append(row)
+  }
+}
+
+/// The rows that a stage takes one by one from the one before it, each a step of the pipeline's work. Those of a slice
+/// that wait are held.
+struct Inflow: Sendable {
+  /// `nil` at the end: what it holds is given back.
+  private var source: (any RowSource)?
+  /// The last one first.
+  private var rest: [Row] = []
+  private let holding: Holding
+  private let work: PipelineWork
+
+  init(_ source: any RowSource, into stage: String, _ work: PipelineWork) {
+    self.source = source
+    self.work = work
+    holding = Holding(stage, work)
+  }
+
+  mutating func next() async throws(RPCStatus) -> Row? {
+    while rest.isEmpty {
+      guard let slice = try await source?.next() else {
+        source = nil
+        return nil
+      }
+      rest = slice.reversed()
+      var bytes = 0
+      for index in rest.indices { bytes += rest[index].heldBytes }
+      try holding.add(bytes)
+    }
+    guard var row = rest.popLast() else { return nil }
+    holding.remove(row.heldBytes)
+    try await work.step(row.heldBytes)
+    return row
+  }
+
+  /// Nothing more is wanted.
+  mutating func end() {
+    (source, rest) = (nil, [])
+    holding.clear()
   }
 }
 
@@ -20,30 +70,72 @@ extension RPCStatus {
 struct DocumentRows: RowSource {
   var cursor: any DocumentCursor
   let variables: [String: Value?]
+  let work: PipelineWork
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
     while let documents = try await cursor.next() {
-      if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
+      try await work.step()
       if !documents.isEmpty { return documents.map { Row($0, variables: variables) } }
     }
     return nil
   }
 }
 
-/// Rows that are there already.
+/// Rows that a stage has gathered, which it lets go as they are taken.
 struct HeldRows: RowSource {
-  private static let slice = 500
+  /// The last one first.
+  private var rest: [Row]
+  private let holding: Holding?
 
-  private var rest: ArraySlice<Row>
-
-  init(_ rows: [Row]) { rest = rows[...] }
+  /// - Parameter holding: holds the rows' bytes.
+  init(_ rows: [Row], _ holding: Holding? = nil) {
+    rest = rows.reversed()
+    self.holding = holding
+  }
 
   mutating func next() async throws(RPCStatus) -> [Row]? { take() }
 
   mutating func take() -> [Row]? {
-    if rest.isEmpty { return nil }
-    defer { rest = rest.dropFirst(Self.slice) }
-    return Array(rest.prefix(Self.slice))
+    var slice = Slice()
+    while !slice.isFull, var row = rest.popLast() {
+      holding?.remove(row.heldBytes)
+      slice.append(row)
+    }
+    if rest.isEmpty {
+      rest = []
+      holding?.clear()
+    }
+    return slice.result
+  }
+}
+
+/// Maps of fields that the pipeline itself has, each worked out when its turn comes.
+struct LiteralRows: RowSource {
+  private var rest: ArraySlice<Expression>
+  private let run: PipelineRun
+  private let scope: PipelineRun.Scope
+
+  init(_ literals: [Expression], _ run: PipelineRun, _ scope: PipelineRun.Scope) {
+    (rest, self.run, self.scope) = (literals[...], run, scope)
+  }
+
+  mutating func next() async throws(RPCStatus) -> [Row]? {
+    var (slice, context) = (Slice(), run.context)
+    var outer = Row(data: DocumentData(Fields()), variables: scope.variables)
+    outer.key = scope.key
+    while !slice.isFull, let literal = rest.popFirst() {
+      try await context.work.step()
+      let row = try await run.evaluate(outer, literal.subqueries) { row throws(EvaluationError) in
+        guard case .map(let fields)? = try Evaluation(row, context).value(literal) else {
+          throw EvaluationError("A literal of a pipeline is a map of fields.")
+        }
+        var result = Row(data: DocumentData(Fields()), variables: row.variables)
+        try result.replaceFields(by: fields, context)
+        return result
+      }
+      slice.append(row)
+    }
+    return slice.result
   }
 }
 
@@ -51,121 +143,63 @@ struct HeldRows: RowSource {
 struct TransformedRows: RowSource {
   typealias Transform = @Sendable (Row) throws(EvaluationError) -> Row?
 
-  /// What a slice holds, but for its last row: what is worked out may be far larger than the documents.
-  private static let sliceBytes = 1 << 20
-
-  private var input: any RowSource
+  private var input: Inflow
   private let run: PipelineRun
   /// What has to be known of a row before.
   private let subqueries: [Subquery]
   private let transform: Transform
-  private var rest: ArraySlice<Row> = []
 
-  init(_ input: any RowSource, _ run: PipelineRun, _ subqueries: [Subquery], _ transform: @escaping Transform) {
-    (self.input, self.run, self.subqueries, self.transform) = (input, run, subqueries, transform)
+  init(
+    _ stage: String, _ input: any RowSource, _ run: PipelineRun, _ subqueries: [Subquery],
+    _ transform: @escaping Transform
+  ) {
+    self.input = Inflow(input, into: stage, run.context.work)
+    (self.run, self.subqueries, self.transform) = (run, subqueries, transform)
   }
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
-    var (result, bytes) = ([Row](), 0)
-    while bytes < Self.sliceBytes {
-      guard let next = rest.popFirst() else {
-        if !result.isEmpty { return result }
-        if Task.isCancelled { throw RPCStatus(.cancelled, "The request was cancelled.") }
-        guard let rows = try await input.next() else { return nil }
-        rest = rows[...]
-        continue
-      }
-      let row = subqueries.isEmpty ? next : try await run.answered(next, subqueries)
-      do throws(EvaluationError) {
-        guard let made = try transform(row) else { continue }
-        result.append(made)
-        bytes += made.heldBytes
-      } catch { throw error.status }
+    var slice = Slice()
+    while !slice.isFull, let row = try await input.next() {
+      guard var made = try await run.evaluate(row, subqueries, transform) else { continue }
+      made.answers = [:]
+      slice.append(made)
     }
-    return result
-  }
-}
-
-/// A row for each element of an array. What is no array stays as it is, without an index.
-struct UnnestedRows: RowSource {
-  private static let slice = 500
-
-  private var input: any RowSource
-  private let run: PipelineRun
-  private let unnesting: Unnesting
-  private let subqueries: [Subquery]
-  private var rest: ArraySlice<Row> = []
-  /// The elements that are still to come of a row.
-  private var current: (row: Row, elements: ArraySlice<Value>)?
-
-  init(_ input: any RowSource, _ run: PipelineRun, _ unnesting: Unnesting) {
-    (self.input, self.run, self.unnesting) = (input, run, unnesting)
-    subqueries = unnesting.value.subqueries
-  }
-
-  mutating func next() async throws(RPCStatus) -> [Row]? {
-    var result: [Row] = []
-    while result.count < Self.slice {
-      if case (let row, var elements)? = current {
-        while result.count < Self.slice, let element = elements.popFirst() {
-          result.append(row.with(element, at: elements.startIndex - 1, unnesting))
-        }
-        current = elements.isEmpty ? nil : (row, elements)
-        continue
-      }
-      guard let next = rest.popFirst() else {
-        if !result.isEmpty { return result }
-        guard let rows = try await input.next() else { return nil }
-        rest = rows[...]
-        continue
-      }
-      let row = subqueries.isEmpty ? next : try await run.answered(next, subqueries)
-      do throws(EvaluationError) {
-        let value = try Evaluation(row, run.context).value(unnesting.value)
-        if case .array(let elements)? = value {
-          current = (row, elements[...])
-        } else {
-          result.append(row.with(value, at: nil, unnesting))
-        }
-      } catch { throw error.status }
-    }
-    return result
-  }
-}
-
-extension Row {
-  fileprivate func with(_ element: Value?, at index: Int?, _ unnesting: Unnesting) -> Row {
-    var (row, fields) = (self, data.fields)
-    fields[unnesting.path] = element
-    if let path = unnesting.indexPath { fields[path] = index.map { .integer(Int64($0)) } ?? .null }
-    row.data = DocumentData(fields)
-    return row
+    return slice.result
   }
 }
 
 /// Rows without the first ones, up to a number.
 struct LimitedRows: RowSource {
-  var input: any RowSource
-  var skipped: Int
-  var left: Int
+  private var input: Inflow
+  private var skipped: Int
+  private var left: Int
+
+  init(_ stage: String, _ input: any RowSource, _ work: PipelineWork, skipped: Int, left: Int) {
+    self.input = Inflow(input, into: stage, work)
+    (self.skipped, self.left) = (skipped, left)
+  }
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
-    while left > 0, let rows = try await input.next() {
-      let passed = rows.dropFirst(skipped).prefix(left)
-      skipped -= min(skipped, rows.count)
-      left -= passed.count
-      if !passed.isEmpty { return Array(passed) }
+    var slice = Slice()
+    while left > 0, !slice.isFull, let row = try await input.next() {
+      if skipped > 0 {
+        skipped -= 1
+      } else {
+        left -= 1
+        slice.append(row)
+      }
     }
-    return nil
+    if left == 0 { input.end() }
+    return slice.result
   }
 }
 
 /// The rows of a pipeline, then those of another.
 struct UnitedRows: RowSource {
-  var input: any RowSource
-  let other: Pipeline
-  let run: PipelineRun
-  let scope: PipelineRun.Scope
+  private var input: any RowSource
+  private let other: Pipeline
+  private let run: PipelineRun
+  private let scope: PipelineRun.Scope
   private var isInOther = false
 
   init(_ input: any RowSource, _ other: Pipeline, _ run: PipelineRun, _ scope: PipelineRun.Scope) {
@@ -176,44 +210,9 @@ struct UnitedRows: RowSource {
     if let rows = try await input.next() { return rows }
     if isInOther { return nil }
     isInOther = true
+    // What the first one held is given back before the other begins.
+    input = HeldRows([])
     input = try await run.rows(of: other, scope)
     return try await input.next()
-  }
-}
-
-/// Some of the rows, each with the same chance (reservoir sampling: Vitter, "Random Sampling with a Reservoir", 1985).
-struct SampledRows: RowSource {
-  var input: any RowSource
-  let count: Int
-  let context: EvaluationContext
-  private var held: HeldRows?
-
-  init(_ input: any RowSource, _ count: Int, _ context: EvaluationContext) {
-    (self.input, self.count, self.context) = (input, count, context)
-  }
-
-  mutating func next() async throws(RPCStatus) -> [Row]? {
-    if held == nil { held = HeldRows(try await sample()) }
-    return held?.take()
-  }
-
-  private mutating func sample() async throws(RPCStatus) -> [Row] {
-    var (rows, seen, bytes) = ([Row](), UInt64(0), 0)
-    while count > 0, let slice = try await input.next() {
-      for row in slice {
-        seen += 1
-        if rows.count < count {
-          rows.append(row)
-        } else {
-          let place = context.random() % seen
-          guard place < UInt64(count) else { continue }
-          bytes -= rows[Int(place)].heldBytes
-          rows[Int(place)] = row
-        }
-        bytes += row.heldBytes
-        if bytes > context.heldBytes { throw .exhausted("sample", context) }
-      }
-    }
-    return rows
   }
 }

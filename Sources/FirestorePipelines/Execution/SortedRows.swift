@@ -10,56 +10,92 @@ struct SortedRows: RowSource {
     let row: Row
     let keys: [Value?]
     let place: Int
+    let bytes: Int
   }
 
-  private let stage: String
-  private var input: any RowSource
+  /// So many are sorted at once, in a few milliseconds; then they are merged.
+  private static let atOnce = 2_048
+
+  private var input: Inflow
   private let run: PipelineRun
   private let subqueries: [Subquery]
   private let isDescending: [Bool]
   /// How many of the first ones are wanted.
   private let limit: Int?
   private let keys: Keys
+  private let holding: Holding
   private var held: HeldRows?
 
   init(
     _ stage: String, _ input: any RowSource, _ run: PipelineRun, subqueries: [Subquery] = [], isDescending: [Bool],
     limit: Int?, keys: @escaping Keys
   ) {
-    (self.stage, self.input, self.run, self.subqueries) = (stage, input, run, subqueries)
-    (self.isDescending, self.limit, self.keys) = (isDescending, limit, keys)
+    self.input = Inflow(input, into: stage, run.context.work)
+    holding = Holding(stage, run.context.work)
+    (self.run, self.subqueries, self.isDescending) = (run, subqueries, isDescending)
+    (self.limit, self.keys) = (limit, keys)
   }
 
   mutating func next() async throws(RPCStatus) -> [Row]? {
-    if held == nil { held = HeldRows(try await sort()) }
+    if held == nil { held = HeldRows(try await sort(), holding) }
     return held?.take()
   }
 
   private mutating func sort() async throws(RPCStatus) -> [Row] {
-    var (entries, place, bytes) = ([Entry](), 0, 0)
-    while limit != 0, let rows = try await input.next() {
-      for row in rows {
-        let row = subqueries.isEmpty ? row : try await run.answered(row, subqueries)
-        do throws(EvaluationError) {
-          entries.append(Entry(row: row, keys: try keys(row), place: place))
-        } catch { throw error.status }
-        place += 1
-        bytes += row.heldBytes
-        // Twice as many are held as are wanted, so that each is sorted twice or so.
-        if let limit, entries.count / 2 - 32 >= limit { entries = first(limit, of: entries, &bytes) }
-        if bytes > run.context.heldBytes, let limit, entries.count > limit {
-          entries = first(limit, of: entries, &bytes)
-        }
-        if bytes > run.context.heldBytes { throw .exhausted(stage, run.context) }
+    var (entries, place) = ([Entry](), 0)
+    while limit != 0, var row = try await input.next() {
+      let keys = try await run.evaluate(row, subqueries, keys)
+      let bytes = row.heldBytes + keys.reduce(0) { $0 + ($1?.memorySize ?? 1) }
+      // Twice as many are held as are wanted, so that each is sorted twice or so.
+      if let limit, entries.count / 2 - 32 >= limit { entries = try await first(limit, of: entries) }
+      if !holding.takes(bytes) {
+        if let limit, entries.count > limit { entries = try await first(limit, of: entries) }
+        try holding.add(bytes)
       }
+      entries.append(Entry(row: row, keys: keys, place: place, bytes: bytes))
+      place += 1
     }
-    return first(limit ?? entries.count, of: entries, &bytes).map(\.row)
+    input.end()
+    return try await first(limit ?? entries.count, of: entries).map { entry in
+      var row = entry.row
+      // From here on only the row is held.
+      holding.remove(entry.bytes - row.heldBytes)
+      return row
+    }
   }
 
-  private func first(_ count: Int, of entries: [Entry], _ bytes: inout Int) -> [Entry] {
-    let kept = Array(entries.sorted(by: precedes).prefix(count))
-    bytes = kept.reduce(0) { $0 + $1.row.heldBytes }
-    return kept
+  /// The first of the entries, in order; what the others held is given back.
+  private func first(_ count: Int, of entries: [Entry]) async throws(RPCStatus) -> [Entry] {
+    let order = try await order(of: entries)
+    for place in order.dropFirst(count) { holding.remove(entries[place].bytes) }
+    return order.prefix(count).map { entries[$0] }
+  }
+
+  /// The places of the entries in their order (merge sort).
+  private func order(of entries: [Entry]) async throws(RPCStatus) -> [Int] {
+    let work = run.context.work
+    var (order, width) = (Array(entries.indices), Self.atOnce)
+    for start in stride(from: 0, to: order.count, by: width) {
+      // Whose caller has gone compares no more.
+      order[start..<min(start + width, order.count)].sort { work.goesOn() && precedes(entries[$0], entries[$1]) }
+      try await work.step()
+    }
+    while width < order.count {
+      var merged: [Int] = []
+      merged.reserveCapacity(order.count)
+      for start in stride(from: 0, to: order.count, by: 2 * width) {
+        let (middle, end) = (min(start + width, order.count), min(start + 2 * width, order.count))
+        var (left, right) = (start, middle)
+        while left < middle || right < end {
+          try await work.step()
+          let takesRight = left == middle || right < end && precedes(entries[order[right]], entries[order[left]])
+          merged.append(order[takesRight ? right : left])
+          if takesRight { right += 1 } else { left += 1 }
+        }
+      }
+      (order, width) = (merged, 2 * width)
+    }
+    return order
   }
 
   private func precedes(_ left: Entry, _ right: Entry) -> Bool {

@@ -23,8 +23,11 @@ struct Accumulator {
   private var values: [Value] = []
   private var seen: Set<GroupKey> = []
   private var hasFirst = false
+  /// Of the list that it keeps, in bytes.
+  private var listBytes = 0
+
   /// Of the values it keeps, in bytes.
-  private(set) var heldBytes = 0
+  var heldBytes: Int { listBytes + (best?.memorySize ?? 0) }
 
   init(_ accumulation: Accumulation) {
     function = accumulation.function
@@ -62,12 +65,12 @@ struct Accumulator {
 
   private mutating func keep(_ value: Value) {
     values.append(value)
-    heldBytes += value.byteSize + 32
+    listBytes += value.memorySize
   }
 
   private mutating func isNew(_ value: Value) -> Bool {
     guard seen.insert(GroupKey(value)).inserted else { return false }
-    heldBytes += value.byteSize + 64
+    listBytes += value.memorySize + 64
     return true
   }
 

@@ -8,19 +8,22 @@ enum RegularExpressions {
   static let functions: [Function] = [
     Function("regex_contains", 2) { values, context throws(EvaluationError) in
       let (text, pattern) = try arguments("regex_contains", values, context)
-      return .boolean(pattern.matchesSomewhere(text))
+      return .boolean(pattern.matchesSomewhere(text) { !context.work.goesOn() })
     },
     Function("regex_match", 2) { values, context throws(EvaluationError) in
       let (text, pattern) = try arguments("regex_match", values, context)
-      return .boolean(pattern.matchesWhole(text))
+      return .boolean(pattern.matchesWhole(text) { !context.work.goesOn() })
     },
     Function("regex_find", 2) { values, context throws(EvaluationError) in
       let (text, pattern) = try arguments("regex_find", values, context)
-      return try matches("regex_find", of: pattern, in: text, most: 1).first.map { .string($0) } ?? .null
+      return try matches("regex_find", of: pattern, in: text, most: 1, context).first.map { .string($0) } ?? .null
     },
     Function("regex_find_all", 2) { values, context throws(EvaluationError) in
       let (text, pattern) = try arguments("regex_find_all", values, context)
-      return .array(try matches("regex_find_all", of: pattern, in: text, most: .max).map { .string($0) })
+      let most = PipelineLimits.elements
+      let found = try matches("regex_find_all", of: pattern, in: text, most: most + 1, context)
+      if found.count > most { throw Evaluation.tooLarge }
+      return .array(found.map { .string($0) })
     },
   ]
 
@@ -40,12 +43,12 @@ enum RegularExpressions {
   }
 
   private static func matches(
-    _ function: String, of pattern: Pattern, in text: String, most: Int
+    _ function: String, of pattern: Pattern, in text: String, most: Int, _ context: EvaluationContext
   ) throws(EvaluationError) -> [String] {
     var work = work
-    do throws(Pattern.EditFailure) { return try pattern.matches(in: text, most: most, work: &work) } catch {
-      throw tooMuchWork(function)
-    }
+    do throws(Pattern.EditFailure) {
+      return try pattern.matches(in: text, most: most, work: &work) { !context.work.goesOn() }
+    } catch { throw tooMuchWork(function) }
   }
 
   private static func tooMuchWork(_ function: String) -> EvaluationError {

@@ -30,26 +30,27 @@ struct SearchQuery {
     (self.wanted, self.unwanted) = (wanted, unwanted)
   }
 
-  /// How well the texts in the fields, at any depth, have what is wanted: above 0, and below 1; `nil` if they do not.
-  func score(_ fields: Fields) -> Double? {
+  /// How well the texts in the fields, at any depth, have what is wanted: above 0, and below 1; `nil` if they do not,
+  /// or once nobody waits for it.
+  func score(_ fields: Fields, _ work: PipelineWork) -> Double? {
     var texts: [[String]] = []
     Self.collect(.map(fields), into: &texts)
-    if unwanted.contains(where: { count($0, in: texts) > 0 }) { return nil }
+    if unwanted.contains(where: { count($0, in: texts, work) > 0 }) { return nil }
     var score = 0.0
     for phrase in wanted {
-      let found = count(phrase, in: texts)
+      let found = count(phrase, in: texts, work)
       if found == 0 { return nil }
       score += Double(found) / (Double(found) + Self.saturation)
     }
     return wanted.isEmpty ? nil : score / Double(wanted.count)
   }
 
-  private func count(_ phrase: [String], in texts: [[String]]) -> Int {
+  private func count(_ phrase: [String], in texts: [[String]], _ work: PipelineWork) -> Int {
     texts.reduce(0) { count, words in
       guard words.count >= phrase.count else { return count }
       return count
         + (0...(words.count - phrase.count)).count { start in
-          words[start] == phrase[0] && words[start...].starts(with: phrase)
+          work.goesOn() && words[start] == phrase[0] && words[start...].starts(with: phrase)
         }
     }
   }

@@ -80,13 +80,16 @@ struct LikePattern {
     self.steps = steps
   }
 
-  /// Whether the whole text matches.
-  func matches(_ text: String) -> Bool {
+  /// Whether the whole text matches; not once nobody waits for it.
+  func matches(_ text: String, _ work: PipelineWork) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (place, step) = (0, 0)
     // Where to go on if the rest does not match: at the latest `%`, which takes one more.
     var retry: (place: Int, step: Int)?
+    var comparisons = 0
     while place < scalars.count {
+      comparisons += 1
+      if comparisons % PipelineWork.stepBytes == 0, !work.goesOn() { return false }
       if step < steps.count, steps[step] == .any {
         retry = (place, step)
         step += 1

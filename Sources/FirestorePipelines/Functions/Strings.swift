@@ -52,8 +52,8 @@ enum Strings {
     Function("ltrim", 1...2) { values, _ throws(EvaluationError) in try trimmed("ltrim", values, true, false) },
     Function("rtrim", 1...2) { values, _ throws(EvaluationError) in try trimmed("rtrim", values, false, true) },
     Function("split", 1...2) { values, _ throws(EvaluationError) in try split(values) },
-    Function("like", 2) { values, _ throws(EvaluationError) in
-      .boolean(try LikePattern(values[1].text(of: "like")).matches(values[0].text(of: "like")))
+    Function("like", 2) { values, context throws(EvaluationError) in
+      .boolean(try LikePattern(values[1].text(of: "like")).matches(values[0].text(of: "like"), context.work))
     },
   ]
 
@@ -125,13 +125,14 @@ enum Strings {
 
   private static func split(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "split")
-    guard values.count > 1 else {
-      let parts = text.bytes.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-      return .array(parts.map { text.with($0).value })
+    let separator = values.count > 1 ? try pair("split", values).1.bytes : [UInt8(ascii: ",")]
+    if separator.isEmpty {
+      if text.length > PipelineLimits.elements { throw Evaluation.tooLarge }
+      return .array(text.units)
     }
-    let (_, separator) = try pair("split", values)
-    guard !separator.bytes.isEmpty else { return .array(text.units) }
-    return .array(ByteSearch(separator.bytes).split(text.bytes).map { text.with($0).value })
+    let parts = ByteSearch(separator).split(text.bytes, most: PipelineLimits.elements)
+    if parts.count > PipelineLimits.elements { throw Evaluation.tooLarge }
+    return .array(parts.map { text.with($0).value })
   }
 
   /// - Parameter values: the text, and the characters to take away; white space without them.

@@ -8,7 +8,13 @@ extension FirestoreService {
   /// Results of one message, in bytes: the next ones are worked out when the client has room for them.
   private static let messageBytes = 64 << 10
 
+  /// Pipelines are worked out off the caller's thread, which may be that of the connections: an expression may take
+  /// long for one document.
   func executePipeline(_ bytes: [UInt8], to send: Send) async throws {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try await pipeline(bytes, to: send) }
+  }
+
+  private func pipeline(_ bytes: [UInt8], to send: Send) async throws {
     let request = try RequestReader.read(bytes) { reader throws(WireError) in try reader.executePipelineRequest() }
     let database = try ResourceName.database(request.database)
     guard let message = request.pipeline else { throw RPCStatus.invalid("A structured_pipeline is required.") }
