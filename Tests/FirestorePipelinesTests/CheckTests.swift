@@ -73,11 +73,35 @@ struct CheckTests {
     #expect(status?.message.hasPrefix(text) == true, "\(status?.message ?? "")")
   }
 
+  @Test("A variable is known behind its definition, in pipelines of expressions, and not in a united one")
+  func variables() throws {
+    let known = stage("select", named([("x", .variable("v"))]))
+    let define = stage("let", named([("v", field("n"))]))
+    let inner = PipelineMessage([Self.all, known])
+    let subquery = stage("add_fields", named([("s", call("array", .pipeline(inner)))]))
+    let count = stage("aggregate", named([("c", call("count"))]))
+    func check(_ stages: PipelineMessage.Stage...) -> String? {
+      do throws(RPCStatus) {
+        _ = try Pipeline(PipelineMessage([Self.all] + stages), in: database)
+        return nil
+      } catch { return error.message }
+    }
+    let unknown = "There is an unknown variable 'v'. The stage 'let' before it defines variables."
+    #expect(check(define, known) == nil && check(define, subquery) == nil)
+    #expect(check(known) == unknown && check(subquery) == unknown && check(known, define) == unknown)
+    #expect(check(define, count, known) == unknown && check(define, stage("union", .pipeline(inner))) == unknown)
+    #expect(check(define, stage("union", .pipeline(PipelineMessage([Self.all]))), known) == nil)
+    let walk = call("array_filter", field("a"), "v", call("exists", .variable("v")))
+    #expect(check(stage("where", walk)) == nil && check(stage("where", walk), known) == unknown)
+  }
+
   @Test("Options are those of the stage")
   func options() throws {
     var limit = stage("limit", 1)
     limit.options = ["index_mode": "x"]
-    _ = try Pipeline(PipelineMessage([Self.all, limit]), in: database)
+    var all = Self.all
+    all.options = ["force_index": "primary"]
+    _ = try Pipeline(PipelineMessage([all, limit]), in: database)
     limit.options = ["fast": true]
     let status = #expect(throws: RPCStatus.self) { try Pipeline(PipelineMessage([Self.all, limit]), in: database) }
     #expect(status?.message == "The stage 'limit' has no option 'fast'. It has none.")

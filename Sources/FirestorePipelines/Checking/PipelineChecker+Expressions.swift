@@ -11,8 +11,14 @@ extension PipelineChecker {
     case .path(let text): throw .invalid("\"\(text)\" is not the name of a document.")
     case .field(let text):
       if let metadata = Expression.Metadata(rawValue: text) { return .metadata(metadata) }
+      // Google's clients ask for a document's id by this name too.
+      if text == "__path__" { return .metadata(.name) }
       return .field(try Self.path(text, "field"))
-    case .variable(let name): return .variable(name)
+    case .variable(let name):
+      guard variables.contains(name) else {
+        throw .invalid("There is an unknown variable '\(name)'. The stage 'let' before it defines variables.")
+      }
+      return .variable(name)
     case .array(let elements): return .array(try expressions(elements))
     case .map(let entries): return .map(try named(entries))
     case .function(let name, let arguments, _): return try call(name, arguments)
@@ -83,6 +89,6 @@ extension PipelineChecker {
     return .arrayWalk(
       ArrayWalk(
         kind: kind, array: try expression(arguments[0]), element: names[0], index: names.count > 1 ? names[1] : nil,
-        body: try elementExpression(arguments[arguments.count - 1])))
+        body: try elementExpression(arguments[arguments.count - 1], knowing: names)))
   }
 }

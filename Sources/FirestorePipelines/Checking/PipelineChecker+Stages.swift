@@ -47,6 +47,7 @@ extension PipelineChecker {
       for entry in try named(try Self.entries(stage.arguments[0], stage.name)) {
         definitions.append(Definition(name: entry.name, value: entry.value))
       }
+      variables.formUnion(definitions.map(\.name))
       return .define(definitions)
     case "search": return try search(stage)
     default:
@@ -83,6 +84,8 @@ extension PipelineChecker {
     }
     if accumulations.isEmpty { throw stage.fail("requires at least one accumulator.") }
     let groups = stage.arguments.count > 1 ? try assignments(stage.arguments[1], stage.name) : []
+    // Its rows are no documents for which anything was defined.
+    variables = inherited
     return .aggregate(accumulations, groups: groups)
   }
 

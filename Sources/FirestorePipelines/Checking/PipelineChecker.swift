@@ -26,6 +26,10 @@ struct PipelineChecker {
   private var subqueries = 0
   /// Whether the expression stands inside of one for the elements of an array.
   private var isInArrayWalk = false
+  /// Those that are defined where the expression stands.
+  var variables: Set<String> = []
+  /// Those that the pipeline that is checked has from around it.
+  private(set) var inherited: Set<String> = []
 
   init(_ database: DatabaseID) { self.database = database }
 
@@ -36,6 +40,10 @@ struct PipelineChecker {
   ]
 
   mutating func pipeline(_ message: PipelineMessage, _ place: Place) throws(RPCStatus) -> Pipeline {
+    let around = (variables, inherited)
+    defer { (variables, inherited) = around }
+    // What a pipeline defines is not known in one that is united with it.
+    if place == .union { variables = inherited } else { inherited = variables }
     guard let first = message.stages.first else {
       throw .invalid("A pipeline needs a first stage, one of: \(Self.inputs.joined(separator: ", ")).")
     }
@@ -127,10 +135,14 @@ struct PipelineChecker {
   }
 
   /// The expression for the elements of an array, which has no pipelines.
-  mutating func elementExpression(_ message: ExpressionMessage) throws(RPCStatus) -> Expression {
-    let outer = isInArrayWalk
+  /// - Parameter names: of the variables for the element and its place.
+  mutating func elementExpression(
+    _ message: ExpressionMessage, knowing names: [String]
+  ) throws(RPCStatus) -> Expression {
+    let outer = (isInArrayWalk, variables)
     isInArrayWalk = true
-    defer { isInArrayWalk = outer }
+    variables.formUnion(names)
+    defer { (isInArrayWalk, variables) = outer }
     return try expression(message)
   }
 }

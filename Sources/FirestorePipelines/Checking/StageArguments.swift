@@ -12,6 +12,9 @@ struct StageArguments {
     (name, arguments, options) = (message.name, message.arguments, message.options)
   }
 
+  /// What a stage says about indexes says nothing about its result.
+  private static let indexHints: Set = ["index_mode", "force_index"]
+
   func fail(_ reason: String) -> RPCStatus { .invalid("The stage '\(name)' \(reason)") }
 
   /// - Throws: if there are not so many arguments, or options that the stage does not have.
@@ -22,8 +25,7 @@ struct StageArguments {
         ? "\(count.lowerBound)" : count.upperBound == .max ? "at least \(count.lowerBound)" : "\(count)"
       throw fail("takes \(wanted) arguments, not \(arguments.count).")
     }
-    // Hints about indexes say nothing about the result.
-    for option in options.keys.sorted() where !known.contains(option) && option != "index_mode" {
+    for option in options.keys.sorted() where !known.contains(option) && !Self.indexHints.contains(option) {
       let list = known.isEmpty ? "It has none." : "It has: \(known.joined(separator: ", "))."
       throw fail("has no option '\(option)'. \(list)")
     }

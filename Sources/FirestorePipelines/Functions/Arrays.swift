@@ -43,7 +43,7 @@ enum Arrays {
       .array(Array(try values[0].elements(of: "array_last_n").suffix(try count("array_last_n", values[1]))))
     },
     Function("array_slice", 2...3) { values, _ throws(EvaluationError) in try slice(values) },
-    Function("array_index_of", 2...3) { values, _ throws(EvaluationError) in try index(values) },
+    Function("array_index_of", 2...3, anything: { values, _ throws(EvaluationError) in try index(values) }),
     Function(
       "array_index_of_all", 2...2,
       anything: { values, _ throws(EvaluationError) in
@@ -101,14 +101,21 @@ enum Arrays {
     return .array(Array(elements[start...].prefix(length)))
   }
 
-  /// - Parameter values: the array, what to look for, and `first` or `last`.
-  private static func index(_ values: [Value]) throws(EvaluationError) -> Value {
-    let elements = try values[0].elements(of: "array_index_of")
-    let which = values.count > 2 ? try values[2].text(of: "array_index_of") : "first"
+  /// - Parameter values: the array, what to look for, which may be null, and `first` or `last`.
+  private static func index(_ values: [Value?]) throws(EvaluationError) -> Value {
+    guard let array = values[0], let wanted = values[1] else { return .null }
+    if case .null = array { return .null }
+    let elements = try array.elements(of: "array_index_of")
+    var which = "first"
+    if values.count > 2 {
+      guard let last = values[2] else { return .null }
+      if case .null = last { return .null }
+      which = try last.text(of: "array_index_of")
+    }
     let index: Int?
     switch which {
-    case "first": index = elements.firstIndex { $0.equalsNumerically(values[1]) }
-    case "last": index = elements.lastIndex { $0.equalsNumerically(values[1]) }
+    case "first": index = elements.firstIndex { $0.equalsNumerically(wanted) }
+    case "last": index = elements.lastIndex { $0.equalsNumerically(wanted) }
     default: throw EvaluationError("array_index_of() takes \"first\" or \"last\", not \"\(which)\".")
     }
     return .integer(Int64(index ?? -1))

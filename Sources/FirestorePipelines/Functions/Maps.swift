@@ -98,7 +98,7 @@ enum Maps {
     return try map.fields(of: function)[name.text(of: function)]
   }
 
-  /// - Parameter pairs: names and values in turn; an absent value changes nothing.
+  /// - Parameter pairs: names and values in turn; an absent value takes the name away.
   private static func setting(
     _ fields: Fields, _ pairs: ArraySlice<Value?>, _ function: String
   ) throws(EvaluationError) -> Fields {
@@ -107,7 +107,7 @@ enum Maps {
     while let name = rest.popFirst(), let value = rest.popFirst() {
       guard let name else { throw EvaluationError("\(function)() takes no absent name.") }
       let text = try name.text(of: function)
-      if let value { fields[text] = value }
+      fields[text] = value
     }
     return fields
   }
