@@ -17,7 +17,7 @@ package struct DatabasesCall: Sendable {
 
   /// - Returns: `nil` for another address.
   package init?(_ verb: String, _ target: String) {
-    guard verb == "GET", target.hasPrefix(RESTCall.root) else { return nil }
+    guard verb == "GET", RESTCall.root(of: target) != nil else { return nil }
     let address = RESTAddress(target)
     let names = address.segments.map { PercentEncoding.decoded($0, slashes: false) }
     guard names.count == 3 || names.count == 4, names[0] == "projects", names[2] == "databases",

@@ -10,22 +10,7 @@ import Testing
 struct DatabasesTests {
   private func names(_ service: FirestoreService, below parent: String) async throws -> [String] {
     let answer = try await service.answer(.listDatabases, WireWriter.message { $0.field(1, string: parent) })
-    return try WireReader.read(answer) { reader throws(WireError) in
-      var names: [String] = []
-      while let tag = try reader.tag() {
-        #expect(tag.field == 1)
-        let database = try reader.bytes()
-        names.append(
-          try WireReader.read(database) { reader throws(WireError) in
-            var name = ""
-            while let tag = try reader.tag() {
-              if tag.field == 1 { name = try reader.string() } else { try reader.skip(tag.type) }
-            }
-            return name
-          })
-      }
-      return names
-    }
+    return try Message(answer).all(1).compactMap { $0.text(1) }
   }
 
   private func write(_ operation: Mutation.Operation, _ database: DatabaseID, _ service: FirestoreService) async throws {
@@ -64,7 +49,8 @@ struct DatabasesTests {
   @Test("Where there are rules only administrators learn which there are")
   func access() async throws {
     let rules = AccessRules()
-    let (ruleset, _) = Ruleset.compile([RulesFile(name: "r", content: "service cloud.firestore { match /a/{b} { allow get: if false; } }")])
+    let content = "service cloud.firestore { match /a/{b} { allow get: if false; } }"
+    let (ruleset, _) = Ruleset.compile([RulesFile(name: "r", content: content)])
     rules.set(.ruleset(try #require(ruleset)))
     let service = FirestoreService(backend: try makeService().backend, rules: rules)
 
