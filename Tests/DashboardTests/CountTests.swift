@@ -10,6 +10,17 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
+  @Test("A client that the server refuses is not ready, as one is that may ask; the header says so")
+  func refused() {
+    for (code, word) in [(StatusCode.unauthenticated, "REFUSED"), (.permissionDenied, "READY")] {
+      var driver = Driver()
+      driver.client(.status(ClientStatus(since: at(0))), at: 0)
+      #expect(driver.screen.contains("READY"))
+      driver.client(.collectionsUnlisted(below: .root, RPCStatus(code, "no.")), at: 1)
+      #expect(driver.screen.contains(word) && driver.screen.contains("READY") == (word == "READY"))
+    }
+  }
+
   @Test("Where the backend does not list its collections, the pane does not say that there are none")
   func unlisted() {
     var driver = Driver(Size(width: 100, height: 30))

@@ -134,6 +134,7 @@ struct VitalSigns {
     if state.network.isOffline { return "OFFLINE" }
     switch state.network.onlineState {
     case .online: return "ONLINE"
+    case .unknown where isRefused: return "REFUSED"
     case .unknown where isIdle: return "READY"
     case .unknown, .offline: return "CONNECTING"
     }
@@ -144,10 +145,13 @@ struct VitalSigns {
     state.network.watch.state == .closed && state.network.write.state == .closed && state.network.activeTargets == 0
   }
 
+  /// The server does not believe who this client says to be, as its answer to the list of collections tells.
+  private var isRefused: Bool { isIdle && state.browser.rootsFailure?.code == .unauthenticated }
+
   var glyph: String { state.network.isOffline || state.attachmentEnd != nil ? glyphs.offline : glyphs.online }
 
   var role: Role {
-    if state.network.isOffline || state.attachmentEnd != nil { return .headerOffline }
+    if state.network.isOffline || state.attachmentEnd != nil || isRefused { return .headerOffline }
     return state.network.onlineState == .online || isIdle ? .stateOnline : .stateConnecting
   }
 
