@@ -52,6 +52,27 @@ import Testing
     #expect(!channel.isActive)
   }
 
+  @Test("Small chunks are served, and chunks that are next to nothing but extensions are not", arguments: [50, 20_000])
+  func extensions(piece: Int) throws {
+    let body = #"{"fields": {"a": {"stringValue": "\#(String(repeating: "x", count: 5_000))"}}}"#
+    let head = request("PATCH", "/c/a", "Transfer-Encoding: chunked")
+    let `extension` = ";a=" + String(repeating: "b", count: 300_000)
+    for (count, isServed) in [(0, true), (4, true), (300_000, false)] {
+      let channel = try open()
+      let chunks = body.enumerated().map { index, character in
+        let isLong = count < 10 || index == 100
+        return "1\(isLong ? `extension`.prefix(count) : "")\r\n\(character)\r\n"
+      }
+      var rest = Substring(head + chunks.joined() + "0\r\n\r\n")
+      while !rest.isEmpty, channel.isActive {
+        try channel.receive(String(rest.prefix(piece)))
+        rest = rest.dropFirst(piece)
+      }
+      let answer = try channel.sentText()
+      #expect(answer.hasPrefix(isServed ? "HTTP/1.1 200 " : "HTTP/1.1 400 "), "\(count): \(answer.prefix(200))")
+    }
+  }
+
   @Test("A body may come in chunks, and a client that asks first is told to go on")
   func chunks() throws {
     let channel = try open()

@@ -91,8 +91,9 @@ struct ConnectionPipeline: Sendable {
   ) throws {
     var heads = NIOHTTPDecoderLimitConfiguration()
     (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (ConnectionLimits.headBytes, ConnectionLimits.headBytes)
+    let received = ReceivedBytesHandler()
     try channel.pipeline.syncOperations.addHandlers(
-      HTTPResponseEncoder(), ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
-      HTTPRequestHandler(service, origins, channels, .whole(budget, patience: handshake)))
+      HTTPResponseEncoder(), received, ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
+      HTTPRequestHandler(service, origins, channels, .whole(budget, patience: handshake, received)))
   }
 }

@@ -15,10 +15,11 @@ extension HTTPRequestHandler {
       return answer(
         HTTPAnswer(
           404,
-          "There is no \(plain.method) \(plain.target) here. This is google.firestore.v1 over gRPC, and over REST below "
-            + "/v1/projects/PROJECT/databases/DATABASE/documents; besides there are GET / and DELETE "
+          "There is no \(plain.method) \(plain.target) here. This is google.firestore.v1 over gRPC, over REST below "
+            + "/v1/projects/PROJECT/databases, and over WebChannel; besides there are GET /, DELETE "
             + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
-            + "document.\n"))
+            + "document, below /emulator/v1/projects/PROJECT :securityRules, :ruleCoverage, :requests, :indexes and :export, "
+            + "/requests, POST /reset and POST /shutdown.\n"))
     case .control, .rest, .channel, .preflight, .monitor: break
     }
     let objection = origins.objection(host: plain.host, origin: plain.origin, isControl: plain.isControl)

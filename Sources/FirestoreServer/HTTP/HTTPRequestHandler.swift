@@ -111,7 +111,20 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let part = unwrapInboundIn(data)
+    connection.received?.explain(part)
     if case .answering = state { pending.append(part) } else { receive(context, part) }
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    if connection.received?.isMostlyFrame == true {
+      switch state {
+      case .receiving(let request):
+        refuse(context, HTTPAnswer(400, "The chunks of the request are more frame than content.\n"), request)
+      case .waiting, .answering: context.close(promise: nil)
+      case .closing: break
+      }
+    }
+    context.fireChannelReadComplete()
   }
 
   func read(context: ChannelHandlerContext) {
@@ -180,7 +193,7 @@ final class HTTPRequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func wait(_ context: ChannelHandlerContext) {
-    guard case .whole(_, let patience) = connection else { return }
+    guard case .whole(_, let patience, _) = connection else { return }
     deadline?.cancel()
     deadline = context.eventLoop.assumeIsolated().scheduleTask(in: patience) { [weak self] in
       guard let self, let context = self.context else { return }
