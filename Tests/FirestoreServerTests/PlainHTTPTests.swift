@@ -104,6 +104,17 @@ import Testing
     }
   }
 
+  @Test("A page of the internet that may use the data gets to this machine, as browsers ask for it")
+  func privateNetwork() throws {
+    for (page, isAllowed) in [("https://my.example", true), ("https://other.example", false)] {
+      let channel = try open(allowed: ["https://my.example"])
+      try channel.receive(
+        "OPTIONS /v1/projects/p/databases/(default)/documents:commit HTTP/1.1\r\nHost: localhost\r\nOrigin: \(page)\r\n"
+          + "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Private-Network: true\r\n\r\n")
+      #expect(try channel.sentText().contains("Access-Control-Allow-Private-Network: true\r\n") == isAllowed)
+    }
+  }
+
   @Test("Each page that is refused is told of once, with the way to let it")
   func reported() throws {
     let told = Mutex<[String]>([])

@@ -38,6 +38,10 @@ struct HTTPAnswer {
     if let names = request.headers.first(name: "access-control-request-headers") {
       headers.add(name: "Access-Control-Allow-Headers", value: names)
     }
+    // What browsers ask for a page of the internet that wants something of this machine (Private Network Access).
+    if request.headers.contains(name: "access-control-request-private-network") {
+      headers.add(name: "Access-Control-Allow-Private-Network", value: "true")
+    }
     headers.add(name: "Access-Control-Max-Age", value: "3600")
   }
 

@@ -156,6 +156,13 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
+  /// How a program or another Hearth on this machine gets there: what stands before and behind the address.
+  private var way: (before: String, behind: String) {
+    guard let tlsCert else { return ("export FIRESTORE_EMULATOR_HOST=", "") }
+    let secret = access.adminSecret.map { " --admin-secret \($0)" } ?? ""
+    return ("hearth --emulator ", " --trust \(tlsCert)\(secret)")
+  }
+
   /// - Parameter place: where the data is.
   private func serve(
     _ source: PortSource, at configuration: FirestoreServer.Configuration, place: String
@@ -177,13 +184,13 @@ struct ServeCommand: AsyncParsableCommand {
       }
     }
     defer { for source in sources { source.cancel() } }
-    let (host, isSecure) = (configuration.host, tlsCert != nil)
+    let (host, isSecure, way) = (configuration.host, tlsCert != nil, way)
     try await ServedPort(configuration, source, enforcing: access.enforced).run(until: stop) { port in
       let address = ServedAddress(host: host, port: port)
       let text: ShownText = """
         Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.
         Data: \(place)
-        \(isSecure ? "hearth --host \(address.local)" : "export FIRESTORE_EMULATOR_HOST=\(address.local)")
+        \(way.before)\(address.local)\(way.behind)
         Dev App Server is now running.
 
         """
