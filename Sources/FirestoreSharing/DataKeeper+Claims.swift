@@ -18,7 +18,7 @@ extension DataKeeper {
   func giveUp() -> String? {
     if pausesForPort { return "it serves the data on a port, which would lead past what another enforces" }
     Task {
-      await handOver(within: .seconds(5))
+      await handOver(within: Self.headStart)
       try? await ContinuousClock().sleep(for: Self.headStart)
       takeUp()
     }

@@ -118,17 +118,19 @@ extension EndToEndTests.InPipes {
     for round in 0..<2 {
       let server = try await ServeProcess(surroundings, ["--rules", rules])
       #expect(owner == server.process.id)
-      let told = try await server.process.errorLine()
-      #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+      // Later it may come before the watcher has noticed that the data is free.
+      if round == 0 {
+        let told = try await server.process.errorLine()
+        #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+      }
       let path = "c/\(round)"
       #expect(try await hearth("set", path, "{}", "--emulator", server.address).status == 0)
       try await watcher.shows(path)
       kill(server.process.id, SIGKILL)
       #expect(try await server.process.exitStatus() == 128 + SIGKILL)
-      // The watcher has the data then.
+      // The watcher has the data then, or a command for as long as it runs.
       #expect(try await hearth("set", "c/between\(round)", "{}").status == 0)
       try await watcher.shows("c/between\(round)")
-      #expect(owner == watcher.id)
     }
   }
 
