@@ -48,6 +48,31 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("q")
       #expect(try await hearth.exitStatus() == 0)
     }
+
+    @Test("Whatever is saved into its files, a dashboard goes on, and says in which line and column it is wrong")
+    func brokenFiles() async throws {
+      let surroundings = try Surroundings()
+      try surroundings.configure("theme = \"mine\"\n")
+      try surroundings.write("config/hearth/themes/mine.toml", "schema = 1\ninherits = \"nord\"\n")
+      let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)
+      try await hearth.wait("1 Collections")
+      let headers = ["[.keys]", "[#keys]", "[{keys]", "[(keys)]", "[é]", "[*]", "[=]", "[,]", "[]", "[keys"]
+      for (number, header) in headers.enumerated() {
+        let empty = String(repeating: "\n", count: number)
+        try surroundings.configure("theme = \"mine\"\n\(empty)\(header)\n")
+        try await hearth.wait("config.toml:\(number + 2): this line is left out")
+      }
+      for (number, header) in headers.enumerated() {
+        let empty = String(repeating: "\n", count: number)
+        try surroundings.write("config/hearth/themes/mine.toml", "schema = 1\n\(empty)\(header)\n")
+        try await hearth.wait("mine.toml:\(number + 2): expected")
+      }
+      try surroundings.write("config/hearth/themes/mine.toml", "schema = 1\ninherits = \"paper\"\n")
+      try surroundings.configure("theme = \"mine\"\n")
+      try await hearth.wait("config.toml was read again.")
+      try await hearth.keys("q")
+      #expect(try await hearth.exitStatus() == 0)
+    }
   }
 }
 
