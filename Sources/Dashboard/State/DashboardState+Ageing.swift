@@ -32,10 +32,10 @@ extension DashboardState {
 extension DashboardState {
   /// The device's clock was set back: what had some seconds left has as many now.
   private mutating func setBack(to time: Timestamp) {
-    let distance = now.microseconds - time.microseconds
+    let distance = now.microseconds &- time.microseconds
     // Less is two events that overtook each other.
     guard distance >= 1_000_000 else { return }
-    func moved(_ moment: Timestamp) -> Timestamp { Timestamp(microseconds: moment.microseconds - distance) }
+    func moved(_ moment: Timestamp) -> Timestamp { Timestamp(microseconds: moment.microseconds &- distance) }
     now = time
     for index in toasts.indices { toasts[index].shownAt = moved(toasts[index].shownAt) }
     writes.move(moved)

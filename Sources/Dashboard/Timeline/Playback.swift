@@ -49,16 +49,16 @@ package struct Playback: Sendable {
   /// The recorded moment that is to be shown now; `nil` for as much as can be.
   func target(at now: Timestamp) -> Timestamp? {
     guard case .times(let factor) = speed, let anchor else { return nil }
-    let passed = Double(Swift.max(0, now.microseconds - anchor.now.microseconds)) * factor
-    return Timestamp(microseconds: anchor.shown.microseconds + Int64(Swift.min(passed, 1e15)))
+    let passed = Double(Swift.max(0, now.microseconds &- anchor.now.microseconds)) * factor
+    return Timestamp(microseconds: anchor.shown.microseconds &+ Int64(Swift.min(passed, 1e15)))
   }
 
   /// When a recorded moment is to be shown.
   func due(of moment: Timestamp, after now: Timestamp) -> Timestamp {
     guard case .times(let factor) = speed, let anchor else { return now.nextMillisecond }
-    let left = Double(Swift.max(0, moment.microseconds - anchor.shown.microseconds)) / factor
+    let left = Double(Swift.max(0, moment.microseconds &- anchor.shown.microseconds)) / factor
     return Swift.max(
-      now.nextMillisecond, Timestamp(microseconds: anchor.now.microseconds + Int64(Swift.min(left, 1e15)) + 1))
+      now.nextMillisecond, Timestamp(microseconds: anchor.now.microseconds &+ Int64(Swift.min(left, 1e15)) &+ 1))
   }
 }
 

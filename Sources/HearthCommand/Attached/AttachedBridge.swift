@@ -86,7 +86,7 @@ final class AttachedBridge {
       emit(status.map { .listenerFailed(tag, $0) } ?? .listenerStopped(tag))
     case .missed(let count, let results):
       let known = results.compactMap { id, result in tags[id].map { ($0, result) } }
-      emit(.snapshotsMissed(count, Dictionary(uniqueKeysWithValues: known)))
+      emit(.snapshotsMissed(count.plausible, Dictionary(uniqueKeysWithValues: known)))
       for id in tags.keys where results[id] == nil {
         if let tag = tags.removeValue(forKey: id) { emit(.listenerStopped(tag)) }
       }
@@ -110,7 +110,7 @@ final class AttachedBridge {
   }
 
   private func receive(_ told: InspectedStatus) {
-    let status = told.completed(with: lastStatus)
+    let status = told.completed(with: lastStatus).plausible
     lastStatus = status
     let queue = news.queue
     let outcomes = news.outcomes(of: status)
@@ -279,7 +279,7 @@ extension ListenerSnapshot {
       listener: tag,
       changes: snapshot.changes.map { Change($0.kind, $0.document, previous: $0.previous, now: $0.now) },
       isFromCache: snapshot.result.isFromCache, syncStateChanged: snapshot.syncStateChanged,
-      hasPendingWrites: snapshot.result.hasPendingWrites, count: snapshot.result.count ?? 0, causes: snapshot.causes,
-      omitted: snapshot.omitted > 0 ? snapshot.omitted : nil)
+      hasPendingWrites: snapshot.result.hasPendingWrites, count: (snapshot.result.count ?? 0).plausible, causes: snapshot.causes,
+      omitted: snapshot.omitted > 0 ? snapshot.omitted.plausible : nil)
   }
 }

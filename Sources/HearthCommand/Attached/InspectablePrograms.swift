@@ -145,7 +145,9 @@ extension InspectablePrograms {
   }
 
   private static func age(from start: Timestamp, to now: Timestamp) -> String {
-    let seconds = max(0, now.seconds - start.seconds)
+    // The start is another program's word.
+    let (passed, isTooLong) = now.seconds.subtractingReportingOverflow(start.seconds)
+    let seconds = isTooLong ? 0 : max(0, passed)
     return switch seconds {
     case ..<60: "\(seconds)s"
     case ..<3600: "\(seconds / 60)m"

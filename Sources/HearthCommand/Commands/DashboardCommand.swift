@@ -80,8 +80,8 @@ struct DashboardCommand: AsyncParsableCommand {
   var printConfig = false
 
   mutating func validate() throws {
-    guard demoSpeed > 0, demoSpeed <= 100_000 else {
-      throw ValidationError("--demo-speed \(demoSpeed): give a number above 0, at most 100000.")
+    guard demoSpeed >= 0.001, demoSpeed <= 100_000 else {
+      throw ValidationError("--demo-speed \(demoSpeed): give a number from 0.001 to 100000.")
     }
     if demoWrites != nil, !demo { throw ValidationError("--demo-writes is about --demo; give both.") }
     if demo, let name = storage.completion?.connection?.name, storage.isReadOnly {

@@ -89,7 +89,7 @@ extension ClientBridge {
     let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
     guard !keys.isEmpty, seen.mutations.contains(where: \.replacesFields) else { return }
     request { bridge in
-      let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds - 1)
+      let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds &- 1)
       let documents: [Document]
       do throws(RPCStatus) {
         documents = try await bridge.datastore.lookup(keys, at: before)

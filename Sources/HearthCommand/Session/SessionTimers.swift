@@ -65,7 +65,8 @@ struct Ticker {
     timer = nil
     due = moment
     guard let moment else { return }
-    let delay = max(0, moment.microseconds - Timestamp.now.microseconds)
+    let (wait, isTooLong) = moment.microseconds.subtractingReportingOverflow(Timestamp.now.microseconds)
+    let delay = isTooLong ? 0 : max(0, wait)
     let timer = DispatchSource.makeTimerSource(queue: .main)
     timer.schedule(deadline: .now() + .microseconds(Int(min(delay, 86_400_000_000))))
     timer.setEventHandler { MainActor.assumeIsolated { fire() } }

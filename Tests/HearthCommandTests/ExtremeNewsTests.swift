@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreClientState
+import FirestoreInspection
+import FirestoreModel
+import FirestoreQuery
+import FirestoreTesting
+import Foundation
+import TerminalCanvas
+import Testing
+
+@testable import HearthCommand
+
+@Suite struct ExtremeNewsTests {
+  @Test("Whatever numbers a program tells, they end neither the lines nor the screen that shows them")
+  func extremeNews() throws {
+    let time = Timestamp(seconds: 1_772_453_040, nanoseconds: 5)
+    let write = PendingWrite(
+      id: BatchID(1), mutations: [set("orders/a", ["n": 1])], localWriteTime: time, byteCount: 10, attempts: 1,
+      state: .backoff(until: time))
+    let status = ClientStatus(
+      onlineState: .online, nextRetry: time, since: time, activeTargets: 1,
+      reads: [ReadMeter(target: Query(path: ResourcePath("orders")).target, sent: 1, kept: 2)], inFlightWrites: 1,
+      pendingWrites: [write], queue: QueueSize(count: 3, total: 4, byteCount: 5), lastSnapshotAt: time,
+      roundTrips: [.milliseconds(3), .milliseconds(4)],
+      recentOutcomes: [WriteOutcome(sequence: 2, batch: BatchID(1), after: .milliseconds(5), rejection: nil)],
+      cacheByteCount: 7, cacheLimit: 8)
+    var settings = FaultSettings()
+    (settings.latency, settings.jitter) = (.milliseconds(1), .milliseconds(2))
+    let result = ListenerState.Result(count: 4, isFromCache: false)
+    let told: [InspectionNews] = [
+      .status(InspectedStatus(status)), .faults(settings), .missed(snapshots: 3, [1: result]),
+      .snapshot(
+        InspectedSnapshot(
+          listener: 1, changes: [], omitted: 2, syncStateChanged: true, result: result, causes: [.server(SnapshotVersion(time))],
+          time: time)),
+    ]
+    let greeting = InspectionGreeting(process: 1, name: "shop", database: database, backend: .embedded, since: time)
+    let extremes = ["9223372036854775807", "-9223372036854775808", "-1", "[9223372036854775807, 999999999]"]
+    var tried = 0
+    for news in told {
+      let plain = String(decoding: try InspectionLine.bytes(news), as: UTF8.self)
+      for part in plain.matches(of: /-?[0-9]+|"[0-9]{4}-[^"]*"/).map(\.range) {
+        for extreme in extremes {
+          let text = plain.replacingCharacters(in: part, with: extreme)
+          guard let changed = try? InspectionLine.value(InspectionNews.self, of: text.utf8) else { continue }
+          tried += 1
+          var lines = AttachedLines(greeting)
+          _ = lines.lines(of: .status(InspectedStatus(status)))
+          #expect(lines.lines(of: changed).allSatisfy { $0.hasPrefix("{") })
+          show(changed, after: status)
+        }
+      }
+    }
+    #expect(tried > 100, "\(tried)")
+  }
+
+  /// What an attached dashboard does with it.
+  private func show(_ news: InspectionNews, after status: ClientStatus) {
+    var state = DashboardState(
+      DashboardConfiguration(
+        database: database, backend: .init(.embedded, project: "p"), glyphs: .unicode, keymap: .standard),
+      size: Size(width: 120, height: 36), now: .now)
+    var known = StatusNews()
+    func tell(_ status: ClientStatus) {
+      for outcome in known.outcomes(of: status) {
+        _ = update(&state, .client(StatusNews.event(of: outcome), at: .now))
+      }
+      for event in known.changes(in: status) { _ = update(&state, .client(event, at: .now)) }
+    }
+    tell(status)
+    switch news {
+    case .status(let told): tell(told.completed(with: nil).plausible)
+    case .missed(let count, _):
+      for _ in 0..<3 { _ = update(&state, .client(.snapshotsMissed(count.plausible, [:]), at: .now)) }
+    case .faults(let settings): _ = update(&state, .client(.faults(settings), at: .now))
+    default: break
+    }
+    _ = update(&state, .tick(.now))
+    #expect(view(state).size.height == 36)
+  }
+}
