@@ -102,11 +102,7 @@ package enum TerminalEvent: Hashable, Sendable {
   private func readInput() {
     guard !isPaused else { return }
     var bytes = [UInt8](repeating: 0, count: Self.batch)
-    let count = read(descriptor, &bytes, bytes.count)
-    if count < 0, errno == EIO, TerminalPlace.isBackground(descriptor), TerminalPlace.hasShell {
-      // The terminal is there, and is the shell's.
-      return deliver(.signal(.continued))
-    }
+    let count = JobSignals.heard { read(descriptor, &bytes, bytes.count) }
     if count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR) {
       // End of input or EIO: the terminal went away. The descriptor would be readable for ever.
       source?.cancel()

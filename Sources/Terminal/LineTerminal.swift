@@ -64,7 +64,7 @@ package final class LineTerminal {
     var saved = savedModes
     let end = Self.pasteEnd
     end.withCString { ctr_arm(output, $0, end.utf8.count, &saved) }
-    tcsetattr(input, TCSANOW, &modes)
+    JobSignals.heard { _ = tcsetattr(input, TCSANOW, &modes) }
     write(bytes: Array(Self.pasteStart.utf8))
   }
 
@@ -108,7 +108,7 @@ package final class LineTerminal {
       }
       guard sources[0].revents != 0 else { continue }
       var bytes = [UInt8](repeating: 0, count: 4096)
-      let length = read(input, &bytes, bytes.count)
+      let length = JobSignals.heard { read(input, &bytes, bytes.count) }
       if length < 0, errno == EINTR || errno == EAGAIN { continue }
       guard length > 0 else { return [.ended] }
       let events = parser.feed(bytes[..<length])

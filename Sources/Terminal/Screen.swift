@@ -122,12 +122,10 @@ package import TerminalTheme
   /// Takes the terminal back after a stop that was not announced. Call it for `TerminalSignal.continued`; it does
   /// nothing after `suspend`, which has done so, and while a program has the terminal.
   ///
-  /// In the background it stops again until it has the terminal, and writes nothing over what the shell shows.
+  /// In the background the process stops again until it has the terminal, before anything is written over what the
+  /// shell shows.
   package func resume() {
-    guard state == .active else { return }
-    let wasBehind = TerminalPlace.isBackground(device.descriptor)
-    while TerminalPlace.isBackground(device.descriptor), TerminalPlace.hasShell { ctr_stop_group() }
-    guard wasBehind || handledContinues != ctr_continue_count() else { return }
+    guard state == .active, handledContinues != ctr_continue_count() else { return }
     enter()
   }
 

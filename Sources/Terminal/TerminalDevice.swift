@@ -70,7 +70,7 @@ import TerminalCanvas
     cfmakeraw(&modes)
     // In the background this stops the process until it is in the foreground again, which is right. It does not wait
     // for what was written before to be drawn: a terminal whose output is not read never draws it.
-    tcsetattr(descriptor, TCSANOW, &modes)
+    JobSignals.heard { _ = tcsetattr(descriptor, TCSANOW, &modes) }
     var saved = savedModes
     text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
   }

@@ -70,7 +70,8 @@ public final class FirestoreSettings: Sendable {
   /// a folder of mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. Where that folder cannot be had, nobody can
   /// watch, and the log says why. Nothing is done while nobody watches. While somebody does, telling takes about one
   /// part in a hundred of the program's processor time, or five milliseconds of each second if that is more; what that does not suffice for, the watcher is told to have
-  /// missed. The network and faults that a watcher switched are as before when it is gone.
+  /// missed. The network and faults that a watcher switched are as before when it is gone. The socket's name goes when the
+  /// program exits, and when SIGTERM, SIGINT or SIGHUP ends it by their default action; a program's own handlers stay.
   public var isInspectable: Bool {
     get { values.isInspectable }
     set { storage.withLock { $0.isInspectable = newValue } }

@@ -13,7 +13,7 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
   case online, offline, detail, overlay, diff, history, help, palette, filter, empty, million, rejected, scripts,
     listener
   case confirm, failures, zoom, meta, copying, themes, messages, browsing, faults, explaining, columns, opened
-  case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests
+  case deciding, reconnected, editing, reviewing, listeners, asking, transferring, counted, requests, attached
 
   var testDescription: String { rawValue }
 
@@ -40,6 +40,11 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
       var scene = Shop.online(size, glyphs)
       scene.press("4 /")
       scene.type("orders !SERVER")
+      return scene.state
+    case .attached:
+      var scene = Shop.online(size, glyphs)
+      scene.change { $0.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true) }
+      scene.press("4")
       return scene.state
     case .empty:
       var scene = Scene(size: size, glyphs: glyphs)
