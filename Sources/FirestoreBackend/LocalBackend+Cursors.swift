@@ -80,11 +80,13 @@ extension LocalBackend {
   private func scan(
     _ cursor: QueryCursor, after start: DocumentPosition?, skipping: Int, needed: Int?, _ next: Document?
   ) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
-    var (position, skipping, piece) = (start, skipping, QueryPiece())
+    var (position, skipping, piece, collections) = (start, skipping, QueryPiece(), cursor.collections)
     if let next { piece.append(next) }
     while piece.documents.count != needed {
       position = try read(cursor) { reader throws(StoreError) in
-        try reader.scanMatches(of: cursor.request.query, after: position, rows: Self.slice) { document in
+        try reader.scanMatches(
+          of: cursor.request.query, after: position, rows: Self.slice, in: &collections
+        ) { document in
           if skipping > 0 {
             skipping -= 1
             piece.skipped += 1
@@ -97,6 +99,7 @@ extension LocalBackend {
       if position == nil || piece.documents.count == needed { break }
       if piece.isFull, let next = piece.popLast() {
         var rest = cursor
+        rest.collections = collections
         let left = needed.map { $0 - piece.documents.count }
         rest.state = .scan(after: position, skipping: 0, needed: left, next: next)
         return (piece, rest)

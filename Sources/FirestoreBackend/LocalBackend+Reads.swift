@@ -210,10 +210,10 @@ extension LocalBackend {
   func forEachMatch(
     of query: ServedQuery, at version: Int64, in database: DatabaseID, _ visit: (Document) -> Bool
   ) async throws(RPCStatus) {
-    var (position, goesOn) = (DocumentPosition?.none, true)
+    var (position, goesOn, collections) = (DocumentPosition?.none, true, [CollectionEntry]?.none)
     while true {
       position = try read(at: version, in: database) { reader throws(StoreError) in
-        try reader.scanMatches(of: query, after: position, rows: Self.slice) { document in
+        try reader.scanMatches(of: query, after: position, rows: Self.slice, in: &collections) { document in
           goesOn = visit(document)
           return goesOn
         }

@@ -22,6 +22,8 @@ package struct QueryCursor: Sendable {
   let request: ReadRequest
   let version: Int64
   var state: State
+  /// Where it looks, once that was looked up.
+  var collections: [CollectionEntry]?
 
   package var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
 

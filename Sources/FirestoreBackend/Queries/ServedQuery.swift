@@ -75,8 +75,26 @@ extension DocumentReader {
   }
 
   /// One slice of a query's matches in storage order; as `scan`.
+  /// - Parameter known: the collections, which the first slice looks up where there may be as many as documents. They are
+  ///   those of all slices, for each of these has its version.
+  func scanMatches(
+    of query: ServedQuery, after position: DocumentPosition?, rows: Int, in known: inout [CollectionEntry]?,
+    _ visit: (Document) -> Bool
+  ) throws(StoreError) -> DocumentPosition? {
+    if query.scope != .target, known == nil { known = try collections(of: query) }
+    return try scanMatches(of: query, after: position, rows: rows, in: known, visit)
+  }
+
+  /// The same for one slice alone.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, _ visit: (Document) -> Bool
+  ) throws(StoreError) -> DocumentPosition? {
+    try scanMatches(of: query, after: position, rows: rows, in: nil, visit)
+  }
+
+  private func scanMatches(
+    of query: ServedQuery, after position: DocumentPosition?, rows: Int, in known: [CollectionEntry]?,
+    _ visit: (Document) -> Bool
   ) throws(StoreError) -> DocumentPosition? {
     let range = KeyRange(query.target)
     if query.scope == .target, query.target.isDocumentTarget {
@@ -91,7 +109,9 @@ extension DocumentReader {
       }
       return nil
     }
-    return try scan(try collections(of: query), range, after: position, rows: rows) { document in
+    let collections: [CollectionEntry]
+    if let known { collections = known } else { collections = try self.collections(of: query) }
+    return try scan(collections, range, after: position, rows: rows) { document in
       let isMatch =
         query.scope == .target
         ? query.target.holds(document) : query.target.matchesContent(document, equality: .numeric)
