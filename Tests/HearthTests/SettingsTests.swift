@@ -15,7 +15,7 @@ struct SettingsTests {
   @Test("useEmulator sets host and port and turns TLS off, before the first use only")
   func emulator() async throws {
     let db = database()
-    #expect(db.settings.host == "firestore.googleapis.com")
+    #expect(db.settings.host == "embedded" && FirestoreSettings().host == "firestore.googleapis.com")
     #expect(db.settings.isSSLEnabled)
     db.useEmulator(withHost: "::1", port: 8080)
     #expect(db.settings.host == "[::1]:8080")
@@ -55,7 +55,7 @@ struct SettingsTests {
     #expect(settings.hashValue == FirestoreSettings().hashValue)
     settings.host = "example.com"
     #expect(settings != db.settings)
-    #expect(db.settings.host == "firestore.googleapis.com")
+    #expect(db.settings.host == "embedded")
     let memory = FirestoreSettings()
     memory.cacheSettings = MemoryCacheSettings()
     #expect(memory != FirestoreSettings())

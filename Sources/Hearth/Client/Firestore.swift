@@ -59,6 +59,11 @@ public final class Firestore: Sendable {
       } else if app.cacheDirectory == nil {
         values.isDurable = false
       }
+      switch app.backend.resolved(FirestoreSettings(values)) {
+      case .embedded, .inMemory: values.usedHost = "embedded"
+      case .server(let server): values.usedHost = server.address
+      case .datastore: break
+      }
       return FirestoreSettings(values)
     }
     set {

@@ -11,6 +11,8 @@ public final class FirestoreSettings: Sendable {
   struct Storage {
     /// `nil` for Cloud Firestore, or what the environment names.
     var host: String?
+    /// Where the client that these are the settings of goes, where nobody has set it.
+    var usedHost: String?
     var isSSLEnabled = true
     /// Takes the place of any backend.
     var emulator: String?
@@ -41,9 +43,10 @@ public final class FirestoreSettings: Sendable {
   /// The server of a remote backend, `NAME` or `NAME:PORT`. Embedded backends ignore it.
   ///
   /// Until it is set: the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which is spoken to in
-  /// plain text, else Cloud Firestore.
+  /// plain text, else Cloud Firestore. The settings of a `Firestore` say where it goes: `embedded` for a backend in
+  /// this process or its folder.
   public var host: String {
-    get { values.emulator ?? values.host ?? Backend.cloudHost }
+    get { values.emulator ?? values.host ?? values.usedHost ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
   }
 
@@ -135,7 +138,7 @@ extension FirestoreSettings: Hashable {
 
   /// By host and TLS.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(host)
+    hasher.combine(values.emulator ?? values.host)
     hasher.combine(isSSLEnabled)
   }
 }
