@@ -82,7 +82,7 @@ import Testing
     #expect(ShellText.isUnfinished("x \\"))
   }
 
-  @Test("What only another shell understands is refused with the way out", arguments: ["|", ">", "&&", "=="])
+  @Test("What only another shell understands is refused with the way out", arguments: ["||", ">", "&&", "=="])
   func foreign(sign: String) {
     let failure = #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: "get a \(sign) b") }
     #expect(failure?.reason.contains("\(sign) stands alone") == true)

@@ -33,7 +33,7 @@ struct ClearCommand: AsyncParsableCommand, WritingCommand {
     let connection = try locations.connect()
     let database = connection.database.text
     let removal = BulkRemoval(writing: writing, consent: consent, connection: connection)
-    guard try await removal.obtainConsent(below: [.root], called: database) else { return }
+    guard try await removal.obtainConsent(below: [.root], called: database, asking: database) else { return }
     let collections = try await writing.timeLimit.limit {
       try await connection.datastore.listCollectionIDs(below: .root)
     }

@@ -58,8 +58,8 @@ struct DeleteCommand: AsyncParsableCommand, WritingCommand {
     let connection = try writing.connect()
     let removal = BulkRemoval(writing: writing, consent: consent, connection: connection)
     guard isQuery else {
-      let name = "\(query.path) and what is below it"
-      guard try await removal.obtainConsent(below: [query.path], called: name) else { return }
+      let (path, extent) = (query.path, "\(query.path) and everything below it")
+      guard try await removal.obtainConsent(below: [path], called: path.text, asking: extent) else { return }
       return try await removal.delete([query.path])
     }
     guard let keys = try await writes.choose(at: connection.datastore, writing, consent) else { return }

@@ -31,7 +31,8 @@ struct EmptyAnswer: Sendable {
     let others = all.filter { $0 != database }
     guard let first = others.first else { return nil }
     let more = others.count > 1 ? ", and others ('hearth databases')" : ""
-    return "\(database.text) is empty, and there is data in \(first.text)\(more): add \(first.options(from: database))."
+    return "there is nothing in \(database.text), and there is data in \(first.text)\(more): add "
+      + "\(first.options(from: database))."
   }
 
   /// The outermost part of the path that is not there, and what is there instead.

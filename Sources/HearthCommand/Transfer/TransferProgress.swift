@@ -62,7 +62,9 @@ struct TransferProgress {
   static func summary(_ documents: Int, in elapsed: Duration) -> String {
     let seconds = elapsed / .seconds(1)
     let tenths = Int((seconds * 10).rounded())
-    return "\(tenths / 10).\(tenths % 10) s (\(Int(Double(documents) / max(seconds, 0.001)))/s)"
+    let time = "\(tenths / 10).\(tenths % 10) s"
+    // Of an instant there is no rate.
+    return seconds < 0.1 ? time : "\(time) (\(Int(Double(documents) / seconds))/s)"
   }
 }
 

@@ -9,20 +9,22 @@ struct BulkRemoval {
   let connection: Connection
 
   /// Counts what is below paths and asks for consent, unless it is given.
-  /// - Parameter name: how the question names them.
+  /// - Parameters:
+  ///   - name: how accounts name them.
+  ///   - extent: how the question does.
   /// - Returns: false where nothing is to be done, which is said.
-  func obtainConsent(below paths: [ResourcePath], called name: String) async throws -> Bool {
+  func obtainConsent(below paths: [ResourcePath], called name: String, asking extent: String) async throws -> Bool {
     if consent.yes, !consent.dryRun { return true }
     // Counting takes as long as deleting: nobody waits for it who cannot answer.
     guard consent.dryRun || Consent.canAsk else {
-      throw CommandFailure(.usage, "this deletes all documents of \(name): add --yes to say that you mean it.")
+      throw CommandFailure(.usage, "this deletes all documents of \(extent): add --yes to say that you mean it.")
     }
     let count = try await count(below: paths)
     if count == 0 || consent.dryRun {
       try reportDry(count, name)
       return false
     }
-    try consent.obtain("delete", count, in: name)
+    try consent.obtain("delete", count, in: extent)
     return true
   }
 
