@@ -159,23 +159,9 @@ extension WireWriter {
   /// The content of a `google.firestore.admin.v1.ListDatabasesRequest`.
   /// - Parameter project: `nil` for all that a server has.
   package mutating func listDatabasesRequest(of project: String?) { field(1, string: "projects/\(project ?? "-")") }
-
-  /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`.
-  package mutating func listDatabasesResponse(_ databases: [DatabaseID]) {
-    for database in databases { field(1) { $0.field(1, string: database.name) } }
-  }
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.admin.v1.ListDatabasesRequest`: its parent.
-  package mutating func listDatabasesRequest() throws(WireError) -> String {
-    var parent = ""
-    while let tag = try tag() {
-      if tag.field == 1, tag.type == .lengthDelimited { parent = try string() } else { try skip(tag.type) }
-    }
-    return parent
-  }
-
   /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`; names that are none are left out.
   package mutating func listDatabasesResponse() throws(WireError) -> [DatabaseID] {
     var databases: [DatabaseID] = []
