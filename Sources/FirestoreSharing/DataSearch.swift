@@ -27,6 +27,12 @@ struct DataSearch {
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
+  /// How long the first who has the data may take to say so, where that is not the keeper's patience.
+  var grace: Duration?
+
+  private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
+    CInt(clamping: Int64((deadline - .now) / .milliseconds(1)) + 1)
+  }
 
   /// Tries for the lock and then for the socket.
   mutating func attempt(_ keeper: DataKeeper) -> Find {
@@ -54,7 +60,7 @@ struct DataSearch {
 
   private func greet(_ line: OwnerLine, _ held: StoreError, _ keeper: DataKeeper) -> Find {
     guard line.send(.hello(version: SharingLine.version, keeper.member)) else { return .nobody(held) }
-    return welcome(on: line, until: .now + keeper.patience, held, keeper)
+    return welcome(on: line, until: .now + (grace ?? keeper.patience), held, keeper)
   }
 
   /// - Parameter deadline: `nil` to wait for good. One who is stopped is not waited for that long.
@@ -64,7 +70,7 @@ struct DataSearch {
     var received: [UInt8] = []
     var news = OwnerLine.News.silence
     repeat {
-      news = line.next(&received, within: deadline == nil ? -1 : Self.glance)
+      news = line.next(&received, within: deadline.map { min(Self.glance, Self.milliseconds(until: $0)) } ?? -1)
       guard case .silence = news else { break }
       if let holder = DirectoryLock.presentHolder(of: keeper.directory), ProcessState.isStopped(holder.process) { break }
     } while deadline.map { .now < $0 } ?? true
@@ -129,6 +135,7 @@ extension DataKeeper {
   /// Has a way, or looks for one, until this process has the data itself or lets it go. Blocks.
   func keep(_ search: DataSearch) {
     var search = search
+    search.grace = nil
     var failures: UInt32 = 0
     var began = ContinuousClock.now
     while state.withLock({ !$0.isClosed }) {

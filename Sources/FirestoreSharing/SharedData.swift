@@ -18,11 +18,13 @@ package final class SharedData: Sendable {
   deinit { keeper.close() }
 
   /// The data of a directory, which is opened, or attached to, if it is not in this process yet. Blocks while that is
-  /// done: milliseconds, or a second and a half for data that somebody holds who does not answer.
+  /// done: milliseconds, or as long as `grace` for data that somebody holds who does not answer.
   /// - Parameters:
   ///   - name: as which others see this process.
   ///   - pausesForPort: long reads let connections in between that lead to the backend besides the socket's.
   ///   - waits: data that somebody holds who does not answer is not an error: it cannot be reached for now.
+  ///   - grace: how long the caller waits for who shares the data but does not answer, before it is looked for on a
+  ///     thread of its own, and cannot be reached for now; `nil` for the whole patience, and then by `waits`.
   ///   - patience: how long whoever holds it may take to answer.
   ///   - objection: to a database that is named here for the first time.
   /// - Throws: `locked` when another process holds the directory and does not share it; `notWritable`, `notPrivate`,
@@ -30,7 +32,8 @@ package final class SharedData: Sendable {
   package static func open(
     _ directory: String, durability: BackendConfiguration.Durability = .normal,
     pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes, as name: String = processName,
-    pausesForPort: Bool = false, waits: Bool = false, patience: Duration = DataSearch.patience,
+    pausesForPort: Bool = false, waits: Bool = false, grace: Duration? = nil,
+    patience: Duration = DataSearch.patience,
     report: @escaping @Sendable (String) -> Void = { _ in },
     objection: @escaping @Sendable (DatabaseID) -> RPCStatus? = { _ in nil }
   ) throws(StoreError) -> SharedData {
@@ -46,7 +49,7 @@ package final class SharedData: Sendable {
           DataKeeper(
             path, configuration, as: DataMember(process: getpid(), name: name), pausesForPort: pausesForPort,
             patience: patience))
-        try data.keeper.find(waits: waits)
+        try data.keeper.find(waits: waits, grace: grace)
         open[path] = Weak(data: data)
         return data
       }
@@ -155,9 +158,12 @@ package final class SharedData: Sendable {
 
 extension DataKeeper {
   /// Finds the first way.
-  /// - Parameter waits: nobody who answers is no error.
-  fileprivate func find(waits: Bool) throws(StoreError) {
+  /// - Parameters:
+  ///   - waits: nobody who answers is no error.
+  ///   - grace: after which one who shares the data is waited for elsewhere.
+  fileprivate func find(waits: Bool, grace: Duration?) throws(StoreError) {
     var search = DataSearch()
+    search.grace = grace
     let began = ContinuousClock.now
     while true {
       let failure: StoreError
@@ -168,15 +174,16 @@ extension DataKeeper {
       case .nobody(let held):
         // One who does not share it, such as a repair, is not waited for; who has just come says in a moment that it does.
         let serves = DirectoryLock.lastHolder(of: directory)?.serves ?? true
-        if ContinuousClock.now - began < (serves ? patience : .milliseconds(30)) {
+        if ContinuousClock.now - began < (serves ? grace ?? patience : .milliseconds(30)) {
           usleep(5_000)
           continue
         }
+        if !serves, !waits { throw held }
         failure = held
       case .silent: failure = silenceOfHolder
       case .failed(let error): failure = error
       }
-      guard waits, failure.kind == .locked else { throw failure }
+      guard waits || grace != nil, failure.kind == .locked else { throw failure }
       state.withLock { $0.reason = RPCStatus(.unavailable, failure.message) }
       return start(nil, from: search)
     }

@@ -95,6 +95,24 @@ struct SocketTests {
     #expect(data.company.others.isEmpty)
   }
 
+  @Test("Whoever must not wait opens data whose holder does not answer at once, and reaches it when that is gone")
+  func withoutWaiting() async throws {
+    let folder = try Folder()
+    var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
+    var owner: FakeOwner? = try FakeOwner(in: folder)
+
+    // With the patience of a test that would end in a timeout.
+    let data = try SharedData.open(folder.path, grace: .milliseconds(10), patience: .seconds(3_600))
+    #expect(data.instance == nil)
+    let store = data.datastore(for: database)
+    let status = await #expect(throws: RPCStatus.self) { try await store.commit([increment("c/a")]) }
+    #expect(status?.code == .unavailable && status?.message.contains("does not answer") == true)
+    (lock, owner) = (nil, nil)
+    #expect(lock == nil && owner == nil)
+    await data.wait { $0.standing == .owner }
+    _ = try await store.commit([increment("c/a")])
+  }
+
   @Test("A holder that does not answer is named; who waits for it is told the reason, and goes on when it is gone")
   func silent() async throws {
     let folder = try Folder()

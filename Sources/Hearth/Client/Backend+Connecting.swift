@@ -48,7 +48,8 @@ extension ResolvedBackend {
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
       let data = try Self.opening { () throws(StoreError) in
-        try SharedData.open(Backend.absolute(directory) + "/backend")
+        // Any thread may be the first to ask for the client, one of a screen too.
+        try SharedData.open(Backend.absolute(directory) + "/backend", grace: .milliseconds(50))
       }
       return OpenBackend(
         datastore: data.datastore(for: database), identity: data.instance.map { .embedded($0, database) })
