@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreClientState
+package import FirestoreClientState
 import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
@@ -102,13 +102,23 @@ struct WriteHistory: Sendable {
 }
 
 extension SyncCore {
+  /// Why nothing is heard from the backend that something is, or was last, wanted of; `nil` while it answers, nothing is
+  /// wanted, or the client does not ask it.
+  package var outage: ConnectionReason? {
+    if online.state == .online || !offlineCauses.isEmpty || writeStream.isOpen && online.state != .offline { return nil }
+    return switch connectionReason {
+    case .failed, .noAnswer, .connecting: connectionReason
+    default: nil
+    }
+  }
+
   /// `nil` while online.
   var connectionReason: ConnectionReason? {
     if online.state == .online { return nil }
     if !isNetworkEnabled { return .networkDisabled }
     if offlineCauses.contains(.storageFailed) { return .storageFailed }
     if !isPrimary { return .elsewhere }
-    if let error = watchStream.lastError ?? writeStream.lastError { return .failed(error) }
+    if let error = watchStream.lastError ?? writeStream.lastError ?? unreached { return .failed(error) }
     if online.state == .offline { return .noAnswer }
     return watchStream.isStarted || writeStream.isStarted ? .connecting : .idle
   }

@@ -88,6 +88,7 @@ extension SyncCore {
 
   /// Closes both streams; in-flight batches return to the queue.
   mutating func stopStreams() {
+    unreached = nil
     if watchStream.isStarted { effects.append(.close(.watch, watchStream.epoch)) }
     if writeStream.isStarted { effects.append(.close(.write, writeStream.epoch)) }
     watchStream.stop()

@@ -98,6 +98,7 @@ extension SyncCore {
       return writeStreamEnded(broken, in: epoch, at: now)
     }
     writeStream.succeeded()
+    unreached = nil
     writes.answered(token: token)
     statusRevision += 1
     do throws(StoreError) {
@@ -177,3 +178,4 @@ extension SyncCore {
     statusRevision += 1
   }
 }
+    if !writeStream.isOpen { unreached = status }

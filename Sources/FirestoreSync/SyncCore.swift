@@ -62,6 +62,9 @@ package struct SyncCore: ~Copyable {
   var reads = ReadMeters()
   package internal(set) var watchStream = ClientStream()
   package internal(set) var writeStream = ClientStream()
+  /// The last failure to reach the backend, until it answers, or the network or the user changes: also while nothing is
+  /// wanted of it.
+  var unreached: RPCStatus?
   var writes = PendingWrites()
   var history = WriteHistory()
   /// What the store holds for the current user; `nil` until somebody asks, and after each rejection.
@@ -121,7 +124,9 @@ package struct SyncCore: ~Copyable {
   /// Closes the store.
   package consuming func close() { store.close() }
 
-  package var onlineState: OnlineState { online.state }
+  /// As far as it is known from either stream. What listeners are told goes by the watch stream alone, as in the SDKs
+  /// (`OnlineStateTracker`).
+  package var onlineState: OnlineState { online.state == .unknown && unreached != nil ? .offline : online.state }
   package var isNetworkEnabled: Bool { !offlineCauses.contains(.disabledByUser) }
   var canUseNetwork: Bool { offlineCauses.isEmpty }
 

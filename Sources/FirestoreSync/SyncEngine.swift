@@ -41,6 +41,9 @@ package actor SyncEngine {
   private var statusObservers: [StatusObserver] = []
   private var observerCount = 0
   var record = StatusRecord()
+  /// Who is told when the backend does not answer, and of what they were told last.
+  private var outageObservers: [@Sendable (ConnectionReason?) -> Void] = []
+  private var outage: ConnectionReason?
   private var publishedRevision = -1
   /// Whether the watch stream has said anything since that was last looked at.
   var hasHeardFromWatch = false
@@ -168,6 +171,16 @@ package actor SyncEngine {
 
   /// An element after all listeners that one change affected have their snapshots, and one at the start.
   package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
+  /// Tells why nothing is heard from the backend, whenever that changes.
+  /// - Parameter observer: called on the engine's queue; it must not block.
+  package nonisolated func watchOutages(_ observer: @escaping @Sendable (ConnectionReason?) -> Void) {
+    submit { engine in
+      engine.outageObservers.append(observer)
+      if let reason = engine.outage { observer(reason) }
+      engine.noteOutage()
+    }
+  }
+
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       submit { engine in
         guard engine.core != nil else { return continuation.finish() }
@@ -221,6 +234,7 @@ package actor SyncEngine {
   /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
   package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
+  /// Where another client of the cache sends it, waits until that one has dropped it.
     try change { core throws(RPCStatus) in try core.cancelWrite(id) }
   }
 
@@ -339,6 +353,15 @@ protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }
 
+    noteOutage()
+  }
+
+  private func noteOutage() {
+    guard !outageObservers.isEmpty else { return }
+    let reason = core?.outage
+    if reason == outage { return }
+    outage = reason
+    for observer in outageObservers { observer(reason) }
 extension RPCStatus: ClientFailure {
   var status: RPCStatus { self }
 }

@@ -160,6 +160,39 @@ struct EngineStatusTests {
     }
   }
 
+  @Test("A client counts as offline after the first failed attempt, also when it only writes, or wants nothing any more")
+  func offlineWithoutListeners() async throws {
+    try await EngineHarness.run { test in
+      let outages = Inbox<ConnectionReason?>()
+      test.engine.watchOutages { outages.put($0) }
+      let handle = test.engine.write([set("rooms/a")])
+      _ = try await handle.local
+      #expect(await outages.next() ?? nil == .connecting)
+      let stream = try #require(await test.backend.writes.next())
+      stream.fail(gone)
+
+      let offline = try await test.status { $0.onlineState == .offline }
+      #expect(offline.reason == .failed(gone))
+      #expect(await outages.next() ?? nil == .failed(gone))
+
+      let next = try #require(await test.backend.writes.next())
+      _ = await next.request()
+      let answered = try await test.status { $0.onlineState != .offline }
+      #expect(answered.onlineState == .unknown)
+      #expect((await outages.next() ?? .idle) == nil)
+      await next.send(.committed(streamToken: [2], committed(at: 9)))
+      _ = try await handle.acknowledged
+
+      let (listener, _) = test.listen("rooms")
+      let (watch, _) = try await test.nextWatch()
+      watch.fail(gone)
+      _ = try await test.status { $0.onlineState == .offline }
+      test.engine.stopListening(listener)
+      let after = try await test.status { $0.activeTargets == 0 }
+      #expect(after.onlineState == .offline && after.reason == .failed(gone))
+    }
+  }
+
   @Test("A backend that says nothing for ten seconds is told from one that cannot be reached")
   func silence() async throws {
     try await EngineHarness.run { test in

@@ -13,6 +13,7 @@ package final class Client: Sendable {
   let callbackTasks = CallbackTasks()
   let callbackListeners = CallbackListeners()
   let log: ClientLog
+  let outages: OutageReporter
   /// Who shows the client to those who watch it; `nil` where nobody may.
   package let inspection: Inspection?
   /// Streams and timers; ends in `terminate()`.
@@ -46,6 +47,7 @@ package final class Client: Sendable {
     self.datastore = datastore
     database = cache.database
     log = ClientLog(database: database, engine: engine, tasks: callbackTasks)
+    outages = OutageReporter(database, clock: clock, tasks: callbackTasks)
     inspection = plan.flatMap { Inspection.open($0, engine, cache.database) }
     running = Task { await engine.run() }
     if let users { endUsers = users.follow(engine) } else { endUsers = {} }

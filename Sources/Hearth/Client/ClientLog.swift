@@ -9,6 +9,13 @@ import Synchronization
 final class ClientLog: Sendable {
   /// Where the lines of all clients go; `nil` while logging is not enabled.
   static let sink = Mutex<(@Sendable (String) -> Void)?>(nil)
+  /// Where lines go that a program should show whether or not logging is enabled; `nil` once it was disabled on purpose.
+  static let warnings = Mutex<(@Sendable (String) -> Void)?>(standardError)
+
+  // A line that cannot be written is lost; that must not end the program.
+  static let standardError: @Sendable (String) -> Void = { line in
+    try? FileHandle.standardError.write(contentsOf: Data((Firestore.printable(line) + "\n").utf8))
+  }
 
   private let database: DatabaseID
   private let engine: SyncEngine
@@ -56,6 +63,27 @@ final class ClientLog: Sendable {
     sink.withLock { $0 }?(line(event, database))
   }
 
+  static func warn(_ event: String, _ database: DatabaseID) {
+    warnings.withLock { $0 }?(line(event, database))
+  }
+
+  /// What became of the attempts to open a stream.
+  private static func attempts(_ name: String, from old: StreamStatus?, to new: StreamStatus) -> [String] {
+    var events: [String] = []
+    let isNewError = new.lastError != nil && new.lastError != old?.lastError
+    if case .backoff(let until) = new.state {
+      let isNext = if case .backoff(until)? = old?.state { false } else { true }
+      if isNext, let error = new.lastError {
+        let time = Date(timeIntervalSince1970: Double(until.microseconds) / 1e6)
+        events.append("\(name) stream failed, \(error); next attempt at \(time.formatted(.iso8601))")
+      }
+    } else if isNewError, let error = new.lastError {
+      events.append("\(name) stream failed, \(error)")
+    }
+    if new.state == .opening, old?.state != .opening || isNewError { events.append("\(name) stream opens") }
+    return events
+  }
+
   /// What happened between two statuses.
   static func events(from old: ClientStatus?, to new: ClientStatus) -> [String] {
     var events: [String] = []
@@ -63,6 +91,7 @@ final class ClientLog: Sendable {
     for outcome in old == nil ? [] : outcomes {
       events.append("write \(outcome.batch) " + (outcome.rejection.map { "rejected, \($0)" } ?? "acknowledged"))
     }
+    events += attempts("watch", from: old?.watch, to: new.watch) + attempts("write", from: old?.write, to: new.write)
     if old?.onlineState != new.onlineState || old?.reason != new.reason {
       events.append("\(new.onlineState)" + (new.reason.map { " (\($0))" } ?? ""))
     }

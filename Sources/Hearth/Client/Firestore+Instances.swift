@@ -90,13 +90,14 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Has every client of this process, running now or opened later, write a line to standard error when its connection
-  /// changes, a write is acknowledged or rejected, or its cache cannot be used. The lines name databases, numbers of
-  /// writes and errors, no documents.
+  /// Has every client of this process, running now or opened later, write a line to standard error when it tries to
+  /// connect, when that fails and when its connection changes, a write is acknowledged or rejected, or its cache cannot
+  /// be used. The lines name databases, numbers of writes and errors, no documents.
+  ///
+  /// Without a call a client only says that its backend has not answered for ten seconds, and what becomes of that; with
+  /// `false`, nothing.
   public static func enableLogging(_ logging: Bool) {
-    guard logging else { return enableLogging(into: nil) }
-    // A line that cannot be written is lost; that must not end the program.
-    enableLogging { line in try? FileHandle.standardError.write(contentsOf: Data((printable(line) + "\n").utf8)) }
+    enableLogging(into: logging ? ClientLog.standardError : nil)
   }
 
   /// A line that quotes what a server said, without what could move a terminal's cursor, reorder or hide text.
@@ -115,6 +116,7 @@ extension Firestore {
   /// - Parameter sink: takes each line; `nil` ends logging.
   package static func enableLogging(into sink: (@Sendable (String) -> Void)?) {
     ClientLog.sink.withLock { $0 = sink }
+    ClientLog.warnings.withLock { $0 = sink }
     guard sink != nil else { return }
     for instance in Instances.all.withLock({ Array($0.values) }) { instance.openClient?.log.start() }
   }

@@ -124,6 +124,7 @@ public final class Firestore: Sendable {
           let client = try open(state.settings.values)
           state.phase = .open(client)
           client.log.start()
+          client.outages.watch(client.engine)
           return client
         }
       }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import FirestoreSync
+import Testing
+
+@testable import Hearth
+
+@Suite("What a program is told while its backend is away") struct OutageTests {
+  private let refused = ConnectionReason.failed(RPCStatus(.unavailable, "connection refused"))
+  private let idle = ClientStatus(since: FirestoreModel.Timestamp(seconds: 0))
+  private let unknown = ConnectionReason.failed(RPCStatus(.unavailable, "no such host"))
+
+  @Test("One line after ten seconds with the reason, one for each change of it, and one at the end")
+  func lines() {
+    var warning = OutageWarning()
+    #expect(warning.note(nil) == nil)
+    #expect(warning.note(.connecting) == .wait(1))
+    #expect(warning.note(refused) == nil)
+    let first = warning.timeIsUp(1) ?? ""
+    #expect(first.contains("has not answered for 10 seconds") && first.contains("connection refused"))
+    #expect(warning.timeIsUp(1) == nil)
+    #expect(warning.note(refused) == nil && warning.note(.connecting) == nil)
+    #expect(warning.note(unknown) == .say("the backend still does not answer: \(unknown)"))
+    #expect(warning.note(unknown) == nil)
+    #expect(warning.note(nil) == .say("the backend answers again, or is not needed"))
+    #expect(warning.note(nil) == nil)
+  }
+
+  @Test("An outage that is over before is not told, and its time is not that of the next")
+  func short() {
+    var warning = OutageWarning()
+    #expect(warning.note(refused) == .wait(1))
+    #expect(warning.note(nil) == nil)
+    #expect(warning.note(refused) == .wait(2))
+    #expect(warning.timeIsUp(1) == nil)
+    #expect(warning.timeIsUp(2)?.contains("connection refused") == true)
+  }
+
+  @Test("The log shows each attempt to open a stream, and when the next one begins")
+  func attempts() {
+    func status(_ watch: StreamStatus.State, _ error: RPCStatus? = nil) -> ClientStatus {
+      var status = idle
+      status.watch = StreamStatus(watch, lastError: error)
+      return status
+    }
+    let gone = RPCStatus(.unavailable, "gone")
+    let steps: [ClientStatus] = [
+      status(.opening), status(.opening, gone), status(.backoff(until: FirestoreModel.Timestamp(seconds: 60)), gone),
+      status(.opening, gone), status(.backoff(until: FirestoreModel.Timestamp(seconds: 90)), gone), status(.open),
+    ]
+    let lines = zip([idle] + steps, steps).flatMap { ClientLog.events(from: $0, to: $1) }
+    #expect(
+      lines == [
+        "watch stream opens",
+        "watch stream failed, \(gone)", "watch stream opens",
+        "watch stream failed, \(gone); next attempt at 1970-01-01T00:01:00Z",
+        "watch stream opens",
+        "watch stream failed, \(gone); next attempt at 1970-01-01T00:01:30Z",
+      ])
+  }
+}
