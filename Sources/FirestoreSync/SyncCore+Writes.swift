@@ -24,22 +24,46 @@ extension SyncCore {
   }
 
   /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
+  /// - Returns: whether that is done. Otherwise another client of the cache, which has the streams, was asked to: its
+  ///   answer is the write's completion, or the effect `refuseCancellation`.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one that the backend may be
   ///   applying right now, and what the store says.
-  package mutating func cancelWrite(_ id: BatchID) throws(RPCStatus) {
-    guard writes.contains(id) else { throw RPCStatus(.notFound, "Write \(id) is not pending.") }
-    guard !writes.isInFlight(id), !health.waiting.contains(where: { $0.batch == id }) else {
-      throw RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
-    }
-    guard isPrimary else {
-      throw RPCStatus(
-        .failedPrecondition,
-        "Write \(id) may be in flight: another process that shares the cache sends it. Cancel it there.")
-    }
-    let changes: [DocumentKey: Document]
-    do throws(StoreError) { changes = try store.reject(id) } catch { throw error.status }
+  @discardableResult
+  package mutating func cancelWrite(_ id: BatchID) throws(RPCStatus) -> Bool {
+    if let objection = objectionToCancelling(id) { throw objection }
+    do throws(StoreError) {
+      if isPrimary {
+        try takeBack(id)
+        sendWrites()
+      } else {
+        try store.askToCancel(id)
+        cancellations.insert(id)
+      }
+    } catch { throw error.status }
+    return isPrimary
+  }
+
+  private func objectionToCancelling(_ id: BatchID) -> RPCStatus? {
+    if !writes.contains(id) { return RPCStatus(.notFound, "Write \(id) is not pending.") }
+    guard writes.isInFlight(id) || health.waiting.contains(where: { $0.batch == id }) else { return nil }
+    return RPCStatus(.failedPrecondition, "Write \(id) is in flight; go offline first to cancel it.")
+  }
+
+  private mutating func takeBack(_ id: BatchID) throws(StoreError) {
+    let changes = try store.reject(id)
     finish(id, .failure(RPCStatus(.cancelled, "Write \(id) was cancelled before it was sent.")), at: nil, changes)
-    sendWrites()
+  }
+
+  /// Another client of the cache wants a write taken back.
+  mutating func answerCancellation(_ id: BatchID) throws(StoreError) {
+    if let objection = objectionToCancelling(id) { try store.refuseCancellation(of: id, objection) } else { try takeBack(id) }
+  }
+
+  /// Whoever was asked has not answered, and somebody else may have the streams now.
+  mutating func askAgainToCancel() throws(StoreError) {
+    for id in cancellations.sorted() where objectionToCancelling(id) == nil {
+      if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
+    }
   }
 
   /// Finishes the wait when everything pending now is done: at once if that is nothing.
@@ -74,6 +98,7 @@ extension SyncCore {
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writeStream.opened(epoch) else { return }
     statusRevision += 1
+    unreached = nil
     writes.streamOpened(token: token)
     sendWrites()
   }
@@ -98,7 +123,6 @@ extension SyncCore {
       return writeStreamEnded(broken, in: epoch, at: now)
     }
     writeStream.succeeded()
-    unreached = nil
     writes.answered(token: token)
     statusRevision += 1
     do throws(StoreError) {
@@ -129,6 +153,7 @@ extension SyncCore {
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
     statusRevision += 1
+    cancellations.remove(id)
     let entry = writes.remove(id)
     // What another client sent may have been dealt with before.
     if entry == nil, sharing != nil { return emit(changes, causes: []) }
@@ -153,6 +178,7 @@ extension SyncCore {
     guard epoch == writeStream.epoch, writeStream.isStarted else { return }
     statusRevision += 1
     let oldest = writes.oldestInFlight
+    if !writeStream.isOpen { unreached = status }
     writeStream.failed(status)
     writes.streamClosed()
     effects.append(.cancel(.writeIdle))
@@ -178,4 +204,3 @@ extension SyncCore {
     statusRevision += 1
   }
 }
-    if !writeStream.isOpen { unreached = status }

@@ -69,6 +69,8 @@ package struct SyncCore: ~Copyable {
   var history = WriteHistory()
   /// What the store holds for the current user; `nil` until somebody asks, and after each rejection.
   var rejected: [RejectedWrite]?
+  /// Writes that the client with the streams was asked to take back.
+  var cancellations: Set<BatchID> = []
   var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
   /// Whether a slice of the index backfill is on its way.

@@ -20,6 +20,8 @@ package enum SyncEffect: Sendable {
   /// Replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
+  /// The client with the streams does not take a write back.
+  case refuseCancellation(BatchID, RPCStatus)
   /// The client is over: another one that shares the cache deletes that.
   case shutDown(RPCStatus)
 }

@@ -35,15 +35,17 @@ package actor SyncEngine {
   /// Who looks on from outside; `nil` while nobody does.
   var tap: ListenerTap?
   private var writes: [BatchID: WriteHandle] = [:]
+  /// Who waits for another client to take a write back.
+  private var cancellations: [BatchID: [OneShot<Void>]] = [:]
   private var pendingWaits: [PendingWritesWait: OneShot<Void>] = [:]
   private var waitCount = 0
   private var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var statusObservers: [StatusObserver] = []
-  private var observerCount = 0
-  var record = StatusRecord()
   /// Who is told when the backend does not answer, and of what they were told last.
   private var outageObservers: [@Sendable (ConnectionReason?) -> Void] = []
   private var outage: ConnectionReason?
+  private var observerCount = 0
+  var record = StatusRecord()
   private var publishedRevision = -1
   /// Whether the watch stream has said anything since that was last looked at.
   var hasHeardFromWatch = false
@@ -169,8 +171,6 @@ package actor SyncEngine {
     }
   }
 
-  /// An element after all listeners that one change affected have their snapshots, and one at the start.
-  package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
   /// Tells why nothing is heard from the backend, whenever that changes.
   /// - Parameter observer: called on the engine's queue; it must not block.
   package nonisolated func watchOutages(_ observer: @escaping @Sendable (ConnectionReason?) -> Void) {
@@ -181,6 +181,8 @@ package actor SyncEngine {
     }
   }
 
+  /// An element after all listeners that one change affected have their snapshots, and one at the start.
+  package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       submit { engine in
         guard engine.core != nil else { return continuation.finish() }
@@ -232,10 +234,26 @@ package actor SyncEngine {
   }
 
   /// Drops a batch that is not in flight; its overlay is undone and its write fails with `cancelled`.
+  /// Where another client of the cache sends it, waits until that one has dropped it.
   /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
   package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
-  /// Where another client of the cache sends it, waits until that one has dropped it.
-    try change { core throws(RPCStatus) in try core.cancelWrite(id) }
+    let answer = OneShot<Void>()
+    let isDone = try change({ core throws(RPCStatus) in try core.cancelWrite(id) }) { engine, isDone in
+      if !isDone { engine.cancellations[id, default: []].append(answer) }
+    }
+    if !isDone { try await answer.value }
+  }
+
+  private func answerCancellations(of id: BatchID, _ result: Result<CommitResponse, RPCStatus>) {
+    guard let waiting = cancellations.removeValue(forKey: id) else { return }
+    let sent = RPCStatus(.failedPrecondition, "Write \(id) was sent before it could be cancelled.")
+    for wait in waiting {
+      if case .failure(let status) = result, status.code == .cancelled {
+        wait.resolve(.success(()))
+      } else {
+        wait.resolve(.failure(sent))
+      }
+    }
   }
 
   // MARK: The end
@@ -263,6 +281,8 @@ package actor SyncEngine {
     for mailbox in mailboxes.values { mailbox.fail(status) }
     for handle in writes.values { handle.answered.resolve(.failure(status)) }
     for wait in pendingWaits.values { wait.resolve(.failure(status)) }
+    for wait in cancellations.values.joined() { wait.resolve(.failure(status)) }
+    cancellations = [:]
     for observer in statusObservers { observer.signal?.raise() }
     for observer in syncObservers.values { observer.finish() }
     (mailboxes, writes, pendingWaits, statusObservers, syncObservers) = ([:], [:], [:], [], [:])
@@ -304,6 +324,9 @@ package actor SyncEngine {
     switch effect {
     case .complete(let batch, let result):
       writes.removeValue(forKey: batch)?.answered.resolve(result)
+      answerCancellations(of: batch, result)
+    case .refuseCancellation(let batch, let status):
+      for wait in cancellations.removeValue(forKey: batch) ?? [] { wait.resolve(.failure(status)) }
     case .deliver(let deliveries):
       for delivery in deliveries { mailboxes[delivery.listener]?.put(delivery.snapshot) }
       if let tap { tap.deliver(deliveries, at: now()) }
@@ -330,6 +353,15 @@ package actor SyncEngine {
     guard let revision = core?.statusRevision, revision != publishedRevision else { return }
     publishedRevision = revision
     for observer in statusObservers { observer.signal?.raise() }
+    noteOutage()
+  }
+
+  private func noteOutage() {
+    guard !outageObservers.isEmpty else { return }
+    let reason = core?.outage
+    if reason == outage { return }
+    outage = reason
+    for observer in outageObservers { observer(reason) }
   }
 
   private func noteOnlineState() {
@@ -353,15 +385,6 @@ protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }
 
-    noteOutage()
-  }
-
-  private func noteOutage() {
-    guard !outageObservers.isEmpty else { return }
-    let reason = core?.outage
-    if reason == outage { return }
-    outage = reason
-    for observer in outageObservers { observer(reason) }
 extension RPCStatus: ClientFailure {
   var status: RPCStatus { self }
 }

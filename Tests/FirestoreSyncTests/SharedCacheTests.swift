@@ -57,6 +57,73 @@ struct SharedCacheTests {
     #expect(during == 0 && after == 1)
   }
 
+  @Test("What another user's write moves up into the limit of a listener is not collected")
+  func otherUsersLimit() throws {
+    var primary = try core()
+    var other = try core()
+    other.changeUser(to: "other")
+    let documents = ["a", "b", "c"].map { doc("rooms/\($0)", at: 1) }
+    _ = try primary.store.apply(
+      RemoteEvent(version: at(1), documents: Dictionary(uniqueKeysWithValues: documents.map { ($0.key, $0) })))
+    let listener = ListenerID(1)
+    var first = query("rooms")
+    first.limit = 1
+    other.listen(listener, to: first, options: ListenerOptions())
+    _ = try other.write([delete("rooms/a")], at: Timestamp(seconds: 2))
+
+    let during = try collect(&primary.store)
+    other.stopListening(listener)
+    let after = try collect(&primary.store)
+
+    #expect(during == 0 && after == 2)
+  }
+
+  @Test("A write is taken back by the client that sends it, when another one of the cache asks for that")
+  func cancelElsewhere() throws {
+    var primary = try core()
+    var other = try core()
+    let (first, second) = (
+      try other.write([set("rooms/a")], at: Timestamp(seconds: 2)), try other.write([set("rooms/b")], at: Timestamp(seconds: 2))
+    )
+    primary.hear()
+    primary.writeStreamOpened(token: [1], in: primary.writeStream.epoch)
+    #expect(primary.takeWrite(in: primary.writeStream.epoch, at: Timestamp(seconds: 3))?.id == first)
+    _ = other.takeEffects()
+
+    let isDone = [try other.cancelWrite(first), try other.cancelWrite(second)]
+    primary.hear()
+    other.hear()
+
+    #expect(isDone == [false, false])
+    var refused: [BatchID] = []
+    var cancelled: [BatchID] = []
+    for effect in other.takeEffects() {
+      if case .refuseCancellation(let id, let status) = effect {
+        #expect(status.code == .failedPrecondition)
+        refused.append(id)
+      }
+      if case .complete(let id, .failure(let status)) = effect, status.code == .cancelled { cancelled.append(id) }
+    }
+    #expect(refused == [first] && cancelled == [second])
+    #expect(try primary.store.pendingBatches().map(\.id) == [first])
+  }
+
+  @Test("A client that was asked to take a write back and is gone is followed by one that does it")
+  func cancelAfterSuccession() throws {
+    var primary = try core()
+    var other = try core()
+    let batch = try other.write([set("rooms/a")], at: Timestamp(seconds: 2))
+    try other.cancelWrite(batch)
+    try primary.store.dropLease()
+
+    other.refreshLease(at: Timestamp(seconds: 3))
+
+    let isPrimary = other.isPrimary
+    #expect(isPrimary)
+    #expect(try other.store.pendingBatches().isEmpty)
+    primary.hear()
+  }
+
   @Test("What one client has stopped to listen to, another hears of again")
   func listenedToBefore() async throws {
     let backend = try LocalBackend(BackendConfiguration(location: .memory, now: Self.now))

@@ -93,6 +93,20 @@ extension LocalStore {
     }
   }
 
+  /// Asks the client that has the streams to take a batch back.
+  package mutating func askToCancel(_ id: BatchID) throws(StoreError) {
+    let (database, user) = (database, user)
+    try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cancellation(id), of: user) }
+  }
+
+  package mutating func refuseCancellation(of id: BatchID, _ status: RPCStatus) throws(StoreError) {
+    let database = database
+    try database.transaction { () throws(StoreError) in
+      try database.sharing?.requireLease()
+      try database.sharing?.tell(.cancellationRefused(id, status))
+    }
+  }
+
   /// What was told has been dealt with.
   package mutating func heard(_ news: News) { database.sharing?.heard(upTo: news.last, in: news.version) }
 

@@ -21,6 +21,10 @@ package enum Notice: Sendable {
   case targets
   case onlineState
   case rejectedWrites
+  /// A client without the streams wants a batch taken back.
+  case cancellation(BatchID)
+  /// Why it cannot be.
+  case cancellationRefused(BatchID, RPCStatus)
   /// The cache is about to be deleted.
   case cleared
 
@@ -62,6 +66,8 @@ extension Notice {
     case onlineState = 9
     case rejectedWrites = 10
     case cleared = 11
+    case cancellation = 12
+    case cancellationRefused = 13
   }
 
   var kind: Kind {
@@ -77,12 +83,15 @@ extension Notice {
     case .onlineState: .onlineState
     case .rejectedWrites: .rejectedWrites
     case .cleared: .cleared
+    case .cancellation: .cancellation
+    case .cancellationRefused: .cancellationRefused
     }
   }
 
   var subject: Int64? {
     switch self {
-    case .batchAdded(let id), .batchSettled(let id, _, _): id.rawValue
+    case .batchAdded(let id), .batchSettled(let id, _, _), .cancellation(let id), .cancellationRefused(let id, _):
+      id.rawValue
     case .target(let id, _), .targetRefused(let id, _): Int64(id.rawValue)
     default: nil
     }
@@ -130,8 +139,8 @@ extension Notice {
         if keys == nil { writer.field(Field.flag, boolean: true) }
         for key in keys ?? [] { writer.field(Field.key, string: key.path.text) }
       case .target(_, let isCurrent): writer.field(Field.flag, boolean: isCurrent)
-      case .targetRefused(_, let status): Self.write(status, &writer)
-      case .batchAdded, .targets, .onlineState, .rejectedWrites, .cleared: break
+      case .targetRefused(_, let status), .cancellationRefused(_, let status): Self.write(status, &writer)
+      case .cancellation, .batchAdded, .targets, .onlineState, .rejectedWrites, .cleared: break
       }
     }
   }
@@ -213,6 +222,8 @@ extension Notice {
     case .onlineState: self = .onlineState
     case .rejectedWrites: self = .rejectedWrites
     case .cleared: self = .cleared
+    case .cancellation: self = .cancellation(batch)
+    case .cancellationRefused: self = .cancellationRefused(batch, content.status)
     case nil: throw Self.unreadable
     }
   }

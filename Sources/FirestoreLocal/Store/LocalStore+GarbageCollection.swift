@@ -37,10 +37,10 @@ extension LocalStore {
       return
     }
     for id in pins.keys { pins[id]?.settle() }
-    let (own, shown, lookedUp) = (Set(activeTargets.keys), pins, limboReferences)
+    let (own, shown, lookedUp, user) = (Set(activeTargets.keys), pins, limboReferences, user)
     func performSlice(_ run: inout GarbageCollectionRun) throws(StoreError) {
       // Of the others in the transaction, so that nobody begins to listen meanwhile.
-      let others = try database.listening()
+      let others = try database.listening(besides: user)
       let collector = LRUGarbageCollector(
         database: database, activeTargets: own.union(others.targets), pins: shown, limboReferences: lookedUp,
         shownElsewhere: others.shown)
@@ -112,13 +112,19 @@ extension LocalStore {
 
 extension CacheDatabase {
   /// What other clients listen to, which is kept, and of which of these targets they show what the primary client does
-  /// not know. What they show of the others is in its views as well, except for what another user's pending writes let
-  /// move up into a limit: that may go, and is looked up again by the next listen.
-  fileprivate func listening() throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
+  /// not know: of the others it has the same views, except for what another user's pending writes let move up into a
+  /// limit. As long as such writes wait, everything that a limit could take is spared.
+  /// - Parameter user: of the primary client.
+  fileprivate func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }
     var shown: [Target] = []
     for id in try sharing.tables.targets(ofOthersThan: sharing.id, .cache).sorted() {
       if let target = try targets.target(id) { shown.append(target) }
+    }
+    if try connection.exists("SELECT 1 FROM mutation_batches WHERE user <> ? LIMIT 1", user) {
+      for id in try sharing.tables.targets(ofOthersThan: sharing.id, .backend).sorted() {
+        if let target = try targets.target(id), target.limit != nil { shown.append(target) }
+      }
     }
     return (try sharing.tables.targets(ofOthersThan: sharing.id), shown)
   }

@@ -93,6 +93,7 @@ extension SyncCore {
     if !isNetworkEnabled { changeOnlineState { $0.set(.offline) } }
     announceOnlineState()
     startLimboResolutions()
+    try askAgainToCancel()
   }
 
   // MARK: Giving up

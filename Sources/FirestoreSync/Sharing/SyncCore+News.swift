@@ -75,6 +75,11 @@ extension SyncCore {
       case .rejectedWrites:
         rejected = nil
         statusRevision += 1
+      case .cancellation(let id):
+        try show(&results)
+        if isPrimary { try answerCancellation(id) }
+      case .cancellationRefused(let id, let status):
+        if cancellations.remove(id) != nil { effects.append(.refuseCancellation(id, status)) }
       case .cleared:
         store.heard(news)
         effects.append(
@@ -83,7 +88,10 @@ extension SyncCore {
       }
     }
     try show(&results)
-    if targetsChanged, isPrimary { try adoptTargets() }
+    if targetsChanged {
+      if isPrimary { try adoptTargets() }
+      try askAgainToCancel()
+    }
     if news.isIncomplete { try catchUp() }
     store.heard(news)
     if writes.hasUnsent || !writes.isEmpty { sendWrites() }
