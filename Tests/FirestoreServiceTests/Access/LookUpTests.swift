@@ -28,7 +28,7 @@ struct LookUpTests {
     """
 
   private static func exists(_ count: Int) -> String {
-    (0..<count).map { "!exists(\(users)$(id)-\($0))" }.joined(separator: " && ")
+    (0..<count).map { "!exists(\(users)$(id)/x/n\($0))" }.joined(separator: " && ")
   }
 
   private static func services() async throws -> (owner: FirestoreService, me: FirestoreService) {
