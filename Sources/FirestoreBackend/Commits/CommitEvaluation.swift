@@ -63,6 +63,8 @@ struct CommitEvaluation {
   /// The keys of `documents` in the order of first mention.
   private(set) var order: [DocumentKey] = []
   private(set) var touched: Set<DocumentKey> = []
+  /// The documents that a write wants to be there and that are not, where that is noted.
+  private(set) var missed: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
   /// Whether a precondition that does not hold is noted, and taken to hold, until all mutations have been looked at.
@@ -90,6 +92,7 @@ struct CommitEvaluation {
     do throws(StoreError) { try check(mutation.precondition, of: mutation) } catch {
       guard defersPreconditions else { throw error }
       failure = failure ?? error
+      if mutation.precondition == .exists(true) { missed.insert(key) }
     }
 
     var transformResults: [Value] = []

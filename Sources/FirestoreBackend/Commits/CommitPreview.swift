@@ -14,6 +14,8 @@ package final class CommitPreview {
     package let after: Document?
     /// The commit only verifies the document.
     package let isVerification: Bool
+    /// The commit wants the document to be there, and it is not.
+    package let isMissed: Bool
   }
 
   private let evaluation: CommitEvaluation
@@ -40,7 +42,9 @@ package final class CommitPreview {
       after = Document(
         key: key, version: evaluation.commitTime, createTime: created ?? evaluation.commitTime, state: .found(data))
     }
-    return Entry(before: before, after: after, isVerification: !evaluation.touched.contains(key))
+    return Entry(
+      before: before, after: after, isVerification: !evaluation.touched.contains(key),
+      isMissed: evaluation.missed.contains(key))
   }
 
   /// Any document of the database as it is stored; `nil` where there is none.

@@ -116,11 +116,11 @@ struct CallAccess: Sendable {
 }
 
 extension CommitPreview.Entry {
-  /// A deletion of what is not there counts as a deletion all the same.
+  /// A deletion of what is not there counts as a deletion all the same, and an update as an update.
   fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
     if case nil = after { return .delete }
-    if case nil = before { return .create }
+    if case nil = before { return isMissed ? .update : .create }
     return .update
   }
 }

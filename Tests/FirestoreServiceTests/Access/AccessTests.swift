@@ -109,6 +109,22 @@ struct AccessTests {
     _ = await denied { _ = try await world.nobody.messages(.batchGetDocuments, both) }
   }
 
+  @Test("A write that wants a document to be there is an update, though there is none")
+  func missingDocuments() async throws {
+    let world = try World()
+    let write = bytes { writer in
+      writer.field(1, string: database)
+      writer.field(2) { writer in
+        writer.field(1) { $0.document("c/missing", ["owner": .string("alice"), "n": .integer(1)]) }
+        writer.field(4) { $0.field(1, varint: 1) }
+      }
+    }
+    #expect(await denied { try await world.alice.answer(.commit, write) }.contains("'update' @ L8"))
+    let missing = await #expect(throws: RPCStatus.self) { try await world.owner.answer(.commit, write) }
+    #expect(missing?.code == .notFound)
+    try await world.alice.set("c/missing", ["owner": .string("alice"), "n": .integer(1)])
+  }
+
   @Test("A query is proved from its conditions, never filtered; what lists more is for administrators")
   func queries() async throws {
     let world = try World()
