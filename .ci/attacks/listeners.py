@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Listeners under rules: random rules, users, queries, limits and changes; streams are cut and resumed. No message carries
+a document that a get by the same user refuses, and each client ends with what a fresh query gives. The seed is printed;
+HEARTH_SEED repeats a run."""
+import base64, json, os, queue, random, threading, urllib.request
+from common import *
+
+SEED = int(os.environ.get("HEARTH_SEED") or random.randrange(1 << 32))
+ROUNDS = int(os.environ.get("HEARTH_ROUNDS") or 30)
+MARK = DOCUMENTS + "/mark/now"
+USERS = ["ada", "bob", "cyd"]
+RULES = [
+    "resource.data.owner == request.auth.uid",
+    "request.auth.uid in resource.data.members",
+    "resource.data.public == true",
+    "resource.data.owner == request.auth.uid || resource.data.public == true",
+    "resource.data.owner == get(/databases/$(database)/documents/users/$(request.auth.uid)).data.name",
+    "exists(/databases/$(database)/documents/users/$(request.auth.uid)) && resource.data.public == true",
+    "true",
+]
+# The query that each rule proves, by user.
+QUERIES = [
+    lambda user: ("owner", 5, {"string_value": user}),
+    lambda user: ("members", 7, {"string_value": user}),
+    lambda user: ("public", 5, {"boolean_value": True}),
+    lambda user: ("owner", 5, {"string_value": user}),
+    lambda user: ("owner", 5, {"string_value": user}),
+    lambda user: ("public", 5, {"boolean_value": True}),
+    lambda user: ("n", 3, {"integer_value": 50}),
+]
+
+
+def token(user):
+    part = lambda value: base64.urlsafe_b64encode(json.dumps(value).encode()).rstrip(b"=").decode()
+    return part({"alg": "none"}) + "." + part({"sub": user}) + "."
+
+
+class Firestore:
+    def __init__(self, address):
+        import grpc
+        from google.cloud.firestore_v1.types import document, firestore, query, write
+        self.grpc, self.d, self.f, self.q, self.w = grpc, document, firestore, query, write
+        self.address, self.channel = address, grpc.insecure_channel(address)
+        call = lambda kind, name, answer: kind(
+            "/google.firestore.v1.Firestore/" + name, lambda message: type(message).serialize(message), answer.deserialize)
+        self.commit = call(self.channel.unary_unary, "Commit", firestore.CommitResponse)
+        self.get = call(self.channel.unary_unary, "GetDocument", document.Document)
+        self.run_query = call(self.channel.unary_stream, "RunQuery", firestore.RunQueryResponse)
+        self.listen = call(self.channel.stream_stream, "Listen", firestore.ListenResponse)
+
+    def header(self, user):
+        return [("authorization", "Bearer " + ("owner" if user is None else token(user))),
+                ("google-cloud-resource-prefix", DATABASE)]
+
+    def rules(self, condition):
+        text = ("rules_version = '2'; service cloud.firestore { match /databases/{database}/documents { "
+                "match /mark/{id} { allow read; } match /notes/{id} { allow read: if %s; } } }" % condition)
+        body = json.dumps({"rules": {"files": [{"name": "security.rules", "content": text}]}}).encode()
+        request = urllib.request.Request(
+            f"http://{self.address}/emulator/v1/projects/{PROJECT}:securityRules", body, method="PUT",
+            headers={"authorization": "Bearer owner", "content-type": "application/json"})
+        urllib.request.urlopen(request, timeout=20).read()
+
+    def read(self, user, name):
+        """A document as the user may get it; None if it is not there, False if the user may not."""
+        try:
+            return self.get(self.f.GetDocumentRequest(name=name), metadata=self.header(user), timeout=20)
+        except self.grpc.RpcError as error:
+            if error.code() == self.grpc.StatusCode.NOT_FOUND:
+                return None
+            if error.code() == self.grpc.StatusCode.PERMISSION_DENIED:
+                return False
+            raise
+
+    def documents(self, user, names):
+        """Documents by name, or None where the rules refuse one."""
+        found = {name: self.read(user, name) for name in names}
+        return None if False in found.values() else {name: document for name, document in found.items() if document}
+
+    def structured(self, rule, user, limit):
+        field, operator, value = QUERIES[rule](user)
+        query = self.q.StructuredQuery(
+            from_=[self.q.StructuredQuery.CollectionSelector(collection_id="notes")],
+            where=self.q.StructuredQuery.Filter(field_filter=self.q.StructuredQuery.FieldFilter(
+                field=self.q.StructuredQuery.FieldReference(field_path=field), op=operator, value=self.d.Value(**value))))
+        if limit:
+            query.limit = limit
+        return query
+
+    def result(self, user, query):
+        """Documents by name, or None where the rules refuse the query."""
+        try:
+            answers = self.run_query(
+                self.f.RunQueryRequest(parent=DOCUMENTS, structured_query=query), metadata=self.header(user), timeout=20)
+            return {answer.document.name: answer.document for answer in answers if answer.document.name}
+        except self.grpc.RpcError as error:
+            if error.code() == self.grpc.StatusCode.PERMISSION_DENIED:
+                return None
+            raise
+
+
+class Listener:
+    """One target, and what a client would hold of it."""
+
+    def __init__(self, firestore, user, rule, limit, names):
+        self.firestore, self.user, self.names = firestore, user, names
+        self.query = None if names else firestore.structured(rule, user, limit)
+        self.held, self.token, self.ended, self.call = {}, b"", False, None
+        self.messages, self.resets, self.mismatches = queue.Queue(), 0, 0
+
+    def open(self):
+        f = self.firestore.f
+        target = f.Target(target_id=2, resume_token=self.token)
+        if self.names:
+            target.documents = f.Target.DocumentsTarget(documents=self.names)
+        else:
+            target.query = f.Target.QueryTarget(parent=DOCUMENTS, structured_query=self.query)
+        if self.token:
+            target.expected_count = len(self.held)
+        # A document that each commit changes: its snapshot says that the other target is up to that time, too.
+        mark = f.Target(target_id=4, documents=f.Target.DocumentsTarget(documents=[MARK]))
+        self.requests = queue.Queue()
+        self.requests.put(f.ListenRequest(database=DATABASE, add_target=target))
+        self.requests.put(f.ListenRequest(database=DATABASE, add_target=mark))
+        self.call = self.firestore.listen(iter(self.requests.get, None), metadata=self.firestore.header(self.user))
+        threading.Thread(target=self.pump, args=(self.call, self.messages), daemon=True).start()
+
+    def pump(self, call, messages):
+        try:
+            for message in call:
+                messages.put(message)
+        except self.firestore.grpc.RpcError:
+            pass
+        messages.put(None)
+
+    def cut(self):
+        if self.call is not None:
+            self.requests.put(None)
+            self.call.cancel()
+            self.messages, self.call = queue.Queue(), None
+
+    def catch_up(self, time, seen):
+        """Takes messages until the client has seen everything up to a time; each document goes to `seen`."""
+        differs = False
+        while not self.ended:
+            message = self.messages.get(timeout=30)
+            if message is None:
+                raise RuntimeError("the stream ended")
+            kind = type(message).pb(message).WhichOneof("response_type")
+            if kind == "document_change":
+                change = message.document_change
+                if change.document.name == MARK:
+                    continue
+                seen(self, change.document)
+                if 2 in change.target_ids:
+                    self.held[change.document.name] = change.document
+                if 2 in change.removed_target_ids:
+                    self.held.pop(change.document.name, None)
+            elif kind in ("document_delete", "document_remove"):
+                self.held.pop(getattr(message, kind).document, None)
+            elif kind == "filter":
+                differs = message.filter.count != len(self.held)
+                self.mismatches += differs
+            else:
+                change = message.target_change
+                if change.target_change_type == 2 and 2 in change.target_ids:
+                    self.ended = True
+                    return
+                if change.target_change_type == 4:
+                    self.held, self.resets = {}, self.resets + 1
+                if change.resume_token:
+                    self.token = change.resume_token
+                if change.target_change_type == 0 and not change.target_ids and change.read_time \
+                        and change.read_time >= time:
+                    break
+        if differs and not self.ended:
+            # As a client does that cannot tell which documents left.
+            self.cut()
+            self.held, self.token = {}, b""
+            self.open()
+            self.catch_up(time, seen)
+
+
+def change(firestore, chance):
+    """Some random writes of an administrator in one commit; its time."""
+    d, w = firestore.d, firestore.w
+    writes = {MARK: w.Write(update=d.Document(
+        name=MARK, fields={"at": d.Value(double_value=chance.random())}))}
+    for _ in range(chance.randint(1, 6)):
+        if chance.random() < 0.15:
+            user = chance.choice(USERS)
+            name = f"{DOCUMENTS}/users/{user}"
+            fields = {"name": d.Value(string_value=chance.choice(USERS))}
+        else:
+            name = f"{DOCUMENTS}/notes/{chance.randrange(14)}"
+            fields = {
+                "owner": d.Value(string_value=chance.choice(USERS)), "public": d.Value(boolean_value=chance.random() < 0.5),
+                "n": d.Value(integer_value=chance.randrange(100)), "text": d.Value(string_value=f"secret {chance.random()}"),
+                "members": d.Value(array_value=d.ArrayValue(
+                    values=[d.Value(string_value=user) for user in USERS if chance.random() < 0.4]))}
+        gone = chance.random() < 0.2
+        writes[name] = w.Write(delete=name) if gone else w.Write(update=d.Document(name=name, fields=fields))
+    answer = firestore.commit(
+        firestore.f.CommitRequest(database=DATABASE, writes=list(writes.values())), metadata=firestore.header(None),
+        timeout=20)
+    return answer.commit_time
+
+
+def play(table, server, chance, row):
+    firestore = Firestore(server.address)
+    rule = chance.randrange(len(RULES))
+    firestore.rules(RULES[rule])
+    now = change(firestore, chance)
+    listeners = []
+    for user in USERS:
+        for _ in range(2):
+            names = None
+            if chance.random() < 0.25:
+                names = [f"{DOCUMENTS}/notes/{number}" for number in chance.sample(range(14), chance.randint(1, 3))]
+            listeners.append(Listener(firestore, user, rule, chance.choice([None, 1, 3]), names))
+    may = {}
+
+    def seen(listener, document):
+        table.add(row, "documents told")
+        key = (listener.user, document.name)
+        if key not in may:
+            may[key] = firestore.read(*key)
+        readable = may[key]
+        if not readable:
+            table.violate(row, "leaked", f"seed {SEED}: {RULES[rule]}: {listener.user} was told {document.name}")
+        elif readable.fields != document.fields:
+            table.violate(row, "told what is not so", f"seed {SEED}: {document.name}")
+
+    for listener in listeners:
+        listener.open()
+    for step in range(25):
+        may.clear()
+        for listener in listeners:
+            if listener.call is None and not listener.ended and chance.random() < 0.6:
+                listener.open()
+                table.add(row, "resumed")
+        for listener in listeners:
+            if listener.call is not None and not listener.ended:
+                listener.catch_up(now, seen)
+        for listener in listeners:
+            if listener.call is None or listener.ended:
+                continue
+            table.add(row, "compared")
+            fresh = firestore.documents(listener.user, listener.names) if listener.names \
+                else firestore.result(listener.user, listener.query)
+            if fresh is None:
+                table.violate(row, "not ended", f"seed {SEED}: {RULES[rule]}")
+            elif {name: found.fields for name, found in fresh.items()} != \
+                    {name: found.fields for name, found in listener.held.items()}:
+                table.violate(row, "another result", f"seed {SEED} step {step}: {RULES[rule]}: {listener.user} holds "
+                              f"{sorted(name[-2:] for name in listener.held)}, is {sorted(name[-2:] for name in fresh)}")
+        for listener in listeners:
+            if listener.call is not None and not listener.ended and chance.random() < 0.3:
+                listener.cut()
+        # One at a time: of several, a stream may have been told what was so in between.
+        now = change(firestore, chance)
+    for listener in listeners:
+        listener.cut()
+        table.add(row, "RESET", listener.resets)
+        table.add(row, "filter that differs", listener.mismatches)
+        table.add(row, "ended by rules", listener.ended)
+    firestore.channel.close()
+
+
+def main():
+    chance = random.Random(SEED)
+    table = Table(f"listeners under rules, seed {SEED}")
+    for kind in ("memory", "disk"):
+        with folder() as home:
+            server = Server(home, *(["--in-memory"] if kind == "memory" else ["--data", f"{home}/data"]))
+            try:
+                for _ in range(ROUNDS):
+                    play(table, server, chance, kind)
+            finally:
+                server.end()
+    table.finish()
+
+
+main()
