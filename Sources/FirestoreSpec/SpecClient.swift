@@ -124,6 +124,7 @@ struct SpecClient: ~Copyable {
       case .open(let kind, let epoch, let delay): opening[kind] = (epoch, delay)
       case .close(let kind, _): closed(kind)
       case .wake: break  // `settle` pulls what there is.
+      case .refuseCancellation: break  // No step of a spec cancels a write.
       case .schedule(let timer, let delay):
         timers[timer] = Due(after: delay, order: timerCount)
         timerCount += 1

@@ -199,6 +199,8 @@ final class ModelClient {
       case .wake: break
       case .schedule(let timer, _): timers.insert(timer)
       case .shutDown(let status): throw Violation(description: "a client that shares nothing was shut down: \(status)")
+      case .refuseCancellation(let id, _):
+        throw Violation(description: "a client that shares nothing was refused the cancellation of \(id)")
       case .cancel(let timer): timers.remove(timer)
       }
     }
