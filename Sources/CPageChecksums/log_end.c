@@ -48,6 +48,12 @@ static uint64_t checksum_of(const struct slot *slot, int number) {
   return cpc_checksum(slot, offsetof(struct slot, checksum), (uint32_t)number + 1);
 }
 
+/// What SQLite is told when the system has refused to write.
+static int failure(int error) {
+  // Room, a quota, a limit of the size of files.
+  return error == ENOSPC || error == EDQUOT || error == EFBIG ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+}
+
 /// Returns whether the slot holds anything.
 static int read_slot(int notes, int number, struct slot *slot) {
   ssize_t count = pread(notes, slot, sizeof *slot, number * slot_distance);
@@ -60,7 +66,7 @@ static int write_slot(int notes, int number, const unsigned char *salts, uint64_
   slot.checksum = checksum_of(&slot, number);
   ssize_t count = pwrite(notes, &slot, sizeof slot, number * slot_distance);
   if (count == (ssize_t)sizeof slot) return SQLITE_OK;
-  return count >= 0 || errno == ENOSPC || errno == EDQUOT ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+  return count >= 0 ? SQLITE_FULL : failure(errno);
 }
 
 static uint32_t word(const unsigned char *bytes) {
@@ -258,23 +264,27 @@ static const sqlite3_io_methods log_methods = {
     .xDeviceCharacteristics = log_characteristics,
 };
 
-/// The file with the notes of the log called `name`, made if there is none; -1 where that cannot be.
-static int open_notes(const char *name) {
+/// Opens the file with the notes of the log called `name`, made if there is none. Returns SQLite's result code.
+static int open_notes(const char *name, int *result) {
   size_t length = strlen(name);
-  if (length < 4) return -1;
+  if (length < 4) return SQLITE_CANTOPEN;
   char *path = malloc(length + sizeof CPC_LOG_END_SUFFIX);
-  if (path == NULL) return -1;
+  if (path == NULL) return SQLITE_NOMEM;
   memcpy(path, name, length - strlen("-wal"));
   strcpy(path + length - strlen("-wal"), CPC_LOG_END_SUFFIX);
   int notes = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  int error = errno;
   free(path);
+  if (notes < 0) return failure(error) == SQLITE_FULL ? SQLITE_FULL : SQLITE_CANTOPEN;
   // As large as it will ever be: a disk that is full later does not matter.
   char end = 0;
-  if (notes >= 0 && lseek(notes, 0, SEEK_END) == 0 && pwrite(notes, &end, 1, slot_count * slot_distance - 1) != 1) {
+  if (lseek(notes, 0, SEEK_END) == 0 && pwrite(notes, &end, 1, slot_count * slot_distance - 1) != 1) {
+    int code = failure(errno);
     close(notes);
-    notes = -1;
+    return code;
   }
-  return notes;
+  *result = notes;
+  return SQLITE_OK;
 }
 
 int cpc_open_log(sqlite3_vfs *real, struct checked_file *database, const char *name, sqlite3_file *file, int flags,
@@ -285,8 +295,8 @@ int cpc_open_log(sqlite3_vfs *real, struct checked_file *database, const char *n
   int code = real->xOpen(real, name, real_file(file), flags, out);
   if (real_file(file)->pMethods != NULL) file->pMethods = &log_methods;
   if (code != SQLITE_OK) return code;
-  log->notes = open_notes(name);
-  if (log->notes < 0) return SQLITE_CANTOPEN;
+  code = open_notes(name, &log->notes);
+  if (code != SQLITE_OK) return code;
   log->database = database;
   database->log = log;
   return SQLITE_OK;

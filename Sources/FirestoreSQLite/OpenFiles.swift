@@ -50,11 +50,11 @@ package final class OpenFiles: Sendable {
   /// What was found missing, from then on.
   package var loss: StoreError? { state.withLock { $0.loss } }
 
-  /// Looks at the files, unless that was done in this second.
+  /// Looks at the files, unless that was done in this second and both were seen.
   /// - Throws: `gone`, once and for all.
   package func check(at tick: Int64 = OpenFiles.tick) throws(StoreError) {
     let (loss, observers) = state.withLock { state -> (StoreError?, [@Sendable (StoreError) -> Void]) in
-      guard state.loss == nil, state.tick != tick else { return (state.loss, []) }
+      guard state.loss == nil, state.tick != tick || state.numbers.count < 2 else { return (state.loss, []) }
       state.tick = tick
       state.loss = look(&state)
       return (state.loss, state.loss == nil ? [] : state.observers)
@@ -67,12 +67,16 @@ package final class OpenFiles: Sendable {
   /// Looks each second from now on.
   /// - Parameter observer: called once, on some thread, when something is found missing, also by `check`.
   package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
-    let isFirst = state.withLock { state in
+    if observe(observer) { lookAgain() }
+  }
+
+  /// - Returns: whether nobody else does.
+  @discardableResult
+  func observe(_ observer: @escaping @Sendable (StoreError) -> Void) -> Bool {
+    state.withLock { state in
       state.observers.append(observer)
       return state.observers.count == 1
     }
-    guard isFirst else { return }
-    lookAgain()
   }
 
   /// Goes on until the value goes, or there is nothing more to find out.

@@ -117,6 +117,7 @@ import Testing
     _ = try await folder.fill(20)
     _ = try await other.fill(10)
     let older = try Data(contentsOf: URL(filePath: folder.file))
+    do { try await makeBackend(.directory(folder.path)).commit(set("new/first", ["v": 0])) }
     let (backend, foreign) = (try makeBackend(.directory(folder.path)), try makeBackend(.directory(other.path)))
     for number in 0..<30 { try await backend.commit(set("new/d\(number)", ["v": .integer(Int64(number))])) }
     for number in 0..<40 { try await foreign.commit(set("new/d\(number)", ["v": .integer(Int64(number))])) }

@@ -3,7 +3,6 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
-import FirestoreSQLite
 import FirestoreTesting
 import Foundation
 import Synchronization
@@ -37,20 +36,6 @@ final class Place {
 
   func open(_ policy: GarbageCollectionPolicy = .leastRecentlyUsed(thresholdBytes: 0)) throws -> LocalStore {
     try LocalStore(configuration(policy))
-  }
-}
-
-extension Place {
-  /// Replaces the closed cache by a file as earlier versions wrote it: the same tables, no checksums at the end of pages.
-  func removePageChecksums() throws {
-    let plain = path + "/plain"
-    let old = try Connection(path: databasePath, called: "cache")
-    old.reserve(0)
-    try old.run("VACUUM INTO ?", plain)
-    old.close()
-    try Connection(path: plain, called: "cache").execute("PRAGMA application_id = 0; PRAGMA user_version = 7")
-    for file in [databasePath, databasePath + ".log-end"] { try FileManager.default.removeItem(atPath: file) }
-    try FileManager.default.moveItem(atPath: plain, toPath: databasePath)
   }
 }
 

@@ -264,3 +264,21 @@ import Testing
     store.close()
   }
 }
+
+extension Place {
+  /// Replaces the closed cache by a file as earlier versions wrote it: the same tables, no checksums at the end of pages.
+  fileprivate func removePageChecksums() throws {
+    let plain = path + "/plain"
+    let connection = try Connection(path: plain, called: "cache")
+    try Schema.prepare(connection, isFile: false)
+    try connection.execute("ATTACH '\(databasePath)' AS old")
+    let tables = try connection.all(
+      "SELECT name FROM old.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+    ) { $0.text(0) }
+    for table in tables { try connection.execute("INSERT INTO main.\(table) SELECT * FROM old.\(table)") }
+    try connection.execute("PRAGMA main.user_version = 7")
+    connection.close()
+    for file in [databasePath, databasePath + ".log-end"] { try FileManager.default.removeItem(atPath: file) }
+    try FileManager.default.moveItem(atPath: plain, toPath: databasePath)
+  }
+}

@@ -26,7 +26,7 @@ import Testing
         let (directory, files) = try Self.made()
         let told = Mutex<[StoreError]>([])
         let open = try #require(OpenFiles(files, consequence: "that is the end."))
-        open.watch { loss in told.withLock { $0.append(loss) } }
+        open.observe { loss in told.withLock { $0.append(loss) } }
         let now = OpenFiles.tick
         #expect(Self.loss(open, at: now + 100) == nil)
         // Its number is not free again before the other one is there.
