@@ -91,6 +91,9 @@ import Testing
       #expect(counted.client.filters[2]?.count == 2 && counted.client.filters[2]?.unchangedNames != nil)
       #expect(counted.client.log.allSatisfy { !$0.contains("-[2]") } && counted.client.paths(2).contains("c/0"))
       #expect(uncounted.client.resets == 1 && uncounted.client.paths(2) == ["c/0", "c/a"])
+      // Of a present that is older than that everything is known.
+      let (last, _) = try await seen(backend, target)
+      #expect(try await resume(backend, target, last, count: nil).client.log == ["ADD [2]", "CURRENT [2]", "SNAPSHOT"])
       try await backend.commit(set("c/b", ["n": 1]), delete("c/0"))
     }
   }
@@ -194,6 +197,36 @@ import Testing
 
     #expect(watch.client.paths(2).count == count - 2)
     #expect(watch.client.snapshots == 1)
+  }
+
+  @Test("In steps of a document, with commits between them, resumes end with what the queries answer", arguments: 1...4)
+  func smallSteps(seed: Int) async throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let backend = try makeBackend()
+    var held: [TargetID: [DocumentKey: Document]] = [:]
+    var token: ResumeToken?
+    for round in 0..<12 {
+      var watch = await WatchDriver(backend)
+      watch.client.documents = held
+      for (id, target) in WatchTests.oracleTargets {
+        try await watch.add(
+          id, target, resume: token.map { .token($0) },
+          expectedCount: token == nil ? nil : held[TargetID(id)]?.count ?? 0)
+      }
+      var commits = 20
+      while try await watch.step(upTo: 1) {
+        guard commits > 0, Int.random(in: 0..<3, using: &random) == 0 else { continue }
+        try await backend.commit(WatchTests.randomMutation(&random))
+        commits -= 1
+      }
+      try await WatchTests.compare(watch, backend, "seed \(seed), round \(round)")
+      #expect(watch.client.resets == 0, "seed \(seed), round \(round)")
+      (held, token) = (watch.client.documents, watch.client.token)
+      await backend.closeWatch(watch.session)
+      for _ in 0..<Int.random(in: 0...12, using: &random) {
+        try await backend.commit(WatchTests.randomMutation(&random))
+      }
+    }
   }
 
   @Test("Random stops and resumes end with what the queries answer, and windows need no reset", arguments: 1...4)

@@ -170,9 +170,10 @@ struct CommitLog: ~Copyable {
     }
   }
 
-  /// Reads in the past reach back to here at most.
+  /// Reads in the past reach back to here at most; the present is always known.
   mutating func historyStart(of database: DatabaseID) throws(StoreError) -> Int64 {
-    max(try state(of: database).historyStart, clock.microseconds - DocumentHistory.kept)
+    let state = try state(of: database)
+    return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.version)
   }
 
   /// Reads at the version of the database's last commit, or at an earlier one.

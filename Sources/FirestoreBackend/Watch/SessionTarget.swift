@@ -9,7 +9,8 @@ import FirestoreSQLite
 /// ```
 ///  starting ──► reading ─────┐       no position, or one too old or unknown (then after a RESET)
 ///     │  ├────► catchingUp ──┼──► live     a known position
-///     │  └────► telling ─────┤       documents by name, or a window
+///     │  ├────► telling ─────┤       documents by name
+///     │  └► filling ► (recalling) ► telling ► live     a window: found, compared with what it was, told
 ///     └──────────────────────┘
 ///  any but starting ──► starting     too much pending (then from where the client is), or the database was cleared
 /// ```
@@ -21,6 +22,10 @@ struct SessionTarget {
     case reading(after: DocumentPosition?)
     /// What happened to the target's documents while the client was away is being sent. Commits matter.
     case catchingUp(MissedChanges)
+    /// What a window shows is being looked for. Commits are noted.
+    case filling(WindowScan, since: Int64?)
+    /// What a window showed when the client was last told is being looked for. Commits matter.
+    case recalling(WindowScan)
     /// These documents are being sent, as they are when their turn comes. Commits matter.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
@@ -74,7 +79,15 @@ struct SessionTarget {
     switch phase {
     case .starting, .reading(after: nil): return []
     case .reading(let position?): reached = position
-    case .catchingUp, .telling, .live: break
+    case .filling(var scan, let since):
+      scan.note(transitions)
+      // One that changes so much is looked for anew when the client reads.
+      phase =
+        scan.touched.count <= PendingChanges.maximumCount
+        ? .filling(scan, since: since)
+        : .starting(since.map { .readTime(SnapshotVersion(microseconds: $0)) }, resets: false)
+      return []
+    case .catchingUp, .recalling, .telling, .live: break
     }
     if window != nil {
       let target = target
@@ -107,6 +120,7 @@ struct SessionTarget {
       if resets { changes.append(.reset([id], nil)) }
       try start(resume, reader, instance, historyStart, &changes)
     }
+    try stepWindow(reader, upTo: limit, historyStart)
     switch phase {
     case .reading(let position):
       var bytes = 0
@@ -119,7 +133,7 @@ struct SessionTarget {
     case .catchingUp(let missed): try catchUp(missed, reader, upTo: limit, historyStart, &changes)
     case .telling(let keys, let alsoOthers, let need):
       try tell(keys, alsoOthers: alsoOthers, need, reader, upTo: limit, &changes)
-    case .starting, .live: break
+    case .starting, .filling, .recalling, .live: break
     }
     return changes
   }
@@ -135,8 +149,8 @@ struct SessionTarget {
     // Without the number of its documents the client could not be told that some left of which nothing is known any more.
     if let known = since, known < historyStart, expectedCount == nil { since = nil }
     if resume != nil, since == nil { changes.append(.reset([id], nil)) }
-    if window != nil {
-      try startWindow(since, historyStart, reader)
+    if let window {
+      try startWindow(window, since, reader)
     } else if let since {
       phase = .catchingUp(MissedChanges(since: since))
     } else {
@@ -174,32 +188,70 @@ struct SessionTarget {
     phase = .live
   }
 
-  /// A resumed window is told what came into it and what left it; whole, where it is not known what was in it.
   private mutating func startWindow(
-    _ since: Int64?, _ historyStart: Int64, _ reader: DocumentReader
+    _ window: LimitWindow, _ since: Int64?, _ reader: DocumentReader
   ) throws(StoreError) {
-    let target = target
-    try window?.fill { limit throws(StoreError) in
-      try reader.ordered(target, limit: limit, holding: LimitWindow.wholeBytes)
+    // In the order of storage the first documents are found first.
+    if target.orderBy.count == 1, target.orderBy[0].path.isDocumentID {
+      let target = target
+      try self.window?.fill { limit throws(StoreError) in
+        try reader.ordered(target, limit: limit, holding: LimitWindow.wholeBytes)
+      }
+      return try recall(since, reader)
     }
+    phase = .filling(
+      WindowScan(target, limit: window.capacity, at: reader.state.version, holding: LimitWindow.wholeBytes), since: since)
+  }
+
+  /// Looks for what a window shows, and showed, until that is known or a slice is read.
+  private mutating func stepWindow(
+    _ reader: DocumentReader, upTo limit: Int, _ historyStart: Int64
+  ) throws(StoreError) {
+    if case .filling(var scan, let since) = phase {
+      // Of documents that changed since the scan began it is not known any more what they were.
+      if scan.version < historyStart, let window { return try startWindow(window, since, reader) }
+      try scan.read(target, reader, upTo: limit)
+      guard scan.isDone else { return phase = .filling(scan, since: since) }
+      let (target, transitions) = (target, try scan.transitions(reader))
+      try window?.fill { _ in scan.finish() }
+      _ = try window?.apply(transitions) { limit throws(StoreError) in
+        try reader.ordered(target, limit: limit, holding: LimitWindow.wholeBytes)
+      }
+      try recall(since, reader)
+    }
+    if case .recalling(var scan) = phase {
+      if scan.version < historyStart { return tellWindow(before: nil, scan.version) }
+      try scan.read(target, reader, upTo: limit)
+      guard scan.isDone else { return phase = .recalling(scan) }
+      tellWindow(before: Set(scan.finish().documents.map(\.key)), scan.version)
+    }
+  }
+
+  /// A window is filled: goes on with what it was, if anything changed since.
+  private mutating func recall(_ since: Int64?, _ reader: DocumentReader) throws(StoreError) {
+    guard let window else { return }
+    guard let since else {
+      return phase = .telling(window.shownDocuments.map(\.key)[...], alsoOthers: false, .never)
+    }
+    if try reader.hasChanged(target, since: since) {
+      phase = .recalling(WindowScan(target, limit: window.limit, at: since, holding: 0))
+    } else {
+      phase = .telling([], alsoOthers: false, expectedCount.map { .unless(count: $0) } ?? .never)
+    }
+  }
+
+  /// A resumed window is told what came into it, what left it and what changed in it; whole, where it is not known what was
+  /// in it.
+  private mutating func tellWindow(before: Set<DocumentKey>?, _ since: Int64) {
     guard let window else { return }
     let shown = window.shownDocuments
-    guard let since else {
-      return phase = .telling(shown.map(\.key)[...], alsoOthers: false, .never)
+    guard let before else {
+      return phase = .telling(shown.map(\.key)[...], alsoOthers: false, .always)
     }
-    let need = expectedCount.map { FilterNeed.unless(count: $0) } ?? .never
-    if try !reader.hasChanged(target, since: since) {
-      phase = .telling([], alsoOthers: false, need)
-    } else if since < historyStart {
-      phase = .telling(shown.map(\.key)[...], alsoOthers: false, .always)
-    } else {
-      let before = Set(try reader.at(since).ordered(target, limit: window.limit, holding: 0).documents.map(\.key))
-      let new = shown.filter { !before.contains($0.key) || !$0.isNotNewer(than: since) }.map(\.key)
-      let gone = before.subtracting(window.shown).sorted()
-      let growth = shown.count - before.count
-      phase = .telling(
-        (gone + new)[...], alsoOthers: true, expectedCount.map { .unless(count: $0 + growth) } ?? .never)
-    }
+    let new = shown.filter { !before.contains($0.key) || !$0.isNotNewer(than: since) }.map(\.key)
+    let gone = before.subtracting(window.shown).sorted()
+    let growth = shown.count - before.count
+    phase = .telling((gone + new)[...], alsoOthers: true, expectedCount.map { .unless(count: $0 + growth) } ?? .never)
   }
 
   /// - Parameter alsoOthers: those that the target does not have are told to be gone.

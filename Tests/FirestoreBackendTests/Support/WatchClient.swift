@@ -105,6 +105,14 @@ struct WatchDriver {
     }
   }
 
+  /// Receives one step.
+  /// - Returns: whether there is more.
+  mutating func step(upTo bytes: Int) async throws -> Bool {
+    let delivery = try await backend.take(from: session, upTo: bytes)
+    delivery.changes.forEach { client.apply($0) }
+    return delivery.hasMore
+  }
+
   /// Receives everything and returns what was said.
   mutating func messages() async throws -> [String] {
     client.log = []
