@@ -122,7 +122,7 @@ struct WorkTests {
   /// What a pipeline whose caller went at some moment may still do.
   private func checkEnd(_ stages: [PipelineMessage.Stage], _ names: [String], patience: Int) async throws {
     let caller = Caller(patience: patience)
-    let (failure, work, lateReads) = try await run(stages, for: caller)
+    let (failure, work, lateReads) = try await run(stages, for: caller, heldBytes: 1 << 30)
     let comment: Comment = "\(names), whose caller went after \(patience) steps"
     #expect(work.heldBytes == 0, comment)
     guard caller.hasGone else { return }
@@ -196,6 +196,22 @@ struct WorkTests {
 
     #expect(status?.code == .cancelled)
     #expect(count.load(ordering: .relaxed) == 3)
+  }
+
+  @Test("A pipeline that writes gives no writes to a caller who has gone, whichever row was not worked out")
+  func writes() async throws {
+    let pipeline = try Pipeline(
+      PipelineMessage([Self.all, stage("where", call("less_than", field("n"), 50)), stage("delete")]), in: database)
+    let write = try #require(pipeline.write)
+    func count(_ caller: Caller) async -> Int? {
+      let context = EvaluationContext(database: database, time: requestTime, isOver: { caller.isAsked() }) { 1 }
+      return try? await PipelineRun(Self.documents, context).mutations(of: pipeline, write).count
+    }
+    let patient = Caller(patience: .max)
+    let all = await count(patient)
+    #expect(all == 99)
+    let (some, last) = (stride(from: 0, to: patient.questions, by: 23), (patient.questions - 5)..<patient.questions)
+    for patience in Array(some) + last { #expect(await count(Caller(patience: patience)) == nil) }
   }
 
   @Test("An error in an expression does not hide that the caller has gone")

@@ -22,7 +22,7 @@ package struct PipelineRun: Sendable {
 
   /// The results of a pipeline, those to write aside.
   package func results(of pipeline: Pipeline) async throws(RPCStatus) -> PipelineResults {
-    PipelineResults(rows: try await rows(of: pipeline, Scope()))
+    PipelineResults(rows: try await rows(of: pipeline, Scope()), context.work)
   }
 
   /// The writes with which a pipeline ends, all of them.
@@ -45,6 +45,8 @@ package struct PipelineRun: Sendable {
         }
       }
     }
+    // A condition that was not worked out to its end has left a document out.
+    try await context.work.step()
     return mutations
   }
 
@@ -151,17 +153,22 @@ package struct PipelineRun: Sendable {
 
 /// The results of a pipeline, slice by slice.
 package struct PipelineResults: Sendable {
-  var rows: any RowSource
+  private var rows: any RowSource
+  private let work: PipelineWork?
 
-  init(rows: any RowSource) { self.rows = rows }
+  init(rows: any RowSource, _ work: PipelineWork) { (self.rows, self.work) = (rows, work) }
 
   /// Results that are no documents.
-  package init(_ results: [Fields]) { rows = HeldRows(results.map { Row(data: DocumentData($0)) }) }
+  package init(_ results: [Fields]) {
+    (rows, work) = (HeldRows(results.map { Row(data: DocumentData($0)) }), nil)
+  }
 
   /// - Returns: `nil` at the end.
   package mutating func next() async throws(RPCStatus) -> [PipelineResult]? {
-    guard let slice = try await rows.next() else { return nil }
-    return slice.map { row in
+    let slice = try await rows.next()
+    // Also behind the last row: what was not worked out to its end is no result.
+    try await work?.step()
+    return slice?.map { row in
       PipelineResult(key: row.key, createTime: row.createTime, updateTime: row.updateTime, data: row.data)
     }
   }

@@ -27,19 +27,19 @@ struct Slice {
 }
 
 /// The rows that a stage takes one by one from the one before it, each a step of the pipeline's work. Those of a slice
-/// that wait are held.
+/// that wait are held, but for documents as they are read: of these there is no more than a piece.
 struct Inflow: Sendable {
   /// `nil` at the end: what it holds is given back.
   private var source: (any RowSource)?
   /// The last one first.
   private var rest: [Row] = []
-  private let holding: Holding
+  private let holding: Holding?
   private let work: PipelineWork
 
   init(_ source: any RowSource, into stage: String, _ work: PipelineWork) {
     self.source = source
     self.work = work
-    holding = Holding(stage, work)
+    holding = source is DocumentRows ? nil : Holding(stage, work)
   }
 
   mutating func next() async throws(RPCStatus) -> Row? {
@@ -51,10 +51,10 @@ struct Inflow: Sendable {
       rest = slice.reversed()
       var bytes = 0
       for index in rest.indices { bytes += rest[index].heldBytes }
-      try holding.add(bytes)
+      try holding?.add(bytes)
     }
     guard var row = rest.popLast() else { return nil }
-    holding.remove(row.heldBytes)
+    holding?.remove(row.heldBytes)
     try await work.step(row.heldBytes)
     return row
   }
@@ -62,7 +62,7 @@ struct Inflow: Sendable {
   /// Nothing more is wanted.
   mutating func end() {
     (source, rest) = (nil, [])
-    holding.clear()
+    holding?.clear()
   }
 }
 

@@ -76,8 +76,13 @@ struct SortedRows: RowSource {
     let work = run.context.work
     var (order, width) = (Array(entries.indices), Self.atOnce)
     for start in stride(from: 0, to: order.count, by: width) {
-      // Whose caller has gone compares no more.
-      order[start..<min(start + width, order.count)].sort { work.goesOn() && precedes(entries[$0], entries[$1]) }
+      var isOver = false
+      order[start..<min(start + width, order.count)].sort { left, right in
+        // Whose caller has gone compares no more.
+        if isOver { return false }
+        isOver = !work.goesOn()
+        return !isOver && precedes(entries[left], entries[right])
+      }
       try await work.step()
     }
     while width < order.count {
