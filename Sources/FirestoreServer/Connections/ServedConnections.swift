@@ -15,10 +15,13 @@ final class ServedConnections: Sendable {
     var last = 0
     var isQuiescing = false
 
-    mutating func oldestSilent() -> (any Channel)? {
+    /// - Returns: `nil` if all have spoken.
+    mutating func takeOldestSilent() -> (any Channel)? {
       while let first = order.first {
-        if silent.contains(first) { return channels[first] }
         order.removeFirst()
+        guard silent.contains(first), let channel = channels[first] else { continue }
+        remove(first)
+        return channel
       }
       return nil
     }
@@ -48,9 +51,9 @@ final class ServedConnections: Sendable {
   /// - Returns: `nil` if there is no room; then this one is not among them.
   func add(_ channel: any Channel) -> Number? {
     if state.value.channels.count >= limit {
-      guard let silent = state.value.oldestSilent() else { return nil }
+      // Its place is free at once, not when it has told its end.
+      guard let silent = state.value.takeOldestSilent() else { return nil }
       silent.close(promise: nil)
-      if state.value.channels.count >= limit { return nil }
     }
     state.value.last += 1
     let number = state.value.last
