@@ -16,7 +16,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     _ before: ComparedDocuments, _ after: ComparedDocuments, prefixes: (Int, Int) = (0, 0)
   ) async throws -> (lines: [String], outcome: Comparison.Outcome) {
     var lines: [String] = []
-    let outcome = try await Comparison(prefixes: prefixes).run(before, after) { lines += $0.lines }
+    let outcome = try await Comparison(prefixes: prefixes).run(before, after) { lines += $0.lines.map(\.text) }
     return (lines, outcome)
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreBackend
+import FirestoreGRPC
 import FirestoreLocal
 import FirestoreModel
 import Foundation
