@@ -356,8 +356,8 @@ let package = Package(
     tests(
       "HearthCommandTests",
       [
-        "FirestoreTesting", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreJSON", "FirestoreLocal",
+        "FirestoreTesting", "ClientTesting", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
+        "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "Dashboard", "TerminalTheme", "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientTesting
 import FirestoreBackend
 import FirestoreClientState
 import FirestoreInspection
@@ -38,7 +39,7 @@ struct InspectionTests {
       plan.restingShare = nil
       client = Client(
         LocalStoreConfiguration(location: .memory, policy: .never, database: database), datastore: datastore,
-        inspectedAs: plan)
+        clock: HastyClock(speed: 1), inspectedAs: plan)
       listener = client.engine.listen(
         to: Query(path: ResourcePath("orders")), options: ListenerOptions(includeMetadataChanges: true), into: mailbox)
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientTesting
 import Dashboard
 import FirestoreBackend
 import FirestoreClientState
@@ -26,7 +27,7 @@ final class BridgeHarness {
     backend = try LocalBackend(BackendConfiguration(location: .memory, now: { .now }))
     client = Client(
       LocalStoreConfiguration(location: .memory, policy: .never, database: database),
-      datastore: InProcessDatastore(backend: backend, database: database))
+      datastore: InProcessDatastore(backend: backend, database: database), clock: HastyClock(speed: 1))
     let bridge = ClientBridge(client, faults: faults, dataNotice: nil, transferPlace: (database, "test")) {
       continuation.yield($0)
     }
