@@ -78,6 +78,12 @@ package enum LogInspection {
   /// Whether a database and its log may be read together, and how many bytes of commits are in neither.
   package static func lost(_ files: DatabaseFiles, _ log: WriteAheadLog?) -> (fits: Bool, bytes: Int) {
     guard let mismatch = LogEnd(path: files.logEnd).mismatch(files, log) else { return (true, 0) }
-    return (mismatch.fits, mismatch.lostBytes)
+    var information = stat()
+    let isEmpty = stat(files.path, &information) == 0 && information.st_size == 0
+    // All that is left of an empty file is in its log.
+    if case .otherDatabase = mismatch, isEmpty { return (true, 0) }
+    // What lies behind a damaged frame is there.
+    let behind = log.map { log in (log.frames.last.map { $0.offset + log.pageSize } ?? 0) - log.committedEnd } ?? 0
+    return (mismatch.fits, max(0, mismatch.lostBytes - behind))
   }
 }

@@ -141,7 +141,8 @@ extension EndToEndTests.OnPseudoTerminal {
         try await terminal.wait("ready> ", after: started)
         let stopped = terminal.bytes.count
         kill(hearth, SIGCONT)
-        terminal.type("echo still-$((41 + \(round)))\n")
+        // On a line of its own: the shell gets what was typed and answered for the screen that was stopped.
+        terminal.type("\necho still-$((41 + \(round)))\n")
         try await terminal.wait("still-\(41 + round)", after: stopped)
         let asked = terminal.bytes.count
         terminal.type("fg\n")

@@ -140,7 +140,6 @@ import Testing
     #expect(try LogInspection.check(files).first?.contains("lost its last commits") == true)
     #expect(try LogInspection.check(files) == [])
 
-    try FileManager.default.removeItem(atPath: files.logEnd)
     try FileManager.default.copyItem(atPath: path + CPC_LOG_END_SUFFIX, toPath: files.logEnd)
     try Self.forgetBoot(files)
     try edit(files.log) { $0.removeLast() }

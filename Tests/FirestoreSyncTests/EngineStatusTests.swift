@@ -6,6 +6,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 import FirestoreTesting
+import Synchronization
 import Testing
 
 /// What is told about the queue and the connection, from the stream to the status.
@@ -165,10 +166,12 @@ struct EngineStatusTests {
     try await EngineHarness.run { test in
       let outages = Inbox<ConnectionReason?>()
       test.engine.watchOutages { outages.put($0) }
+      test.backend.opensWrites.withLock { $0 = false }
       let handle = test.engine.write([set("rooms/a")])
       _ = try await handle.local
       #expect(await outages.next() ?? nil == .connecting)
       let stream = try #require(await test.backend.writes.next())
+      test.backend.opensWrites.withLock { $0 = true }
       stream.fail(gone)
 
       let offline = try await test.status { $0.onlineState == .offline }

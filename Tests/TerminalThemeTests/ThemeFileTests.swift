@@ -16,7 +16,7 @@ import Testing
   @Test(
     "A mistake is reported with its file, line and reason",
     arguments: [
-      ("schema = 1\nname = [\n", "x.toml:2: Error while parsing"), ("name = \"x\"\n", "x.toml:1: schema"),
+      ("schema = 1\nname = [\n", "x.toml:2: this array has no end"), ("name = \"x\"\n", "x.toml:1: schema"),
       ("schema = 2\n", "x.toml:1: schema must"),
       ("schema = 1\nname = 3\n", "x.toml:2: name must be a string"),
       ("schema = 1\n\nvariant = \"grey\"", "x.toml:3: variant"),

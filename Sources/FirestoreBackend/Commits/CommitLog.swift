@@ -133,7 +133,7 @@ struct CommitLog: ~Copyable {
     let hourAgo = clock.microseconds - DocumentHistory.kept
     let oldest = Timestamp(microseconds: min(max(hourAgo, state.historyStart), state.version))
     let reason: String
-    if state.historyStart <= hourAgo {
+    if state.historyStart <= max(hourAgo, 0) {
       reason = "earlier versions are kept for an hour."
     } else if state.historyStart == state.pruned {
       reason = "all documents were replaced or removed at once then."

@@ -2,8 +2,8 @@
 
 /// What is typed in `hearth shell`, cut into commands and their words as a shell cuts them: blanks part words, quotes
 /// and backslashes keep text together, `#` begins a comment, a line's end or `;` ends a command. A word, or what stands
-/// behind its `=`, may begin with a bracket, and goes on to the one that closes it: JSON needs no quotes. What stands behind a `|` up to the line's end is
-/// for the system's shell.
+/// behind its `=`, may begin with a bracket, and goes on to the one that closes it: JSON needs no quotes. What stands
+/// behind a `|` up to the line's end is for the system's shell.
 struct ShellText {
   enum Statement: Hashable, Sendable {
     case command([String], line: Int)
@@ -42,6 +42,8 @@ struct ShellText {
     var opening: Opening?
   }
 
+  /// Whether `|` ends a command; in the line of another shell it is a word between two.
+  private var takesPipes = true
   private var statements: [Statement] = []
   private var words: [String] = []
   private var word: String?
@@ -82,6 +84,7 @@ struct ShellText {
   /// `nil` inside of a comment.
   static func end(of text: some Sequence<Character>) -> (words: [String], last: LastWord)? {
     var reader = ShellText()
+    reader.takesPipes = false
     let characters = Array(text)
     guard reader.read(characters) else { return nil }
     guard let word = reader.word else { return (reader.words, LastWord(start: characters.count)) }
@@ -97,7 +100,7 @@ struct ShellText {
       if character == "#", word == nil {
         guard let end = text[index...].firstIndex(where: \.isNewline) else { return false }
         index = end
-      } else if character == "|", word == nil, !words.isEmpty, index + 1 == text.count || text[index + 1] != "|" {
+      } else if takesPipes, character == "|", word == nil, !words.isEmpty, index + 1 == text.count || text[index + 1] != "|" {
         let end = text[index...].firstIndex(where: \.isNewline) ?? text.count
         pipe(into: String(text[(index + 1)..<end]))
         index = end

@@ -8,6 +8,8 @@ import Synchronization
 final class ScriptedDatastore: Datastore {
   let watches = Inbox<Connection<WatchRequest, WatchEvent>>()
   let writes = Inbox<Connection<WriteRequest, WriteEvent>>()
+  /// Whether write streams are open at once; otherwise nobody is at the other end.
+  let opensWrites = Mutex(true)
 
   final class Connection<Request: Sendable, Event: Sendable>: Sendable {
     private struct Item: Sendable {
@@ -70,8 +72,9 @@ final class ScriptedDatastore: Datastore {
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus) {
     let connection = Connection<WriteRequest, WriteEvent>()
+    let opensWrites = opensWrites.withLock { $0 }
     writes.put(connection)
-    try await connection.run(requests, .opened(streamToken: [1]), deliver)
+    try await connection.run(requests, opensWrites ? .opened(streamToken: [1]) : nil, deliver)
   }
 
   private static let unasked = RPCStatus(.unimplemented, "The test does not play this call.")
