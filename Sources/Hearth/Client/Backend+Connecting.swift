@@ -48,8 +48,8 @@ extension ResolvedBackend {
         identity: .memory(name ?? "", database))
     case .embedded(let directory):
       let data = try Self.opening { () throws(StoreError) in
-        // Any thread may be the first to ask for the client, one of a screen too.
-        try SharedData.open(Backend.absolute(directory) + "/backend", grace: .milliseconds(50))
+        // Waits for a holder that is slow to answer: whose the cache is must be compared before it is opened.
+        try SharedData.open(Backend.absolute(directory) + "/backend")
       }
       return OpenBackend(
         datastore: data.datastore(for: database), identity: data.instance.map { .embedded($0, database) })
