@@ -122,39 +122,6 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await shell.exitStatus() == 0)
     }
 
-    @Test("One that is stopped from outside and continued behind its shell leaves the terminal alone until fg")
-    func continuedInBackground() async throws {
-      let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
-      surroundings.environment["PS1"] = "ready> "
-      let shell = try ChildProcess(
-        ["bash", "--norc", "--noprofile", "--noediting", "-i"], environment: surroundings.environment,
-        streams: .terminal(path: terminal.path))
-      try await terminal.wait("ready> ")
-      terminal.type("\(Surroundings.hearth) --in-memory\n")
-      try await terminal.wait("embedded")
-      let children = try String(contentsOfFile: "/proc/\(shell.id)/task/\(shell.id)/children", encoding: .utf8)
-      let hearth = try #require(children.split(separator: " ").first.flatMap { pid_t($0) })
-
-      for round in 1...2 {
-        let started = terminal.bytes.count
-        kill(hearth, SIGSTOP)
-        try await terminal.wait("ready> ", after: started)
-        let stopped = terminal.bytes.count
-        kill(hearth, SIGCONT)
-        // On a line of its own: the shell gets what was typed and answered for the screen that was stopped.
-        terminal.type("\necho still-$((41 + \(round)))\n")
-        try await terminal.wait("still-\(41 + round)", after: stopped)
-        let asked = terminal.bytes.count
-        terminal.type("fg\n")
-        try await terminal.wait("embedded", after: asked)
-      }
-      let resumed = terminal.bytes.count
-      terminal.type("?")
-      try await terminal.wait("type to search", after: resumed)
-      terminal.type("Q")
-      #expect(kill(shell.id, SIGKILL) == 0)
-    }
-
     @Test("An idle screen writes nothing and computes nothing")
     func idle() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
