@@ -23,7 +23,7 @@ struct CommitLog: ~Copyable {
   private var databases: [DatabaseID: DatabaseState] = [:]
   private var collections: [CollectionName: Int64] = [:]
   private var history: HistoryAccount
-  /// Of databases of which it was said that the clock is behind: as of which version, by their numbers.
+  /// Versions of which it was said that the clock is behind them, by the numbers of their databases.
   private var toldVersions: [Int64: Int64] = [:]
   private let requestLimits: AppliedRequests.Limits
   /// Requests answered since old answers were last looked for; the first one after a start looks for them.
@@ -242,7 +242,7 @@ extension CommitLog {
     }
   }
 
-  /// Those of the databases that have documents.
+  /// Databases that have documents.
   func occupiedDatabaseNames() throws(StoreError) -> [String] {
     try file.access { connection throws(StoreError) in
       var names: [String] = []

@@ -2,11 +2,11 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Which writes of one commit exclude each other, whatever is stored: a document that an earlier one has left in place
+/// Writes of one commit that exclude each other, whatever is stored: a document that an earlier one has left in place
 /// cannot be created, and one that an earlier one has taken away can be neither changed nor found to be deleted (as
 /// Google's emulator answers for each pair).
 enum WriteSequence {
-  /// What a write takes for granted. Its raw value is the service's word for it.
+  /// Assumption of a write. Its raw value is the service's word for it.
   private enum Kind: String {
     case upsert, insert, update, delete
 

@@ -75,7 +75,7 @@ extension DocumentReader {
     }
   }
 
-  /// What is read as one row in a slice; larger ones count as several.
+  /// Bytes that count as one row in a slice; larger ones count as several.
   private static let rowBytes = 2_048
 
   /// Visits the documents of several collections, ordered by id, in storage order, at most `rows` of them after a

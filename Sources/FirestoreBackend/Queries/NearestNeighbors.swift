@@ -55,7 +55,7 @@ struct NearestDocuments {
   private let search: NearestNeighbors
   private let target: Target
   private let maximumBytes: Int
-  /// Of the vector, squared.
+  /// Length of the vector, squared.
   private let length: Double
   private var candidates: [Candidate] = []
   private var bytes = 0
