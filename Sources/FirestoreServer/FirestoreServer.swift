@@ -38,7 +38,7 @@ package struct FirestoreServer: Sendable {
     package var report: (@Sendable (String) -> Void)?
     /// What `POST /shutdown` does; `nil` where it does not end the server.
     package var stop: (@Sendable () -> Void)?
-    /// Keeps the port for the next server or relay with this configuration.
+    /// Keeps the port for the next server with this configuration.
     package var kept: KeptPort?
 
     package init(

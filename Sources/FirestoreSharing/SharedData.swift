@@ -127,8 +127,8 @@ package final class SharedData: Sendable {
   package enum Access: Sendable {
     /// This process has it.
     case own(LocalBackend)
-    /// Over a socket with this path.
-    case over(socket: String, of: DataMember)
+    /// Another process has it.
+    case attached(to: DataMember)
   }
 
   /// Waits until a way to the data is over, or for cancellation.
@@ -145,7 +145,7 @@ package final class SharedData: Sendable {
         let end: End = { await keeper.end(of: passage) }
         switch passage.way {
         case .own(let backend): return (.own(backend), end)
-        case .attached(let attachment): return (.over(socket: attachment.address, of: attachment.owner), end)
+        case .attached(let attachment): return (.attached(to: attachment.owner), end)
         }
       } catch {
         // Open as long as this value lives, which is until here.

@@ -44,7 +44,7 @@ struct ControlWork: Sendable {
   private func stop() throws(RPCStatus) {
     guard let stop = origins.stop else {
       throw RPCStatus(
-        .failedPrecondition, "This port leads to another process that has the data open; it ends when its user ends it.")
+        .failedPrecondition, "This server is part of another program, and ends with it.")
     }
     // The answer is on its way when the server ends.
     stop()

@@ -5,7 +5,6 @@ import NIOCore
 ///
 /// ```
 /// P  the preface of HTTP/2 ──► calls of a process on this machine
-/// R  and then the preface  ──► calls that another process relays from a port that others reach
 /// h  hearth …              ──► who comes, and hears who is here
 /// ```
 final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
@@ -14,12 +13,8 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
 
   struct Kinds: Sendable {
     let local: ConnectionPipeline
-    let relayed: ConnectionPipeline
     let attendance: Attendance
   }
-
-  /// What a relay of calls from a port that others reach says first.
-  static let relayed = UInt8(ascii: "R")
 
   /// How long a peer may take to say anything.
   private static let patience = TimeAmount.seconds(10)
@@ -41,15 +36,12 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
   func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    var bytes = unwrapInboundIn(data)
+    let bytes = unwrapInboundIn(data)
     guard let first = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return }
     do {
       switch first {
       case UInt8(ascii: "h"):
         try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
-      case Self.relayed:
-        bytes.moveReaderIndex(forwardBy: 1)
-        try kinds.relayed.configure(context.channel)
       default: try kinds.local.configure(context.channel)
       }
     } catch { return context.close(promise: nil) }

@@ -13,7 +13,7 @@ package final class SocketServer: Sendable {
     var listener: (any Channel)?
     var channels: [ObjectIdentifier: any Channel] = [:]
     var beat: RepeatedTask?
-    var pipelines: [ConnectionPipeline] = []
+    var pipeline: ConnectionPipeline?
     var isClosed = false
   }
 
@@ -55,11 +55,8 @@ package final class SocketServer: Sendable {
   private func listen(_ descriptor: CInt, _ backend: LocalBackend) {
     let (loop, attendance, state, trusted) = (loop, attendance, state, trusted)
     let service = FirestoreService(backend: backend)
-    let turn = DeliveryTurn(loop)
-    let pipelines = [true, false].map { isLoopback in
-      ConnectionPipeline(service, turn, nil, isLoopback: isLoopback, on: loop)
-    }
-    let kinds = SocketGreetingHandler.Kinds(local: pipelines[0], relayed: pipelines[1], attendance: attendance)
+    let pipeline = ConnectionPipeline(service, DeliveryTurn(loop), nil, isLoopback: true, on: loop)
+    let kinds = SocketGreetingHandler.Kinds(local: pipeline, attendance: attendance)
     let listening = ServerBootstrap(group: loop)
       .childChannelInitializer { channel in
         PeerCredentials.of(channel).flatMapThrowing { peer in
@@ -78,7 +75,7 @@ package final class SocketServer: Sendable {
       loop.execute {
         state.value.listener = listener
         if state.value.isClosed { return listener.close(promise: nil) }
-        state.value.pipelines = pipelines
+        state.value.pipeline = pipeline
         state.value.beat = loop.scheduleRepeatedTask(
           initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
         ) { [weak backend] _ in
@@ -100,8 +97,8 @@ package final class SocketServer: Sendable {
       state.value.listener?.close(promise: nil)
       state.value.listener = nil
       for channel in state.value.channels.values { channel.close(promise: nil) }
-      for pipeline in state.value.pipelines { pipeline.close() }
-      state.value.pipelines = []
+      state.value.pipeline?.close()
+      state.value.pipeline = nil
     }
   }
 }
