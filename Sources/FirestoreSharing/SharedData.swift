@@ -21,7 +21,8 @@ package final class SharedData: Sendable {
   /// done: milliseconds, or as long as `grace` for data that somebody holds who does not answer.
   /// - Parameters:
   ///   - name: as which others see this process.
-  ///   - pausesForPort: long reads let connections in between that lead to the backend besides the socket's.
+  ///   - pausesForPort: a server on a port has the data open: long reads let its connections in between, and the data is not
+  ///     handed to another process that asks for it.
   ///   - waits: data that somebody holds who does not answer is not an error: it cannot be reached for now.
   ///   - grace: how long the caller waits for who shares the data but does not answer, before it is looked for on a
   ///     thread of its own, and cannot be reached for now; `nil` for the whole patience, and then by `waits`.

@@ -6,13 +6,14 @@ import NIOCore
 /// ```
 /// P  the preface of HTTP/2 ──► calls of a process on this machine
 /// h  hearth …              ──► who comes, and hears who is here
+///    anything else         ──► the end: ports speak HTTP/1, this socket does not
 /// ```
 final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
   struct Kinds: Sendable {
-    let local: ConnectionPipeline
+    let calls: CallPipeline
     let attendance: Attendance
   }
 
@@ -42,7 +43,10 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
       switch first {
       case UInt8(ascii: "h"):
         try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
-      default: try kinds.local.configure(context.channel)
+      case UInt8(ascii: "P"):
+        try context.pipeline.syncOperations.addHandler(TurnFlushHandler())
+        try kinds.calls.configure(context.channel, kinds.calls.connection(on: context.eventLoop))
+      default: return context.close(promise: nil)
       }
     } catch { return context.close(promise: nil) }
     if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
+import FirestoreEmulator
 import FirestoreModel
 import FirestoreSQLite
 import FirestoreServer
@@ -61,7 +62,7 @@ struct ServeCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more "
         + "takes the place of one that says nothing, or is told so and ended.", valueName: "number"))
-  var maxConnections = FirestoreServer.Configuration.usualMaximumConnections
+  var maxConnections = EmulatorServer.Configuration.usualMaximumConnections
 
   func validate() throws {
     if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
@@ -82,9 +83,9 @@ struct ServeCommand: AsyncParsableCommand {
     let directory = data ?? Paths.ofProcess.data + "/backend"
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     let tls = tlsCert.flatMap { certificate in
-      tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
+      tlsKey.map { EmulatorServer.Configuration.TLS(certificate: certificate, key: $0) }
     }
-    var configuration = FirestoreServer.Configuration(
+    var configuration = EmulatorServer.Configuration(
       host: host, port: port, tls: tls, maximumConnections: maxConnections)
     // A host that is not known is told of when it is listened on.
     let isLoopback = (try? configuration.isLoopback) ?? true
@@ -124,7 +125,7 @@ struct ServeCommand: AsyncParsableCommand {
       var configuration = BackendConfiguration(location: .memory, now: { .now })
       configuration.objection = emulator.objection(tell)
       return .memory(
-        try LocalBackend(configuration, on: FirestoreServer.executor, pause: FirestoreServer.pause))
+        try LocalBackend(configuration, on: ServerThread.executor, pause: ServerThread.pause))
     }
     return .shared(
       try SharedData.open(
@@ -160,7 +161,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   /// - Parameter place: where the data is.
   private func serve(
-    _ source: PortSource, at configuration: FirestoreServer.Configuration, place: String
+    _ source: PortSource, at configuration: EmulatorServer.Configuration, place: String
   ) async throws {
     let stop = StopSignal()
     var configuration = configuration

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreEmulator
 import FirestoreModel
-import FirestoreServer
 import FirestoreSharing
 import Synchronization
 
@@ -14,13 +14,13 @@ enum PortSource: Sendable {
 /// A port on which the embedded backend is served while it is open in this process. Data that another process has is
 /// asked for, and connections wait until it is open here.
 struct ServedPort: Sendable {
-  private var configuration: FirestoreServer.Configuration
+  private var configuration: EmulatorServer.Configuration
   private let source: PortSource
   private let report: @Sendable (String) -> Void
 
   /// - Parameter report: told which process is waited for, and that this one has the data again.
   init(
-    _ configuration: FirestoreServer.Configuration, _ source: PortSource, report: @escaping @Sendable (String) -> Void
+    _ configuration: EmulatorServer.Configuration, _ source: PortSource, report: @escaping @Sendable (String) -> Void
   ) {
     self.configuration = configuration
     self.source = source
@@ -62,7 +62,7 @@ struct ServedPort: Sendable {
     _ backend: LocalBackend, until stop: StopSignal, orEnd end: SharedData.End?,
     _ ready: @escaping @Sendable (Int) -> Void
   ) async throws {
-    let server = FirestoreServer(configuration, backend: backend)
+    let server = EmulatorServer(configuration, backend: backend)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         for await _ in stop.stops() {
