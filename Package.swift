@@ -29,11 +29,11 @@ let http2 = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", packag
 /// build in a third of the time, which is what the sanitizers and `hearth-bench` are run with.
 let coreOnly = Context.environment["HEARTH_CORE"] == "1"
 let needGRPC: Set<String> = [
-  "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreSharing", "FirestoreSharingTests", "Hearth",
-  "HearthCommand", "ClientTesting",
+  "WireOracle", "TransportSecurity", "FirestoreGRPC", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
+  "FirestoreSharingTests", "Hearth", "HearthCommand", "ClientTesting", "ServerTesting",
   "FirestoreProtocolTests", "FirestoreRESTTests",
-  "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "RemoteTests", "HearthTests", "ArticleTests",
-  "ConformanceTests",
+  "Shop", "FirestoreGRPCTests", "FirestoreServerTests", "FirestoreEmulatorTests", "RemoteTests", "HearthTests",
+  "ArticleTests", "ConformanceTests",
   "HearthCommandTests", "EndToEndTests", "SharingClient", "SharingTests",
 ]
 
@@ -122,19 +122,30 @@ let package = Package(
       [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol",
         "FirestorePipelines", "FirestoreBackend",
-        "FirestoreRules", "FirestoreExports",
+      ]),
+    module(
+      "FirestoreAccess",
+      [
+        "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol", "FirestoreBackend", "FirestoreRules",
+        "FirestoreService",
       ]),
     module("FirestoreREST", ["FirestoreModel", "FirestoreJSON", "FirestoreService"]),
     .systemLibrary(name: "CAllocator"),
     module(
       "FirestoreServer",
       [
+        "FirestoreModel", "FirestoreClientState", "FirestoreBackend", "FirestoreService", "CAllocator",
+        nio, .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
+    module(
+      "FirestoreEmulator",
+      [
         "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreBackend", "FirestoreRules",
-        "FirestoreService", "FirestoreREST",
-        "CAllocator",
+        "FirestoreExports", "FirestoreService", "FirestoreAccess", "FirestoreREST", "FirestoreServer",
         nio, .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOWebSocket", package: "swift-nio"), "TransportSecurity",
-        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
       ]),
     module(
       "FirestoreSharing",
@@ -178,7 +189,8 @@ let package = Package(
       dependencies: [
         "Hearth", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreSQLite",
         "FirestoreLocal", "FirestoreProtocol", "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules",
-        "FirestoreService", "FirestoreServer", "FirestoreSharing", "TransportSecurity", "FirestoreInspection",
+        "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
+        "TransportSecurity", "FirestoreInspection",
         "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
         "Spelling",
         "ByteCompression", "CAllocator", "FirestoreExports",
@@ -220,6 +232,16 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
       ],
       path: "Tests/ClientTesting", swiftSettings: swift),
+    module(
+      "ServiceTesting", ["FirestoreModel", "FirestoreBackend", "FirestoreService"], path: "Tests/ServiceTesting"),
+    module(
+      "ServerTesting",
+      [
+        "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer", nio,
+        .product(name: "NIOEmbedded", package: "swift-nio"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+      ],
+      path: "Tests/ServerTesting"),
     tests("FirestoreModelTests", ["FirestoreTesting", "FirestoreModel", "SeededRandom"]),
     tests("FirestoreQueryTests", ["FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery"]),
     tests(
@@ -285,7 +307,8 @@ let package = Package(
       [
         "FirestoreTesting", "ClientTesting", "SeededRandom", "Hearth", "FirestoreModel", "FirestoreLocal",
         "FirestoreProtocol",
-        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreService", "FirestoreServer",
+        "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "FirestoreRules", "FirestoreAccess", "FirestoreServer",
+        "FirestoreEmulator",
         .product(name: "Crypto", package: "swift-crypto"), .product(name: "X509", package: "swift-certificates"),
         .product(name: "SwiftASN1", package: "swift-asn1"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -294,8 +317,15 @@ let package = Package(
     tests(
       "FirestoreServerTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST", "FirestoreRules",
-        "FirestoreBackend", "FirestoreService", "FirestoreServer",
+        "ServerTesting", "FirestoreModel", "FirestoreBackend", "FirestoreService", "FirestoreServer",
+        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
+        .product(name: "NIOHTTP2", package: "swift-nio-http2"), .product(name: "NIOHPACK", package: "swift-nio-http2"),
+      ]),
+    tests(
+      "FirestoreEmulatorTests",
+      [
+        "ServerTesting", "SeededRandom", "FirestoreModel", "FirestoreJSON", "FirestoreREST", "FirestoreRules",
+        "FirestoreBackend", "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator",
         "FirestoreExports",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -316,8 +346,14 @@ let package = Package(
     tests(
       "FirestoreServiceTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol",
-        "FirestoreBackend", "FirestoreRules", "FirestoreService",
+        "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreProtocol", "FirestoreBackend", "FirestoreService",
+      ]),
+    tests(
+      "FirestoreAccessTests",
+      [
+        "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol",
+        "FirestoreBackend", "FirestoreRules", "FirestoreService", "FirestoreAccess",
       ]),
     tests(
       "HearthTests",
@@ -389,7 +425,7 @@ let package = Package(
       "SharingTests",
       [
         "SeededRandom", "ChildProcesses", "SharingClient", "FirestoreModel", "FirestoreQuery", "FirestoreSQLite",
-        "FirestoreLocal", "FirestoreBackend", "FirestoreServer",
+        "FirestoreLocal", "FirestoreBackend", "FirestoreServer", "FirestoreEmulator",
       ]),
     .executableTarget(name: "Shop", dependencies: ["Hearth"], path: "Tests/Shop", swiftSettings: swift),
     tests(

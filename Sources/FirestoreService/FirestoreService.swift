@@ -12,17 +12,17 @@ package struct FirestoreService: Sendable {
   /// more than one message.
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
-  let backend: LocalBackend
-  /// Security rules; `nil` where everybody is an administrator.
-  package let rules: AccessRules?
+  package let backend: LocalBackend
+  /// The rules for callers; `nil` where each is an administrator.
+  package let rules: (any AccessPolicy)?
   /// Composite indexes; `nil` where nobody asks for them.
   package let indexes: ServedIndexes?
   /// On whose behalf transactions are begun.
   private(set) var client: ClientID?
   /// Restricts what is done; `nil` for an administrator.
-  private(set) var access: CallAccess?
+  private(set) var access: (any CallerPermissions)?
 
-  package init(backend: LocalBackend, rules: AccessRules? = nil, indexes: ServedIndexes? = nil) {
+  package init(backend: LocalBackend, rules: (any AccessPolicy)? = nil, indexes: ServedIndexes? = nil) {
     self.backend = backend
     self.rules = rules
     self.indexes = indexes
@@ -39,21 +39,27 @@ package struct FirestoreService: Sendable {
   /// - Parameter authorization: the header's text.
   /// - Throws: what is wrong with it.
   package func serving(as authorization: String?) throws(RPCStatus) -> FirestoreService {
-    var last: KnownCaller?
+    var last: LastCaller?
     return try serving(as: authorization, &last)
   }
 
   /// - Parameter last: who made the call before over the same connection.
-  package func serving(as authorization: String?, _ last: inout KnownCaller?) throws(RPCStatus) -> FirestoreService {
-    guard let rules, case .user(let user) = try rules.caller(authorization, &last) else { return self }
+  package func serving(as authorization: String?, _ last: inout LastCaller?) throws(RPCStatus) -> FirestoreService {
+    guard let rules else { return self }
     var service = self
-    let expiry = authorization == nil || last?.authorization != authorization ? nil : last?.expiry
-    service.access = CallAccess(rules: rules, user: user, expiry: expiry)
+    if let last, last.authorization == authorization {
+      try last.permissions.checkTime()
+      service.access = last.permissions
+    } else {
+      guard let permissions = try rules.permissions(of: authorization) else { return self }
+      service.access = permissions
+      if let authorization { last = LastCaller(authorization: authorization, permissions: permissions) }
+    }
     return service
   }
 
   /// Seconds until the caller's token expires, with which its streams end; `nil` without an end.
-  package var timeLeft: Int64? { access.flatMap { $0.rules.timeLeft(until: $0.expiry) } }
+  package var timeLeft: Int64? { access?.timeLeft }
 
   /// - Throws: `unauthenticated` once the caller's token has expired.
   package func checkTime() throws(RPCStatus) { try access?.checkTime() }
@@ -149,6 +155,11 @@ package struct FirestoreService: Sendable {
       throw .invalid(error.message)
     }
     try await backend.deleteDocuments(below: path, in: database)
+  }
+
+  /// Removes every document of every database. Listeners are told.
+  package func deleteEverything() async throws(RPCStatus) {
+    for database in try await backend.databases() { try await backend.deleteAllDocuments(in: database) }
   }
 }
 

@@ -23,9 +23,6 @@ final class Attachment: Sendable {
 
   var owner: DataMember { welcome.owner }
 
-  /// The path of the socket, short enough for an address.
-  var address: String { socket.address }
-
   /// Whether the owner is gone, or does not answer.
   var isOver: Bool { state.withLock { $0.isOver } }
 

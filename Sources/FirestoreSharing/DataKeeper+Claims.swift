@@ -1,47 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
 import FirestoreModel
+import FirestoreSQLite
 import FirestoreServer
+import Glibc
 import Synchronization
 
-/// Data that a process has to have open itself, because only who has it open can hold requests to rules.
+/// Data that a process has to have open itself, as a server on a port does: it answers what the socket does not, and holds
+/// requests to rules.
 ///
 /// ```
-/// guest ── give ──► owner ─┬─ lets the data go and looks for it again a moment later ──► the guest has the lock, or another
-///                          └─ no REASON                                                 guest, who is asked next
+/// guest ── give ──► owner ─┬─ lets the data go, and looks for it when another has it ──► the guest has the lock, or another
+///                          └─ no REASON                                                  guest, who is asked next
 /// ```
 extension DataKeeper {
-  /// For how long who has let the data go leaves it to the others. Who asked for it tries every ten milliseconds.
+  /// The longest time for which a process that has let the data go leaves it to the others. The one that asked for it
+  /// tries every ten milliseconds.
   private static let headStart = Duration.milliseconds(500)
+  /// The pause between two looks at whether another process has the data.
+  private static let look = Duration.milliseconds(5)
+  /// The pause before an owner is asked again that has ended the connection and has the data still.
+  private static let pause = Duration.milliseconds(50)
 
   /// Lets another process have the data, to which this one is attached then.
   /// - Returns: why it is kept.
   func giveUp() -> String? {
-    if pausesForPort { return "it serves the data on a port, which would lead past what another enforces" }
+    if pausesForPort { return "it serves it on a port" }
     Task {
       await handOver(within: Self.headStart)
-      try? await ContinuousClock().sleep(for: Self.headStart)
+      let deadline = ContinuousClock.now + Self.headStart
+      // The task is never cancelled, so that no sleep fails.
+      while !isLockedElsewhere, .now < deadline { try? await ContinuousClock().sleep(for: Self.look) }
       takeUp()
     }
     return nil
   }
 
+  /// Whether another process has the directory's lock.
+  private var isLockedElsewhere: Bool {
+    DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process != getpid()
+  }
+
   /// Has the data open here, also if another process has it, which is asked for it.
-  /// - Throws: `unavailable` if that one keeps it, or says nothing; `cancelled`.
+  /// - Throws: `unavailable` if that one keeps it, says nothing or does not know the question; `cancelled`.
   func claim(until deadline: ContinuousClock.Instant) async throws(RPCStatus) {
+    var asked: DataMember?
     while true {
       let passage = try await way()
       guard case .attached(let attachment) = passage.way else { return }
+      if asked == attachment.owner {
+        // An owner of an older version ends the connection at this question, and has the data still.
+        if .now >= deadline { throw Self.refusal(of: attachment.owner, "it does not let it go") }
+        do { try await ContinuousClock().sleep(for: Self.pause) } catch { throw Self.isCancelled }
+      }
+      asked = attachment.owner
       change { state in
         state.refusal = nil
         state.line?.send(.claim)
       }
       switch await answer(to: passage, until: deadline) {
       case nil: continue
-      case .cancelled?: throw RPCStatus(.cancelled, "The call was cancelled.")
-      case .refused(let reason)?:
-        throw RPCStatus(.unavailable, "\(attachment.owner) has the data open and keeps it: \(reason).")
+      case .cancelled?: throw Self.isCancelled
+      case .refused(let reason)?: throw Self.refusal(of: attachment.owner, reason)
       }
     }
+  }
+
+  private static let isCancelled = RPCStatus(.cancelled, "The call was cancelled.")
+
+  private static func refusal(of owner: DataMember, _ reason: String) -> RPCStatus {
+    RPCStatus(.unavailable, "\(owner) has the data open and keeps it: \(reason).")
   }
 
   private enum Answer {

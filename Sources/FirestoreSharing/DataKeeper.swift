@@ -100,7 +100,7 @@ final class DataKeeper: Sendable {
   /// Lets the data go, and all that is attached through this process. Where it was open here, waits until it is closed,
   /// which takes a millisecond or two, unless something goes on for longer than a moment.
   func close() {
-    guard end(), !FirestoreServer.isOnItsThread else { return }
+    guard end(), !ServerThread.isCurrent else { return }
     let deadline = ContinuousClock.now + .milliseconds(250)
     while holdsLock, .now < deadline { usleep(500) }
   }

@@ -95,11 +95,11 @@ extension DataKeeper {
   /// - Throws: `locked` when another process has it.
   func open() throws(StoreError) -> LocalBackend {
     let backend = try LocalBackend(
-      configuration, on: FirestoreServer.executor,
+      configuration, on: ServerThread.executor,
       pause: { [weak self, pausesForPort] in
         // Nobody is on a connection who would have to wait.
         let hasGuests = self?.state.withLock { !$0.others.isEmpty } ?? false
-        if pausesForPort || hasGuests { await FirestoreServer.pause() } else { await Task.yield() }
+        if pausesForPort || hasGuests { await ServerThread.pause() } else { await Task.yield() }
       })
     var server: SocketServer?
     do throws(StoreError) {

@@ -21,7 +21,8 @@ package final class SharedData: Sendable {
   /// done: milliseconds, or as long as `grace` for data that somebody holds who does not answer.
   /// - Parameters:
   ///   - name: as which others see this process.
-  ///   - pausesForPort: long reads let connections in between that lead to the backend besides the socket's.
+  ///   - pausesForPort: a server on a port has the data open: long reads let its connections in between, and the data is not
+  ///     handed to another process that asks for it.
   ///   - waits: data that somebody holds who does not answer is not an error: it cannot be reached for now.
   ///   - grace: how long the caller waits for who shares the data but does not answer, before it is looked for on a
   ///     thread of its own, and cannot be reached for now; `nil` for the whole patience, and then by `waits`.
@@ -127,8 +128,8 @@ package final class SharedData: Sendable {
   package enum Access: Sendable {
     /// This process has it.
     case own(LocalBackend)
-    /// Over a socket with this path.
-    case over(socket: String, of: DataMember)
+    /// Another process has it.
+    case attached(to: DataMember)
   }
 
   /// Waits until a way to the data is over, or for cancellation.
@@ -145,7 +146,7 @@ package final class SharedData: Sendable {
         let end: End = { await keeper.end(of: passage) }
         switch passage.way {
         case .own(let backend): return (.own(backend), end)
-        case .attached(let attachment): return (.over(socket: attachment.address, of: attachment.owner), end)
+        case .attached(let attachment): return (.attached(to: attachment.owner), end)
         }
       } catch {
         // Open as long as this value lives, which is until here.

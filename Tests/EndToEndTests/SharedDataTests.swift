@@ -88,19 +88,21 @@ extension EndToEndTests.InPipes {
       for watcher in [first, second] { try await watcher.shows("c/b") }
     }
 
-    @Test("A port that leads to another process ends when it is told to, and promises no indexes", .timeLimit(.minutes(1)))
-    func attachedEnd() async throws {
-      let (owner, other) = (try await ServeProcess(surroundings, []), try await ServeProcess(surroundings, []))
-      #expect(try await hearth("set", "c/d", "{}", "--emulator", other.address).status == 0)
+    @Test("A second server is refused, and told which process serves; that one goes on", .timeLimit(.minutes(1)))
+    func secondServer() async throws {
+      let first = try await ServeProcess(surroundings, [])
       try surroundings.write("indexes.json", "{\"indexes\": []}")
       let file = surroundings.folder.appending(path: "indexes.json").path
-      let third = try await hearth("serve", "--port", "0", "--require-indexes", file)
-      #expect(third.status == 69 && third.errors.contains("--require-indexes"), "\(third.errors)")
 
-      kill(other.process.id, SIGTERM)
+      let plain = try await hearth("serve", "--port", "0")
+      let enforcing = try await hearth("serve", "--port", "0", "--require-indexes", file)
 
-      #expect(try await other.process.exitStatus() == 0)
-      #expect(try await hearth("get", "c/d", "--emulator", owner.address).status == 0)
+      for second in [plain, enforcing] {
+        #expect(second.status == 69 && second.hasOneErrorLine, "\(second.errors)")
+        #expect(second.errors.contains("process \(first.process.id) (hearth serve)"), "\(second.errors)")
+      }
+      #expect(enforcing.errors.contains("--require-indexes"), "\(enforcing.errors)")
+      #expect(try await hearth("set", "c/d", "{}", "--emulator", first.address).status == 0)
     }
 
     @Test("A server that enforces rules has the data from a watcher, and again when it is killed and comes back")
@@ -134,21 +136,29 @@ extension EndToEndTests.InPipes {
     }
   }
 
-  @Test("A port serves beside a watcher that has the data open, and goes on when that is killed")
+    @Test("A server has the data from a watcher, which goes on; after Ctrl-Z it has it back behind the same port")
     func port() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
-      let first = try watch()
-      _ = try await first.line()
+      let watcher = try watch()
+      _ = try await watcher.line()
+
       let server = try await ServeProcess(surroundings, [])
-      let before = try await hearth("set", "c/b", "{}", "--emulator", server.address)
-      #expect(before.status == 0, "\(before.errors)")
-      #expect(try await first.line().contains("c/b"))
-      kill(first.id, SIGKILL)
-      #expect(try await first.exitStatus() == 128 + SIGKILL)
-      // The port is never closed.
-      let after = try await hearth("set", "c/c", "{}", "--emulator", server.address)
-      #expect(after.status == 0, "\(after.errors)")
-      #expect(try await hearth("get", "c").output.contains("c/c"))
+      #expect(owner == server.process.id)
+      let told = try await server.process.errorLine()
+      #expect(told.contains("process \(watcher.id) (hearth watch)") && told.contains("let it go"), "\(told)")
+      #expect(try await hearth("set", "c/b", "{}", "--emulator", server.address).status == 0)
+      try await watcher.shows("c/b")
+
+      // No shell would continue it, so that it is not stopped, and asks for the data at once.
+      kill(server.process.id, SIGTSTP)
+      #expect(try await hearth("set", "c/c", "{}", "--emulator", server.address).status == 0)
+      try await watcher.shows("c/c")
+      #expect(owner == server.process.id)
+
+      kill(server.process.id, SIGTERM)
+      #expect(try await server.process.exitStatus() == 0)
+      #expect(try await hearth("set", "c/d", "{}").status == 0)
+      try await watcher.shows("c/d")
     }
   }
 }

@@ -6,6 +6,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHPACK
 import NIOHTTP2
+import ServerTesting
 import Testing
 
 @testable import FirestoreServer
@@ -20,8 +21,7 @@ import Testing
   private func open() throws -> EmbeddedChannel {
     let (service, budget) = (FirestoreService(backend: backend), ConnectionBudget(on: loop))
     return try .connected(
-      CallHandler(
-        service, ControlOrigins(isLoopback: true), WebChannels(service, on: loop), DeliveryTurn(loop), budget),
+      CallHandler(service, nil, DeliveryTurn(loop), budget),
       loop: loop)
   }
 

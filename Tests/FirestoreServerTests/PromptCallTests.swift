@@ -6,6 +6,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHPACK
 import NIOHTTP2
+import ServerTesting
 import Testing
 
 @testable import FirestoreServer

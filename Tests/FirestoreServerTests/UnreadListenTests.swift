@@ -6,6 +6,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHPACK
 import NIOHTTP2
+import ServerTesting
 import Testing
 
 @testable import FirestoreServer
@@ -69,8 +70,7 @@ import Testing
     let (service, window) = (FirestoreService(backend: backend), Window(budget))
     let channel: EmbeddedChannel = try .connected(
       window,
-      CallHandler(
-        service, ControlOrigins(isLoopback: true), WebChannels(service, on: loop), DeliveryTurn(loop), budget),
+      CallHandler(service, nil, DeliveryTurn(loop), budget),
       loop: loop)
     try channel.writeInbound(HTTP2Frame.FramePayload.headers(.call("Listen")))
     try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget, isLast: false))
@@ -122,29 +122,6 @@ import Testing
     }
     #expect(told > Self.documents * Self.text.utf8.count)
     _ = try? channel.finish()
-  }
-
-  @Test("Browsers' sessions that nobody reads hold a bounded amount each, and less when there are many")
-  func channels() throws {
-    let server = try BrowserFixture()
-    for number in 0..<Self.documents { try server.backend.set("c/\(1_000 + number)", Self.text) }
-    let query =
-      #"{"database":"\#(database.name)","addTarget":{"query":{"parent":"\#(database.documentsName)","#
-      + #""structuredQuery":{"from":[{"collectionId":"c"}]}},"targetId":2}}"#
-    func listen(_ count: Int) throws -> [EmbeddedChannel] {
-      try (0..<count).map { _ in
-        try server.back("Listen", try server.open("Listen", server.form(0, query)), after: 0)
-      }
-    }
-    var channels = try listen(1)
-    server.loop.advanceTime(by: .seconds(1))
-    #expect((ChannelSession.keptBytes..<(ChannelSession.keptBytes + 2 * WatchDelivery.bytes)).contains(server.budget.total))
-
-    // Each would hold a megabyte.
-    channels += try listen(59)
-    server.loop.advanceTime(by: .seconds(1))
-    #expect(server.budget.total < 40 << 20)
-    for channel in channels { channel.close(promise: nil) }
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
 import FirestoreModel
-import FirestoreRules
+import ServiceTesting
 import Testing
 
 @testable import FirestoreService
@@ -43,23 +43,6 @@ struct DatabasesTests {
     for name in ["", "projects", "projects/", "projects/p/databases"] {
       let error = await #expect(throws: RPCStatus.self) { _ = try await service.answer(.listDatabases, request(name)) }
       #expect(error?.code == .invalidArgument, "\(name)")
-    }
-  }
-
-  @Test("Where there are rules only administrators learn which there are")
-  func access() async throws {
-    let rules = AccessRules()
-    let content = "service cloud.firestore { match /a/{b} { allow get: if false; } }"
-    let (ruleset, _) = Ruleset.compile([RulesFile(name: "r", content: content)])
-    rules.set(.ruleset(try #require(ruleset)))
-    let service = FirestoreService(backend: try makeService().backend, rules: rules)
-
-    #expect(try await names(try service.serving(as: "Bearer owner"), below: "projects/-") == [])
-    for caller in [nil, TokenTests.token(#"{"sub":"alice"}"#)] {
-      let error = await #expect(throws: RPCStatus.self) {
-        _ = try await names(try service.serving(as: caller), below: "projects/-")
-      }
-      #expect(error?.code == .permissionDenied)
     }
   }
 }

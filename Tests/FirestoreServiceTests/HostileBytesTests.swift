@@ -2,6 +2,7 @@
 import FirestoreBackend
 import FirestoreModel
 import SeededRandom
+import ServiceTesting
 import Testing
 
 @testable import FirestoreService

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreProtocol
+import ServiceTesting
 import Testing
 
 @testable import FirestoreService

@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import ServiceTesting
 import Testing
 
 @testable import FirestoreService

@@ -157,6 +157,38 @@ struct SocketTests {
     #expect(try await data.datastore(for: database).count("c/a") == .integer(1))
   }
 
+  @Test("Between processes gRPC is spoken and nothing else: a request of HTTP/1 is not answered")
+  func grpcAlone() throws {
+    let folder = try Folder()
+    let data = try SharedData.open(folder.path)
+    for request in ["GET /v1/projects/p/databases/(default)/documents/c", "POST /reset", "DELETE /emulator/v1/projects/p"] {
+      guard case .connected(let descriptor) = try DataSocket(in: folder.path).connect() else {
+        return #expect(Bool(false), "nobody listens")
+      }
+      let bytes = Array("\(request) HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n".utf8)
+      #expect(Glibc.send(descriptor, bytes, bytes.count, CInt(MSG_NOSIGNAL)) == bytes.count)
+      var (answer, piece) = ([UInt8](), [UInt8](repeating: 0, count: 256))
+      while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 { answer += piece[..<count] }
+      close(descriptor)
+      #expect(!String(decoding: answer, as: UTF8.self).contains("HTTP/1"), "\(request)")
+    }
+    withExtendedLifetime(data) {}
+  }
+
+  @Test("An owner that does not know how to let the data go, of an older version, is named as the one that keeps it")
+  func claimFromOlder() async throws {
+    let folder = try Folder()
+    let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
+    let owner = try FakeOwner(in: folder)
+    owner.welcome("hearth\t1\tabcd\tnormal\t77\thearth of yesterday\n")
+    let data = try SharedData.open(folder.path, patience: .seconds(60))
+    let error = await #expect(throws: RPCStatus.self) { try await data.claim(within: .milliseconds(100)) }
+    #expect(error?.code == .unavailable)
+    #expect(error?.message.contains("process 77 (hearth of yesterday)") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("keeps it") == true, "\(error?.message ?? "")")
+    withExtendedLifetime(lock) {}
+  }
+
   @Test("A line says what was meant, whatever the name of a program")
   func lines() {
     let member = DataMember(process: 7, name: "a b\tc\nd\u{1B}[31m")

@@ -63,7 +63,27 @@ final class FakeOwner {
     _ = fcntl(descriptor, F_SETFL, 0)
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    shutdown(descriptor, CInt(SHUT_RDWR))
+    close(descriptor)
+  }
+
+  /// Welcomes each process that comes with a text, until the value goes, and ends the connection when it is asked for the
+  /// data, as an owner that does not know the question.
+  func welcome(_ text: String) {
+    let listener = descriptor
+    DispatchQueue.global().async {
+      while case let peer = accept(listener, nil, nil), peer >= 0 {
+        let bytes = Array(text.utf8)
+        _ = write(peer, bytes, bytes.count)
+        var (received, piece) = ("", [UInt8](repeating: 0, count: 256))
+        while !received.contains("give"), case let count = read(peer, &piece, piece.count), count > 0 {
+          received += String(decoding: piece[..<count], as: UTF8.self)
+        }
+        close(peer)
+      }
+    }
+  }
 
   /// Answers the next who comes with a text.
   func answer(_ text: String) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreGRPC
 import FirestoreModel
-import FirestoreServer
 import Foundation
 import Glibc
 import Testing

@@ -51,7 +51,7 @@ struct RestartTests {
     await free(directory)
     let backend = try LocalBackend(
       BackendConfiguration(location: .directory(directory), now: { FirestoreModel.Timestamp.ofTests }),
-      on: FirestoreServer.executor, pause: FirestoreServer.pause)
+      on: ServerThread.executor, pause: ServerThread.pause)
     try await Server.run(backend, port: port.number, body)
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import FirestoreEmulator
 import FirestoreGRPC
 import FirestoreModel
-import FirestoreServer
 import Foundation
 import Hearth
 import Testing
@@ -94,7 +94,7 @@ struct TLSTests {
       (own.key, own.key, [own.key]), (own.certificate, own.certificate, [own.certificate]),
       (own.certificate, other.key, [own.certificate, other.key]),
     ] {
-      let tls = FirestoreServer.Configuration.TLS(certificate: certificate, key: key)
+      let tls = EmulatorServer.Configuration.TLS(certificate: certificate, key: key)
       let status = await #expect(throws: RPCStatus.self) { try await Server.run(tls: tls) { _ in } }
       #expect(status?.code == .failedPrecondition)
       #expect(names.allSatisfy { status?.message.contains($0) == true }, "\(status?.message ?? "")")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientTesting
+import FirestoreAccess
 import FirestoreBackend
 import FirestoreGRPC
 import FirestoreRules
-import FirestoreService
 import Foundation
 import Hearth
 import Synchronization

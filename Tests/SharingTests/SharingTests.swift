@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChildProcesses
 import FirestoreBackend
+import FirestoreEmulator
 import FirestoreLocal
 import FirestoreModel
 import FirestoreQuery
@@ -23,7 +24,7 @@ import Testing
   @Test("Processes on one cache that are killed and stopped lose nothing, apply nothing twice, and agree")
   func killedAndStopped() async throws {
     let backend = try LocalBackend(
-      BackendConfiguration(location: .memory, now: Self.now), on: FirestoreServer.executor, pause: FirestoreServer.pause
+      BackendConfiguration(location: .memory, now: Self.now), on: ServerThread.executor, pause: ServerThread.pause
     )
     defer { try? FileManager.default.removeItem(atPath: cache) }
     try await Self.serve(backend) { port in
@@ -46,7 +47,7 @@ import Testing
   @Test("When the process that has the connection is killed, another has it: at full size within a second")
   func takeOver() async throws {
     let backend = try LocalBackend(
-      BackendConfiguration(location: .memory, now: Self.now), on: FirestoreServer.executor, pause: FirestoreServer.pause
+      BackendConfiguration(location: .memory, now: Self.now), on: ServerThread.executor, pause: ServerThread.pause
     )
     defer { try? FileManager.default.removeItem(atPath: cache) }
     try await Self.serve(backend) { port in
@@ -132,7 +133,7 @@ import Testing
   }
 
   private static func serve(_ backend: LocalBackend, _ body: (Int) async throws -> Void) async throws {
-    let server = FirestoreServer(FirestoreServer.Configuration(port: 0), backend: backend)
+    let server = EmulatorServer(EmulatorServer.Configuration(port: 0), backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     let serving = Task {
       defer { continuation.finish() }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import FirestoreREST
 import FirestoreService
 import NIOCore
 import NIOHTTP2
@@ -11,7 +10,7 @@ import NIOHTTP2
 /// ```
 /// HEADERS ─┬─ Listen ───────────► ListenHandler
 ///          ├─ other methods ────► ServedCall: a task that reads messages and sends messages
-///          ├─ /v1/…, …/channel ─► HTTPRequestHandler: REST, WebChannel
+///          ├─ no call of gRPC ──► the handlers that OtherCalls has for its path
 ///          ├─ other services ───► AuxiliaryCall, served as other methods are
 ///          └─ no such method ───► grpc-status 12
 /// ```
@@ -27,8 +26,7 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   }
 
   private let service: FirestoreService
-  private let origins: ControlOrigins
-  private let channels: WebChannels
+  private let others: (any OtherCalls)?
   private let turn: DeliveryTurn
   private let budget: ConnectionBudget
   private var state = State.waiting
@@ -39,12 +37,10 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
   ///   - turn: of that event loop.
   ///   - budget: of the connection.
   init(
-    _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels, _ turn: DeliveryTurn,
-    _ budget: ConnectionBudget
+    _ service: FirestoreService, _ others: (any OtherCalls)?, _ turn: DeliveryTurn, _ budget: ConnectionBudget
   ) {
     self.service = service
-    self.origins = origins
-    self.channels = channels
+    self.others = others
     self.turn = turn
     self.budget = budget
   }
@@ -54,8 +50,8 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     case (.waiting, .headers(let frame)):
       let call = CallHeaders(frame.headers)
       let authorization = frame.headers.authorization
-      if RESTCall.root(of: call.path) != nil || WebChannelRequest.isOne(call.path) {
-        rest(context, data)
+      if let handlers = others?.handlers(for: call.path, service) {
+        handOn(context, to: handlers, data)
       } else if let objection = call.objection {
         refuse(context, objection, isWhole: frame.endStream)
       } else if call.method == "Listen" {
@@ -66,16 +62,10 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
         attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
           serve(context, call, work, try service.serving(as: authorization), data)
         }
-      } else if let auxiliary = AuxiliaryCall(path: call.path) {
-        attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
-          if auxiliary == .clearData { try ControlWork(service, origins).check(authorization) }
-          // Whether a server is up is nobody's secret; which databases it has is one of its administrators.
-          let caller = if case .admin = auxiliary { try service.serving(as: authorization) } else { service }
-          serve(context, call, .auxiliary(auxiliary), caller, data)
-        }
       } else {
-        let status = RPCStatus(.unimplemented, "There is no method \(call.path) here.")
-        refuse(context, GRPCFraming.end(status, hasHeaders: false), isWhole: frame.endStream)
+        attempt(context, isWhole: frame.endStream) { service throws(RPCStatus) in
+          serve(context, call, .auxiliary(try auxiliary(call.path, authorization)), service, data)
+        }
       }
     case (.refused, _): break
     default: context.fireChannelRead(data)
@@ -116,11 +106,18 @@ final class CallHandler: ChannelInboundHandler, RemovableChannelHandler {
     context.close(promise: nil)
   }
 
-  private func rest(_ context: ChannelHandlerContext, _ headers: NIOAny) {
+  private func auxiliary(_ path: String, _ authorization: String?) throws(RPCStatus) -> any AuxiliaryCall {
+    if path.hasPrefix(FirestoreService.AdminMethod.root),
+      let call = AdminCall(path, try service.serving(as: authorization))
+    {
+      return call
+    }
+    if let call = try others?.call(path, authorization, service) { return call }
+    throw RPCStatus(.unimplemented, "There is no method \(path) here.")
+  }
+
+  private func handOn(_ context: ChannelHandlerContext, to handlers: [any ChannelHandler], _ headers: NIOAny) {
     let pipeline = context.pipeline.syncOperations
-    let handlers: [any ChannelHandler] = [
-      HTTP2FramePayloadToHTTP1ServerCodec(), HTTPRequestHandler(service, origins, channels, .stream),
-    ]
     do { try pipeline.addHandlers(handlers, position: .after(self)) } catch { return context.close(promise: nil) }
     context.fireChannelRead(headers)
     pipeline.removeHandler(context: context, promise: nil)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import NIOCore
+package import NIOCore
 
 /// A listener's stream, whatever carries it.
-protocol Delivering: AnyObject {
+package protocol Delivering: AnyObject {
   /// Sends what there is, or as much as one step of the backend gives; then it schedules itself again.
   func deliver()
 }
@@ -10,7 +10,7 @@ protocol Delivering: AnyObject {
 /// The streams that have something to deliver at the next turns of the connections' thread, in order: one task for all that
 /// a commit wakes, as long as it takes no longer than others may wait. What is left then waits until the thread has looked
 /// at its sockets. Used on that thread only.
-final class DeliveryTurn: Sendable {
+package final class DeliveryTurn: Sendable {
   /// What is merely enqueued again goes before the sockets: the thread looks at those when it has nothing to do until later.
   private static let pause = TimeAmount.microseconds(100)
   /// About a step of the backend.
@@ -27,12 +27,12 @@ final class DeliveryTurn: Sendable {
   /// - Parameters:
   ///   - loop: the connections' thread.
   ///   - now: tells how long a turn takes.
-  init(_ loop: any EventLoop, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
+  package init(_ loop: any EventLoop, now: @escaping @Sendable () -> NIODeadline = { .now() }) {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
     self.now = now
   }
 
-  func schedule(_ call: any Delivering) {
+  package func schedule(_ call: any Delivering) {
     state.value.waiting.append(call)
     if state.value.isScheduled { return }
     state.value.isScheduled = true

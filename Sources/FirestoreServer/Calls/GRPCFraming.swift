@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -9,14 +9,14 @@ import NIOHTTP2
 /// request    HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …
 /// response   HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
 /// ```
-enum GRPCFraming {
+package enum GRPCFraming {
   static let prefixLength = 5
   static let headers: HPACKHeaders = [":status": "200", "content-type": "application/grpc"]
   private static let success: HPACKHeaders = ["grpc-status": "0"]
 
   static let isCompressed = RPCStatus(.unimplemented, "Compressed messages are not supported.")
 
-  static let isShuttingDown = RPCStatus(.unavailable, "The server is shutting down.")
+  package static let isShuttingDown = RPCStatus(.unavailable, "The server is shutting down.")
   static let isOverdue = RPCStatus(.deadlineExceeded, "The call took longer than its caller would wait.")
 
   static func isTooLarge(_ length: Int, limit: Int) -> RPCStatus {
@@ -92,10 +92,10 @@ extension HPACKHeaders {
 }
 
 /// What the headers of a request say (gRPC over HTTP/2, "Requests").
-struct CallHeaders {
-  static let root = "/google.firestore.v1.Firestore/"
+package struct CallHeaders {
+  package static let root = "/google.firestore.v1.Firestore/"
   /// What was the same service before, with the same messages.
-  static let formerRoot = "/google.firestore.v1beta1.Firestore/"
+  package static let formerRoot = "/google.firestore.v1beta1.Firestore/"
 
   private(set) var path = ""
   /// How long the caller will wait; at most a day, which is longer than any call takes.

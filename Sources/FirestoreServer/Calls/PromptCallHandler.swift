@@ -41,7 +41,7 @@ final class PromptCallHandler: ChannelInboundHandler {
   private var waiting: [HTTP2StreamID: Request] = [:]
   private var order: CircularBuffer<HTTP2StreamID> = []
   private var owesFlush = false
-  private var lastCaller: KnownCaller?
+  private var lastCaller: LastCaller?
 
   /// - Parameter service: its backend runs on the event loop of the channel.
   init(_ service: FirestoreService, _ budget: ConnectionBudget) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
-import NIOCore
-import NIOHTTP2
+package import NIOCore
+package import NIOHTTP2
 import Synchronization
 
 /// The messages of a request, taken from the frames of its stream. One reader.
@@ -9,9 +9,9 @@ import Synchronization
 /// ```
 /// DATA frames of one call:  0 ‖ length (4 bytes) ‖ message ‖ 0 ‖ length …
 /// ```
-final class RequestMessages: AsyncSequence, Sendable {
-  typealias Element = [UInt8]
-  typealias Frames = NIOAsyncChannelInboundStream<HTTP2Frame.FramePayload>
+package final class RequestMessages: AsyncSequence, Sendable {
+  package typealias Element = [UInt8]
+  package typealias Frames = NIOAsyncChannelInboundStream<HTTP2Frame.FramePayload>
 
   private let frames: Frames
   private let limit: Int
@@ -28,7 +28,7 @@ final class RequestMessages: AsyncSequence, Sendable {
 
   /// The one message of a request that has one.
   /// - Throws: `RPCStatus` for none, for more, and for what is no message.
-  func single() async throws -> [UInt8] {
+  package func single() async throws -> [UInt8] {
     let iterator = makeAsyncIterator()
     guard let message = try await iterator.next() else {
       throw RPCStatus(.invalidArgument, "The request has no message.")
@@ -41,9 +41,9 @@ final class RequestMessages: AsyncSequence, Sendable {
     return message
   }
 
-  func makeAsyncIterator() -> Iterator { Iterator(frames.makeAsyncIterator(), self) }
+  package func makeAsyncIterator() -> Iterator { Iterator(frames.makeAsyncIterator(), self) }
 
-  final class Iterator: AsyncIteratorProtocol {
+  package final class Iterator: AsyncIteratorProtocol {
     private var frames: Frames.AsyncIterator
     private let request: RequestMessages
     private var received = ByteBuffer()
@@ -54,7 +54,7 @@ final class RequestMessages: AsyncSequence, Sendable {
     }
 
     /// - Throws: `RPCStatus` for a message that is too large, compressed or cut short.
-    func next() async throws -> [UInt8]? {
+    package func next() async throws -> [UInt8]? {
       while true {
         if let message = try GRPCFraming.nextMessage(&received, limit: request.limit) { return message }
         if request.isWhole { return try atEnd() }

@@ -12,7 +12,7 @@ struct ServedCall: Sendable {
   enum Work: Sendable {
     case answer(FirestoreService.Method)
     case write
-    case auxiliary(AuxiliaryCall)
+    case auxiliary(any AuxiliaryCall)
 
     /// - Parameter method: its name in the service.
     init?(method: Substring) {
@@ -81,7 +81,7 @@ struct ServedCall: Sendable {
       try await service.write(requests) { try await response.send($0) }
     case .auxiliary(let call):
       if call.isEndless { try await response.greet() }
-      try await call.serve(requests, service) { try await response.send($0) }
+      try await call.serve(requests) { try await response.send($0) }
     }
   }
 

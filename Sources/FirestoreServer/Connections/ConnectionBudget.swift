@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CAllocator
-import NIOCore
+package import NIOCore
 import Synchronization
 
 /// What one connection makes the server hold in memory: requests that are not answered yet, and responses that wait for
@@ -10,7 +10,7 @@ import Synchronization
 /// requests   more than `requestBytes`    the call that sends on is reset
 /// responses  more than `responseBytes`   calls wait with their work until the client has read
 /// ```
-final class ConnectionBudget: Sendable {
+package final class ConnectionBudget: Sendable {
   private struct State {
     var requests = 0
     var responses = 0
@@ -28,7 +28,7 @@ final class ConnectionBudget: Sendable {
   private let server: ServerBudget
   private let state: NIOLoopBoundBox<State>
 
-  init(_ limits: ConnectionLimits, _ server: ServerBudget, on loop: any EventLoop) {
+  package init(_ limits: ConnectionLimits, _ server: ServerBudget, on loop: any EventLoop) {
     self.limits = limits
     self.server = server
     self.loop = loop
@@ -36,9 +36,9 @@ final class ConnectionBudget: Sendable {
   }
 
   /// - Parameter overflow: ends the connection, when all of them hold too much and this one most.
-  func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
+  package func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
 
-  func close() {
+  package func close() {
     server.leave(self)
     for call in state.value.waiting { call.finish() }
     state.value.waiting.removeAll()
@@ -55,25 +55,25 @@ final class ConnectionBudget: Sendable {
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
 
   /// - Returns: false if there is no room for them; then they do not count.
-  func addRequest(_ bytes: Int) -> Bool {
+  package func addRequest(_ bytes: Int) -> Bool {
     if state.value.requests + bytes > limits.requestBytes { return false }
     state.value.requests += bytes
     server.change(self, by: bytes)
     return true
   }
 
-  func removeRequest(_ bytes: Int) {
+  package func removeRequest(_ bytes: Int) {
     state.value.requests -= bytes
     server.change(self, by: -bytes)
   }
 
-  func addResponse(_ bytes: Int) {
+  package func addResponse(_ bytes: Int) {
     state.value.responses += bytes
     server.change(self, by: bytes)
   }
 
   /// - Returns: whether there is room for more responses, and was none before.
-  func removeResponse(_ bytes: Int) -> Bool {
+  package func removeResponse(_ bytes: Int) -> Bool {
     let wasFull = isFull
     state.value.responses -= bytes
     server.change(self, by: -bytes)
@@ -134,7 +134,7 @@ final class Turn: Sendable {
 /// What all connections and sessions of WebChannel together make the server hold in memory. When it is too much, the one
 /// that has most of it is ended: a flood then costs the client that sends it, not the others. Used on the connections'
 /// thread only.
-final class ServerBudget: Sendable {
+package final class ServerBudget: Sendable {
   private struct State {
     var held: [ObjectIdentifier: Int] = [:]
     var overflow: [ObjectIdentifier: () -> Void] = [:]
@@ -152,27 +152,27 @@ final class ServerBudget: Sendable {
   /// - Parameters:
   ///   - loop: the thread of all connections.
   ///   - limit: in bytes.
-  init(on loop: any EventLoop, limit: Int) {
+  package init(on loop: any EventLoop, limit: Int) {
     self.limit = limit
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  var total: Int { state.value.total }
+  package var total: Int { state.value.total }
 
   /// - Parameter overflow: ends the connection.
-  func join(_ connection: AnyObject, overflow: @escaping () -> Void) {
+  package func join(_ connection: AnyObject, overflow: @escaping () -> Void) {
     state.value.held[ObjectIdentifier(connection)] = 0
     state.value.overflow[ObjectIdentifier(connection)] = overflow
   }
 
-  func leave(_ connection: AnyObject) {
+  package func leave(_ connection: AnyObject) {
     let id = ObjectIdentifier(connection)
     state.value.overflow[id] = nil
     if let rest = state.value.held.removeValue(forKey: id) { add(-rest) }
   }
 
   /// - Parameter bytes: fewer than none when something was let go.
-  func change(_ connection: AnyObject, by bytes: Int) {
+  package func change(_ connection: AnyObject, by bytes: Int) {
     let id = ObjectIdentifier(connection)
     guard let held = state.value.held[id] else { return }
     state.value.held[id] = held + bytes

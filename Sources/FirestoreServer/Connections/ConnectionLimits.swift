@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import NIOCore
+package import NIOCore
 import NIOHTTP2
 
 /// What one connection may do.
-struct ConnectionLimits: Sendable {
+package struct ConnectionLimits: Sendable {
   /// The most bytes of a request, as Cloud Firestore has it.
-  static let requestMessageBytes = 11_534_336
+  package static let requestMessageBytes = 11_534_336
   /// The most bytes of the head of a request over HTTP/1.
-  static let headBytes = 16 << 10
+  package static let headBytes = 16 << 10
   /// What all connections together may hold in memory.
-  static let totalBytes = 512 << 20
+  package static let totalBytes = 512 << 20
 
   /// Simultaneous calls.
   let streams: Int
@@ -22,19 +22,27 @@ struct ConnectionLimits: Sendable {
   /// In a row, with nothing else between them.
   let windowUpdates: Int
   /// How long a client may take to say what it speaks, TLS included.
-  let handshake = TimeAmount.seconds(30)
+  package let handshake = TimeAmount.seconds(30)
   /// How long a connection without a call is kept, and up to twice that.
   let idle = TimeAmount.minutes(5)
 
   /// For a port that only this machine reaches. One client's connection may carry thousands of listeners that end
   /// together, and gRPC's core pings many times a second while it measures the line; the library's limits would take
   /// that for an attack.
-  static let loopback = ConnectionLimits(
+  package static let loopback = ConnectionLimits(
     streams: 8_192, windowBytes: 1 << 20, requestBytes: 64 << 20, responseBytes: 16 << 20, windowUpdates: 16_384)
 
   /// For a port that others reach: the library's own.
-  static let network = ConnectionLimits(
+  package static let network = ConnectionLimits(
     streams: 100, windowBytes: 65_535, requestBytes: 32 << 20, responseBytes: 8 << 20, windowUpdates: 1_000)
+
+  package init(streams: Int, windowBytes: Int, requestBytes: Int, responseBytes: Int, windowUpdates: Int) {
+    self.streams = streams
+    self.windowBytes = windowBytes
+    self.requestBytes = requestBytes
+    self.responseBytes = responseBytes
+    self.windowUpdates = windowUpdates
+  }
 
   private var isGenerous: Bool { streams > Self.network.streams }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import NIOCore
+package import NIOCore
 
 /// Sends what a connection's streams write in one turn of its thread together: with one system call, at the end of
 /// what was read, or at the next turn for what was written by itself. A change that a hundred streams are told costs
 /// one call instead of a hundred; an answer does not wait.
-final class TurnFlushHandler: ChannelDuplexHandler {
-  typealias InboundIn = ByteBuffer
-  typealias OutboundIn = ByteBuffer
+package final class TurnFlushHandler: ChannelDuplexHandler {
+  package typealias InboundIn = ByteBuffer
+  package typealias OutboundIn = ByteBuffer
 
   /// Beyond this nothing is gained by waiting.
   private static let mostBytes = 256 << 10
@@ -16,23 +16,25 @@ final class TurnFlushHandler: ChannelDuplexHandler {
   private var isScheduled = false
   private var bytes = 0
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+  package init() {}
+
+  package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     isReading = true
     context.fireChannelRead(data)
   }
 
-  func channelReadComplete(context: ChannelHandlerContext) {
+  package func channelReadComplete(context: ChannelHandlerContext) {
     context.fireChannelReadComplete()
     isReading = false
     flushIfOwed(context)
   }
 
-  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+  package func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     bytes += unwrapOutboundIn(data).readableBytes
     context.write(data, promise: promise)
   }
 
-  func flush(context: ChannelHandlerContext) {
+  package func flush(context: ChannelHandlerContext) {
     isOwed = true
     if bytes >= Self.mostBytes { return flushIfOwed(context) }
     if isReading || isScheduled { return }
@@ -43,7 +45,7 @@ final class TurnFlushHandler: ChannelDuplexHandler {
     }
   }
 
-  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+  package func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
     flushIfOwed(context)
     context.close(mode: mode, promise: promise)
   }

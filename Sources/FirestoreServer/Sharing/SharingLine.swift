@@ -10,7 +10,7 @@ import FirestoreModel
 /// guest ──► hearth VERSION PROCESS NAME                          who comes
 /// owner ──► hearth VERSION INSTANCE DURABILITY PROCESS NAME      welcome: whose data this is
 ///       or  no REASON                                            and the connection ends
-/// guest ──► give              it has to have the data open itself, as one does that enforces rules
+/// guest ──► give              it has to have the data open itself, as one does that serves it on a port
 /// owner ──► no REASON         it keeps it; else it lets the data go, and the connection ends
 /// owner ──► here PROCESS NAME PROCESS NAME …                     who is attached, after each change
 /// guest ──► ?       owner ──► !                                  a sign of life

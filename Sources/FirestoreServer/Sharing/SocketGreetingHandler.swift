@@ -5,21 +5,17 @@ import NIOCore
 ///
 /// ```
 /// P  the preface of HTTP/2 ──► calls of a process on this machine
-/// R  and then the preface  ──► calls that another process relays from a port that others reach
 /// h  hearth …              ──► who comes, and hears who is here
+///    anything else         ──► the end: ports speak HTTP/1, this socket does not
 /// ```
 final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
   struct Kinds: Sendable {
-    let local: ConnectionPipeline
-    let relayed: ConnectionPipeline
+    let calls: CallPipeline
     let attendance: Attendance
   }
-
-  /// What a relay of calls from a port that others reach says first.
-  static let relayed = UInt8(ascii: "R")
 
   /// How long a peer may take to say anything.
   private static let patience = TimeAmount.seconds(10)
@@ -41,16 +37,16 @@ final class SocketGreetingHandler: ChannelInboundHandler, RemovableChannelHandle
   func handlerRemoved(context: ChannelHandlerContext) { deadline?.cancel() }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    var bytes = unwrapInboundIn(data)
+    let bytes = unwrapInboundIn(data)
     guard let first = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return }
     do {
       switch first {
       case UInt8(ascii: "h"):
         try context.pipeline.syncOperations.addHandler(AttendanceHandler(kinds.attendance, process: process))
-      case Self.relayed:
-        bytes.moveReaderIndex(forwardBy: 1)
-        try kinds.relayed.configure(context.channel)
-      default: try kinds.local.configure(context.channel)
+      case UInt8(ascii: "P"):
+        try context.pipeline.syncOperations.addHandler(TurnFlushHandler())
+        try kinds.calls.configure(context.channel, kinds.calls.connection(on: context.eventLoop))
+      default: return context.close(promise: nil)
       }
     } catch { return context.close(promise: nil) }
     if bytes.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(bytes)) }

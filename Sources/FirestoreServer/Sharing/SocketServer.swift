@@ -13,11 +13,10 @@ package final class SocketServer: Sendable {
     var listener: (any Channel)?
     var channels: [ObjectIdentifier: any Channel] = [:]
     var beat: RepeatedTask?
-    var pipelines: [ConnectionPipeline] = []
     var isClosed = false
   }
 
-  /// As `FirestoreServer`'s.
+  /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
   private static let heartbeatInterval = TimeAmount.seconds(30)
   private static let maximumConnections = 1_000
 
@@ -28,7 +27,7 @@ package final class SocketServer: Sendable {
     return max(1, min(maximumConnections, Int(clamping: files.rlim_cur) / 2))
   }()
 
-  private let loop = FirestoreServer.loops.next()
+  private let loop = ServerThread.loop
   private let attendance: Attendance
   private let trusted: Set<UInt32>
   private let state: NIOLoopBoundBox<State>
@@ -37,7 +36,7 @@ package final class SocketServer: Sendable {
   /// - Parameters:
   ///   - descriptor: a socket on which connections are listened for; it is this server's from now on.
   ///   - trusted: users whose processes are served.
-  ///   - backend: runs on `FirestoreServer.executor`.
+  ///   - backend: runs on `ServerThread.executor`.
   ///   - onChange: called with all that are attached, on the thread of the connections.
   ///   - onClaim: called there when one of them has to have the data open itself; says why it does not get it, or `nil`
   ///     when it does.
@@ -45,7 +44,7 @@ package final class SocketServer: Sendable {
     listening descriptor: CInt, to trusted: Set<UInt32>, backend: LocalBackend, welcome: SharingLine.Welcome,
     onChange: @escaping @Sendable ([DataMember]) -> Void, onClaim: @escaping @Sendable () -> String?
   ) {
-    precondition(backend.executor === FirestoreServer.executor, "The backend does not run on the server's executor.")
+    precondition(backend.executor === ServerThread.executor, "The backend does not run on the server's executor.")
     attendance = Attendance(welcome, on: loop, onChange: onChange, onClaim: onClaim)
     self.trusted = trusted
     state = .makeBoxSendingValue(State(), eventLoop: loop)
@@ -54,12 +53,10 @@ package final class SocketServer: Sendable {
 
   private func listen(_ descriptor: CInt, _ backend: LocalBackend) {
     let (loop, attendance, state, trusted) = (loop, attendance, state, trusted)
-    let service = FirestoreService(backend: backend)
-    let turn = DeliveryTurn(loop)
-    let pipelines = [true, false].map { isLoopback in
-      ConnectionPipeline(service, turn, nil, isLoopback: isLoopback, on: loop)
-    }
-    let kinds = SocketGreetingHandler.Kinds(local: pipelines[0], relayed: pipelines[1], attendance: attendance)
+    let calls = CallPipeline(
+      FirestoreService(backend: backend), DeliveryTurn(loop), .loopback,
+      ServerBudget(on: loop, limit: ConnectionLimits.totalBytes))
+    let kinds = SocketGreetingHandler.Kinds(calls: calls, attendance: attendance)
     let listening = ServerBootstrap(group: loop)
       .childChannelInitializer { channel in
         PeerCredentials.of(channel).flatMapThrowing { peer in
@@ -78,7 +75,6 @@ package final class SocketServer: Sendable {
       loop.execute {
         state.value.listener = listener
         if state.value.isClosed { return listener.close(promise: nil) }
-        state.value.pipelines = pipelines
         state.value.beat = loop.scheduleRepeatedTask(
           initialDelay: Self.heartbeatInterval, delay: Self.heartbeatInterval
         ) { [weak backend] _ in
@@ -100,8 +96,6 @@ package final class SocketServer: Sendable {
       state.value.listener?.close(promise: nil)
       state.value.listener = nil
       for channel in state.value.channels.values { channel.close(promise: nil) }
-      for pipeline in state.value.pipelines { pipeline.close() }
-      state.value.pipelines = []
     }
   }
 }

@@ -26,7 +26,7 @@ extension FirestoreService {
 /// One Write stream, for a transport that runs where the backend runs: each request is one step of it.
 package struct WriteStream: Sendable {
   private let backend: LocalBackend
-  private let access: CallAccess?
+  private let access: (any CallerPermissions)?
   private var place: WriteStreamPlace?
 
   package init(_ service: FirestoreService) {

@@ -11,13 +11,13 @@ package struct ListenStream: Sendable {
     let session: WatchSessionID
     let names: DocumentNames
     /// `nil` for an administrator.
-    var access: ListenAccess?
+    var access: (any ListenerPermissions)?
     let indexes: ServedIndexes?
     let database: DatabaseID
   }
 
   private let backend: LocalBackend
-  private let access: CallAccess?
+  private let access: (any CallerPermissions)?
   private let indexes: ServedIndexes?
   private let wake: @Sendable () -> Void
   /// The first request names the database.
@@ -47,7 +47,7 @@ package struct ListenStream: Sendable {
       self.watch
       ?? Watch(
         session: backend.step { $0.openWatch(in: database, signal) }, names: DocumentNames(database),
-        access: access.map { ListenAccess($0, in: database) }, indexes: indexes, database: database)
+        access: access?.listener(in: database), indexes: indexes, database: database)
     watch = opened
     watch = try backend.step { backend throws(RPCStatus) in
       var watch = opened
@@ -91,11 +91,28 @@ extension ListenStream.Watch {
   fileprivate mutating func takeAllowed(
     upTo bytes: Int, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> WatchDelivery {
-    try access?.checkTime()
-    access?.review(on: session, backend)
+    // Taken out while it changes: an existential cannot change in place in a call that is isolated to an actor.
+    guard var access = access.take() else { return try backend.take(from: session, upTo: bytes) }
+    defer { self.access = access }
+    try access.checkTime()
+    access.review(on: session, backend)
     var delivery = try backend.take(from: session, upTo: bytes)
-    try access?.withhold(from: &delivery, backend)
+    try access.withhold(from: &delivery, backend)
     return delivery
+  }
+
+  private mutating func admit(
+    _ target: WatchTarget, others: [DocumentKey], _ orderBy: [OrderBy], on backend: isolated LocalBackend
+  ) throws(RPCStatus) {
+    guard var access = access.take() else { return }
+    defer { self.access = access }
+    try access.add(target.id, target.target, others: others, orderBy, on: session, backend)
+  }
+
+  private mutating func forget(_ id: TargetID, on backend: isolated LocalBackend) {
+    guard var access = access.take() else { return }
+    defer { self.access = access }
+    access.remove(id, on: session, backend)
   }
 
   fileprivate mutating func make(
@@ -106,11 +123,11 @@ extension ListenStream.Watch {
       try access?.checkTime()
       do throws(RPCStatus) {
         try indexes?.check(ServedQuery(target.target), in: database)
-        try access?.add(target.id, target.target, others: others, orderBy, on: session, backend)
+        try admit(target, others: others, orderBy, on: backend)
       } catch { return try backend.refuse(target.id, error, on: session) }
       try backend.request(.add(target), on: session, isChecked: true, others: others)
     case .watch(.remove(let id), _, _):
-      access?.remove(id, on: session, backend)
+      forget(id, on: backend)
       try backend.request(.remove(id), on: session)
     case .invalid(let id, let status): try backend.refuse(id, status, on: session)
     }

@@ -3,6 +3,7 @@ import ArgumentParser
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
+import FirestoreEmulator
 import FirestoreModel
 import FirestoreSQLite
 import FirestoreServer
@@ -25,9 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
       On 127.0.0.1 whoever connects controls the server: exports, empties, resets and ends it, replaces rules, watches \
       what they decide. With --auth-keys that takes the secret of --admin-secret, on 127.0.0.1 too. A --host that others \
       reach asks for --rules or --open, and holds connections to the usual limits against floods; with --open nobody but \
-      this process replaces rules. Beside a dashboard, or whatever else has the data open, the port leads to that process, and to the \
-      next when it ends; with --rules or --require-indexes this process has the data open itself, and the others are \
-      attached to it. A --tls-key of yours must be yours alone (chmod 600), and so must a secret. Browsers have \
+      this process replaces rules. A dashboard, or whatever else has the data open, lets it go and is attached to this \
+      process; another hearth serve keeps it, and is named. A --tls-key of yours must be yours alone (chmod 600), and so must a secret. Browsers have \
       six connections to a host, and the Web SDK keeps two for each tab, so that a third tab waits; with --tls-cert they \
       speak HTTP/2 and none waits. Pages of other hosts than the server's and localhost are refused unless \
       --allow-origin names them; each is told of once, here. SIGTERM, SIGINT and a closed \
@@ -62,7 +62,7 @@ struct ServeCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "How many connections there may be at a time; fewer where the system lets the process open fewer files. One more "
         + "takes the place of one that says nothing, or is told so and ended.", valueName: "number"))
-  var maxConnections = FirestoreServer.Configuration.usualMaximumConnections
+  var maxConnections = EmulatorServer.Configuration.usualMaximumConnections
 
   func validate() throws {
     if maxConnections < 1 { throw ValidationError("--max-connections \(maxConnections) would serve nobody.") }
@@ -83,9 +83,9 @@ struct ServeCommand: AsyncParsableCommand {
     let directory = data ?? Paths.ofProcess.data + "/backend"
     try ServedTLSFiles.check(certificate: tlsCert, key: tlsKey)
     let tls = tlsCert.flatMap { certificate in
-      tlsKey.map { FirestoreServer.Configuration.TLS(certificate: certificate, key: $0) }
+      tlsKey.map { EmulatorServer.Configuration.TLS(certificate: certificate, key: $0) }
     }
-    var configuration = FirestoreServer.Configuration(
+    var configuration = EmulatorServer.Configuration(
       host: host, port: port, tls: tls, maximumConnections: maxConnections)
     // A host that is not known is told of when it is listened on.
     let isLoopback = (try? configuration.isLoopback) ?? true
@@ -103,14 +103,10 @@ struct ServeCommand: AsyncParsableCommand {
       if case .shared(let data) = source {
         JobControl.letsGo(of: data)
         if case .attached(let owner) = data.company.standing {
-          if let enforced = access.enforced {
-            try await ServedPort.claim(data, for: enforced)
-            StandardError.write("hearth: \(owner) had the data open and has let it go, for \(enforced) to be enforced here.")
-          } else {
-            StandardError.write("hearth: \(owner) has the data open; this port leads there.")
-          }
+          try await ServedPort.claim(data, for: access.enforced)
+          let purpose = access.enforced.map { "\($0) to be enforced" } ?? "it to be served"
+          StandardError.write("hearth: \(owner) had the data open and has let it go, for \(purpose) here.")
         }
-        if let warning = data.durabilityWarning(sync) { StandardError.write("hearth: \(warning)") }
       }
       let place = inMemory ? "in memory, until this ends" : URL(filePath: directory).standardizedFileURL.path
       try await exports.begin(with: source, isKept: !inMemory)
@@ -129,7 +125,7 @@ struct ServeCommand: AsyncParsableCommand {
       var configuration = BackendConfiguration(location: .memory, now: { .now })
       configuration.objection = emulator.objection(tell)
       return .memory(
-        try LocalBackend(configuration, on: FirestoreServer.executor, pause: FirestoreServer.pause))
+        try LocalBackend(configuration, on: ServerThread.executor, pause: ServerThread.pause))
     }
     return .shared(
       try SharedData.open(
@@ -165,7 +161,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   /// - Parameter place: where the data is.
   private func serve(
-    _ source: PortSource, at configuration: FirestoreServer.Configuration, place: String
+    _ source: PortSource, at configuration: EmulatorServer.Configuration, place: String
   ) async throws {
     let stop = StopSignal()
     var configuration = configuration
@@ -185,7 +181,8 @@ struct ServeCommand: AsyncParsableCommand {
     }
     defer { for source in sources { source.cancel() } }
     let (host, isSecure, way) = (configuration.host, tlsCert != nil, way)
-    try await ServedPort(configuration, source, enforcing: access.enforced).run(until: stop) { port in
+    let served = ServedPort(configuration, source) { StandardError.write("hearth: \($0)") }
+    try await served.run(until: stop) { port in
       let address = ServedAddress(host: host, port: port)
       let text: ShownText = """
         Serving google.firestore.v1 on \(address.bound)\(isSecure ? " with TLS" : ""). Ctrl-C ends it.

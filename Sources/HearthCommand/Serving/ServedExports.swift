@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreEmulator
 import FirestoreExports
 import FirestoreModel
 import FirestoreProtocol

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreBackend
+import FirestoreEmulator
 import FirestoreModel
-import FirestoreServer
 import FirestoreSharing
 import Synchronization
 
@@ -11,29 +11,31 @@ enum PortSource: Sendable {
   case shared(SharedData)
 }
 
-/// A port on which the embedded backend is served, wherever it is open: here, or in another process that shares its
-/// data. When that one ends, connections end with it, and the next lead to the one that took its place.
+/// A port on which the embedded backend is served while it is open in this process. Data that another process has is
+/// asked for, and connections wait until it is open here.
 struct ServedPort: Sendable {
-  private var configuration: FirestoreServer.Configuration
+  private var configuration: EmulatorServer.Configuration
   private let source: PortSource
-  private let enforced: String?
+  private let report: @Sendable (String) -> Void
 
-  /// - Parameter enforced: for which the port never leads to another process, which knows nothing of it.
-  init(_ configuration: FirestoreServer.Configuration, _ source: PortSource, enforcing enforced: String? = nil) {
+  /// - Parameter report: told which process is waited for, and that this one has the data again.
+  init(
+    _ configuration: EmulatorServer.Configuration, _ source: PortSource, report: @escaping @Sendable (String) -> Void
+  ) {
     self.configuration = configuration
     self.source = source
-    self.enforced = enforced
+    self.report = report
   }
 
   /// Has data open here that another process has, which is told to let it go.
-  /// - Parameter enforced: what the port holds requests to.
+  /// - Parameter enforced: what the port holds requests to; `nil` for nothing.
   /// - Throws: `unavailable` where that one keeps it.
-  static func claim(_ data: SharedData, for enforced: String) async throws(RPCStatus) {
+  static func claim(_ data: SharedData, for enforced: String?) async throws(RPCStatus) {
     do throws(RPCStatus) { try await data.claim() } catch {
       if error.code == .cancelled { throw error }
-      throw RPCStatus(
-        .unavailable,
-        "\(error.message) Only who has it open can enforce \(enforced): end that process, or serve other data (--data).")
+      let remedy = "nd that process, or serve other data (--data)."
+      let advice = enforced.map { "Only the process that has it open can enforce \($0): e" } ?? "E"
+      throw RPCStatus(.unavailable, "\(error.message) \(advice + remedy)")
     }
   }
 
@@ -48,18 +50,11 @@ struct ServedPort: Sendable {
       var port = self
       port.configuration.kept = KeptPort()
       let first = FirstCall(ready)
-      while try await port.turn(with: data, until: stop, { first($0) }) {}
+      while let (backend, end) = try await open(data, until: stop) {
+        try await port.serve(backend, until: stop, orEnd: end) { first($0) }
+        if stop.isStopped { return }
+      }
     }
-  }
-
-  /// Leads to other processes, and then serves the data when it is open here, for as long as it is.
-  /// - Returns: false if there was a stop.
-  private func turn(
-    with data: SharedData, until stop: StopSignal, _ ready: @escaping @Sendable (Int) -> Void
-  ) async throws -> Bool {
-    guard let (backend, end) = try await relay(data, until: stop, ready) else { return false }
-    try await serve(backend, until: stop, orEnd: end, ready)
-    return !stop.isStopped
   }
 
   /// - Parameter end: of the time for which the backend is to be served.
@@ -67,7 +62,7 @@ struct ServedPort: Sendable {
     _ backend: LocalBackend, until stop: StopSignal, orEnd end: SharedData.End?,
     _ ready: @escaping @Sendable (Int) -> Void
   ) async throws {
-    let server = FirestoreServer(configuration, backend: backend)
+    let server = EmulatorServer(configuration, backend: backend)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
         for await _ in stop.stops() {
@@ -86,11 +81,9 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Leads to other processes as long as those have the data.
-  /// - Returns: the data when it is open here; `nil` if there was a stop.
-  private func relay(
-    _ data: SharedData, until stop: StopSignal, _ ready: @escaping @Sendable (Int) -> Void
-  ) async throws -> (LocalBackend, SharedData.End)? {
+  /// Waits until the data is open here: a process that has it meanwhile, as while this one was stopped, is asked for it.
+  /// - Returns: the data, and the end of the time for which it is open here; `nil` if there was a stop.
+  private func open(_ data: SharedData, until stop: StopSignal) async throws -> (LocalBackend, SharedData.End)? {
     try await withThrowingTaskGroup(of: (LocalBackend, SharedData.End)?.self) { group in
       group.addTask {
         for await _ in stop.stops() { break }
@@ -99,17 +92,13 @@ struct ServedPort: Sendable {
       group.addTask {
         while true {
           let (access, end) = try await data.access()
-          switch access {
-          case .own(let backend): return (backend, end)
-          case .over(let socket, _):
-            if let enforced {
-              try await Self.claim(data, for: enforced)
-              continue
-            }
-            try await PortRelay(configuration, to: socket).run(until: end, ready: ready)
+          if case .own(let backend) = access { return (backend, end) }
+          do throws(RPCStatus) { try await data.claim() } catch {
+            if error.code == .cancelled { throw error }
+            report("\(error.message) Connections wait until that process ends.")
+            await end()
+            if Task.isCancelled { return nil }
           }
-          // Cancelled while the way is there still, it would open the port again and again.
-          if Task.isCancelled { return nil }
         }
       }
       defer { group.cancelAll() }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreAccess
 import FirestoreJSON
 import FirestoreRules
-import FirestoreService
 import Foundation
 import Glibc
 import TransportSecurity

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreAccess
 import FirestoreBackend
+import FirestoreEmulator
 import FirestoreGRPC
-import FirestoreServer
-import FirestoreService
 import Foundation
 
 /// The server that tests of the remote backend run against: `hearth serve` in this process, on a port of the loopback
@@ -22,7 +22,7 @@ enum Server {
 
   /// Serves in this process over TLS, or without it; the endpoint is without.
   static func run(
-    tls: FirestoreServer.Configuration.TLS?, host: String = "127.0.0.1",
+    tls: EmulatorServer.Configuration.TLS?, host: String = "127.0.0.1",
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
     try await run(try LocalBackend.inMemory(), host: host, tls: tls, body)
@@ -33,14 +33,14 @@ enum Server {
   ///   - connections: how many there may be.
   ///   - clock: paces the server's heartbeats, and what it waits for when it shuts down.
   static func run(
-    _ backend: LocalBackend, host: String = "127.0.0.1", port: Int = 0, tls: FirestoreServer.Configuration.TLS? = nil, connections: Int = 10_000,
+    _ backend: LocalBackend, host: String = "127.0.0.1", port: Int = 0, tls: EmulatorServer.Configuration.TLS? = nil, connections: Int = 10_000,
     rules: AccessRules = AccessRules(), clock: any Clock<Duration> = ContinuousClock(),
     _ body: @escaping @Sendable (FirestoreGRPC.Endpoint) async throws -> Void
   ) async throws {
-    var configuration = FirestoreServer.Configuration(
+    var configuration = EmulatorServer.Configuration(
       host: host, port: port, tls: tls, maximumConnections: connections)
     configuration.rules = rules
-    let server = FirestoreServer(configuration, backend: backend)
+    let server = EmulatorServer(configuration, backend: backend)
     let (ports, continuation) = AsyncStream<Int>.makeStream()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import FirestoreServer
+import FirestoreEmulator
 import Foundation
 import SwiftASN1
 import X509
@@ -79,5 +79,5 @@ final class CertificateFiles: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  var tls: FirestoreServer.Configuration.TLS { FirestoreServer.Configuration.TLS(certificate: chain, key: key) }
+  var tls: EmulatorServer.Configuration.TLS { EmulatorServer.Configuration.TLS(certificate: chain, key: key) }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Crypto
-import FirestoreServer
+import FirestoreEmulator
 import Foundation
 import SwiftASN1
 import X509
@@ -40,5 +40,5 @@ final class TestCertificate: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  var tls: FirestoreServer.Configuration.TLS { FirestoreServer.Configuration.TLS(certificate: certificate, key: key) }
+  var tls: EmulatorServer.Configuration.TLS { EmulatorServer.Configuration.TLS(certificate: certificate, key: key) }
 }

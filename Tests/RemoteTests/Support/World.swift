@@ -84,8 +84,8 @@ final class World: Sendable {
 extension LocalBackend {
   static func inMemory() throws -> LocalBackend {
     try LocalBackend(
-      BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }), on: FirestoreServer.executor,
-      pause: FirestoreServer.pause)
+      BackendConfiguration(location: .memory, now: { FirestoreModel.Timestamp.ofTests }), on: ServerThread.executor,
+      pause: ServerThread.pause)
   }
 }
 

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreModel
+package import FirestoreRules
+package import FirestoreService
+import Synchronization
+
+/// The security rules of a server: for all projects, and for those that have their own. What was decided is counted, and
+/// told to who watches.
+package final class AccessRules: AccessPolicy {
+  /// Rules as they were given.
+  package enum Source: Sendable {
+    case ruleset(Ruleset)
+    /// They cannot be read, and were to be taken all the same: every request is refused.
+    case broken([RulesFile], [RulesIssue])
+
+    package var files: [RulesFile] {
+      switch self {
+      case .ruleset(let ruleset): ruleset.files
+      case .broken(let files, _): files
+      }
+    }
+  }
+
+  private struct Loaded {
+    var source: Source
+    /// Those that no decision has now.
+    var rooms: [RulesRoom] = []
+  }
+
+  /// A decision, and who is told.
+  private struct News {
+    let evaluation: RulesEvaluation
+    let watchers: [@Sendable (RulesEvaluation) -> Void]
+  }
+
+  private struct State {
+    var shared: Loaded?
+    var projects: [String: Loaded] = [:]
+    var evaluations = PastEvaluations()
+    var watchers: [Int: @Sendable (RulesEvaluation) -> Void] = [:]
+    var lastWatcher = 0
+    var changes: [@Sendable () -> Void] = []
+
+    func loaded(for project: String) -> Loaded? { projects[project] ?? shared }
+
+    /// Takes a room out of those for a project's rules.
+    mutating func room(for project: String) -> RulesRoom {
+      (projects[project] == nil ? shared?.rooms.popLast() : projects[project]?.rooms.popLast()) ?? RulesRoom()
+    }
+
+    /// Takes a room back, unless the rules are other ones by now.
+    mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for project: String) {
+      if case .ruleset(let own)? = projects[project]?.source {
+        if own === ruleset { projects[project]?.rooms.append(room) }
+      } else if projects[project] == nil, case .ruleset(let known)? = shared?.source, known === ruleset {
+        shared?.rooms.append(room)
+      }
+    }
+  }
+
+  private let state = Mutex(State())
+  private let active = Atomic(false)
+  private let changeCount = Atomic(0)
+  private let tokens: TokenReader
+  /// Whether a caller who is refused learns what rule did it.
+  package let tellsWhy: Bool
+
+  package init(_ tokens: TokenReader = TokenReader(), tellsWhy: Bool = true) {
+    self.tokens = tokens
+    self.tellsWhy = tellsWhy
+  }
+
+  /// Whether callers have to prove who they are: with keys, or the secret of an administrator.
+  package var asksForProof: Bool { tokens.asksForProof }
+  /// Whether there are any rules.
+  package var isActive: Bool { active.load(ordering: .relaxed) }
+  /// Grows with each change of rules.
+  package var changeNumber: Int { changeCount.load(ordering: .acquiring) }
+
+  /// Replaces rules; what was counted for the old ones is forgotten.
+  /// - Parameters:
+  ///   - source: `nil` for none.
+  ///   - project: `nil` for all that have none of their own.
+  package func set(_ source: Source?, for project: String? = nil) {
+    let loaded = source.map { Loaded(source: $0) }
+    let told = state.withLock { state in
+      if let project { state.projects[project] = loaded } else { state.shared = loaded }
+      active.store(state.shared != nil || !state.projects.isEmpty, ordering: .relaxed)
+      return state.changes
+    }
+    changeCount.add(1, ordering: .releasing)
+    for change in told { change() }
+  }
+
+  /// Has something called after each change of rules.
+  package func onChange(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.changes.append(body) } }
+
+  package func source(for project: String) -> Source? { state.withLock { $0.loaded(for: project)?.source } }
+
+  /// Whether there are rules for a project.
+  func concern(_ project: String) -> Bool { isActive && state.withLock { $0.loaded(for: project) != nil } }
+
+  /// Who makes a call.
+  /// - Throws: `invalid-argument` or `unauthenticated` for a token that is none.
+  package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try tokens.caller(authorization) }
+
+  package func permissions(of authorization: String?) throws(RPCStatus) -> (any CallerPermissions)? {
+    let (caller, expiry) = try tokens.identify(authorization)
+    guard case .user(let user) = caller else { return nil }
+    return CallAccess(rules: self, user: user, expiry: expiry)
+  }
+
+  /// - Throws: `unauthenticated` for a token that has expired.
+  func checkTime(_ expiry: Int64?) throws(RPCStatus) { if let expiry { try tokens.check(expiry) } }
+
+  /// Seconds until a token has expired; `nil` for never.
+  func timeLeft(until expiry: Int64?) -> Int64? { expiry.flatMap { tokens.timeLeft(until: $0) } }
+
+  /// - Throws: `unauthenticated` for a user of another project.
+  func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) { try tokens.check(user, for: database) }
+
+  /// What the caller is told. Production's words come first, which clients look for; then those of the emulator.
+  func denial(_ verdict: RulesVerdict) -> RPCStatus {
+    let reason = tellsWhy && !verdict.denial.isEmpty ? " " + verdict.denial.drop(while: \.isWhitespace) : ""
+    return RPCStatus(.permissionDenied, "Missing or insufficient permissions." + reason)
+  }
+
+  /// - Returns: `nil` without rules for the project.
+  func decide(_ request: SharedRequest, _ documents: any RulesDocuments) throws(RPCStatus) -> RulesVerdict? {
+    let project = request.value.database.project
+    var (source, room) = state.withLock { ($0.loaded(for: project)?.source, $0.room(for: project)) }
+    let ruleset: Ruleset
+    switch source {
+    case .ruleset(let known)?: ruleset = known
+    case .broken(_, let issues)?: throw RPCStatus(.invalidArgument, issues.compileError)
+    case nil: return nil
+    }
+    let verdict = ruleset.decide(request, documents, &room)
+    let news = state.withLock { state in
+      state.putBack(room, of: ruleset, for: project)
+      state.evaluations.append(request, verdict, ruleset, isWatched: !state.watchers.isEmpty)
+      if state.watchers.isEmpty { return News?.none }
+      let evaluation = RulesEvaluation(
+        number: state.evaluations.count, request: request, verdict: verdict, ruleset: ruleset)
+      return News(evaluation: evaluation, watchers: Array(state.watchers.values))
+    }
+    if let news { for watcher in news.watchers { watcher(news.evaluation) } }
+    return verdict
+  }
+
+  /// Rules with what was counted for them; `nil` without rules for the project.
+  package func coverage(of project: String) -> (source: Source, counts: RulesCoverage)? {
+    guard let loaded = state.withLock({ $0.loaded(for: project) }) else { return nil }
+    var counts = RulesCoverage()
+    for room in loaded.rooms { counts.add(room.coverage) }
+    return (loaded.source, counts)
+  }
+
+  /// Tells each decision from now on, on the thread that made it.
+  /// - Returns: the last decisions before, and the number with which to end it.
+  package func watch(_ body: @escaping @Sendable (RulesEvaluation) -> Void) -> (past: [RulesEvaluation], number: Int) {
+    state.withLock { state in
+      state.lastWatcher += 1
+      state.watchers[state.lastWatcher] = body
+      return (state.evaluations.inOrder, state.lastWatcher)
+    }
+  }
+
+  /// The last decisions.
+  package var evaluations: [RulesEvaluation] { state.withLock { $0.evaluations.inOrder } }
+
+  package func endWatch(_ number: Int) { state.withLock { $0.watchers[number] = nil } }
+}
+
+extension FirestoreService {
+  /// The security rules to which it holds its callers; `nil` for a service that has no such rules.
+  package var securityRules: AccessRules? { rules as? AccessRules }
+}
+
+extension [RulesIssue] {
+  /// What is wrong with rules, in the words of Google's emulator.
+  package var compileError: String {
+    "Error compiling rules:" + filter(\.isError).map { "\nL\($0.line):\($0.column) \($0.message)" }.joined()
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreRules
+import FirestoreService
+
+/// What the caller of a call may do: what rules allow. Decided in the step of the backend that does it.
+struct CallAccess: CallerPermissions {
+  let rules: AccessRules
+  let user: RulesUser?
+  /// When the caller's token expires, in seconds since 1970; `nil` without one.
+  let expiry: Int64?
+
+  /// - Throws: `unauthenticated` once the caller's token has expired, which a stream may outlive.
+  func checkTime() throws(RPCStatus) { try rules.checkTime(expiry) }
+
+  var timeLeft: Int64? { rules.timeLeft(until: expiry) }
+
+  func listener(in database: DatabaseID) -> any ListenerPermissions { ListenAccess(self, in: database) }
+
+  /// Whether there are rules to ask for a database.
+  func concerns(_ database: DatabaseID) -> Bool { rules.concern(database.project) }
+
+  /// - Throws: `permission-denied` unless the caller may get all of these documents.
+  /// - Returns: the documents on which that depends, besides these.
+  @discardableResult
+  func get(
+    _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> Set<DocumentKey> {
+    guard concerns(database) else { return [] }
+    var (read, allowance) = (Set<DocumentKey>(), Self.allowance(for: documents.count))
+    let source = DocumentSource(
+      .stored { key throws(RPCStatus) in
+        try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
+      })
+    try rules.check(user, for: database)
+    let time = backend.time
+    for document in documents {
+      let verdict = try decide(
+        RulesRequest(
+          method: .get, database: database, path: document.key.path, user: user, time: time,
+          resource: document.exists ? document : nil, accessAllowance: min(RulesLimits.accesses, allowance)), source)
+      read.formUnion(verdict.read)
+      allowance -= min(allowance, verdict.accesses)
+    }
+    return read
+  }
+
+  /// - Throws: `permission-denied` unless the rules prove that the caller may read whatever the query finds.
+  /// - Returns: the documents on which that depends.
+  @discardableResult
+  func list(
+    _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID,
+    on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> Set<DocumentKey> {
+    guard concerns(database) else { return [] }
+    if query.scope != .target { throw Self.adminOnly("Queries of all collections") }
+    try rules.check(user, for: database)
+    let request = RulesRequest(
+      method: .list, database: database, path: query.target.path, user: user, time: backend.time,
+      query: RulesQuery(target: query.target, offset: query.offset, explicitOrderBy: explicitOrderBy))
+    let source = DocumentSource(
+      .stored { key throws(RPCStatus) in
+        try backend.lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }
+      })
+    return try decide(request, source).read
+  }
+
+  /// What is asked before a commit happens.
+  var commits: CommitCheck {
+    { preview throws(RPCStatus) in
+      guard concerns(preview.database) else { return }
+      var allowance = Self.allowance(for: preview.keys.count)
+      let source = DocumentSource(.commit(preview))
+      try rules.check(user, for: preview.database)
+      for key in preview.keys {
+        guard let entry = preview.entry(key) else { continue }
+        let method = entry.method
+        let verdict = try decide(
+          RulesRequest(
+            method: method, database: preview.database, path: key.path, user: user, time: preview.time,
+            resource: entry.before, newResource: method.hasResult ? entry.after : nil,
+            accessAllowance: min(RulesLimits.accesses, allowance)), source)
+        allowance -= min(allowance, verdict.accesses)
+      }
+    }
+  }
+
+  /// What is asked before a pipeline reads: its first conditions count as those of a query.
+  func pipelines(in database: DatabaseID) -> PipelineCheck {
+    { read, backend throws(RPCStatus) in
+      switch read {
+      case .query(let query): try list(query, [], in: database, on: backend)
+      case .documents(let documents): try get(documents, in: database, on: backend)
+      }
+    }
+  }
+
+  /// - Parameter what: only administrators do, in the plural.
+  /// - Throws: `permission-denied` where there are rules.
+  func checkIsAdmin(_ what: String, in database: DatabaseID) throws(RPCStatus) {
+    if concerns(database) { throw Self.adminOnly(what) }
+  }
+
+  private static func adminOnly(_ what: String) -> RPCStatus {
+    RPCStatus(.permissionDenied, "\(what) require admin authentication.")
+  }
+
+  private static func allowance(for documents: Int) -> Int {
+    documents > 1 ? RulesLimits.accessesInAll : RulesLimits.accesses
+  }
+
+  private func decide(_ request: consuming RulesRequest, _ source: DocumentSource) throws(RPCStatus) -> RulesVerdict {
+    let verdict = try rules.decide(SharedRequest(request), source)
+    if let failure = source.failure { throw failure }
+    guard let verdict, !verdict.isAllowed else { return verdict ?? RulesVerdict(isAllowed: true) }
+    throw rules.denial(verdict)
+  }
+}
+
+extension CommitPreview.Entry {
+  /// A deletion of what is not there counts as a deletion all the same, and an update as an update.
+  fileprivate var method: RulesRequest.Method {
+    if isVerification { return .get }
+    if case nil = after { return .delete }
+    if case nil = before { return isMissed ? .update : .create }
+    return .update
+  }
+}
+
+/// Documents that rules look at, each read and counted once for a request.
+private final class DocumentSource: RulesDocuments {
+  enum Origin {
+    case stored((DocumentKey) throws(RPCStatus) -> Document?)
+    case commit(CommitPreview)
+  }
+
+  private let origin: Origin
+  private struct Look {
+    var stored: Document?
+    /// Unless it was looked at only as it will be.
+    var isRead = false
+  }
+
+  private var looks: [DocumentKey: Look] = [:]
+  /// Why a document could not be read: then no verdict counts.
+  private(set) var failure: RPCStatus?
+
+  init(_ origin: Origin) { self.origin = origin }
+
+  func stored(_ key: DocumentKey) -> Document? {
+    if let look = looks[key], look.isRead { return look.stored }
+    let document = attempt(isAfter: false, key)
+    looks[key] = Look(stored: document, isRead: true)
+    return document
+  }
+
+  func after(_ key: DocumentKey) -> Document? {
+    if looks[key] == nil { looks[key] = Look() }
+    return attempt(isAfter: true, key)
+  }
+
+  func wasLookedAt(_ key: DocumentKey) -> Bool { !looks.isEmpty && looks[key] != nil }
+
+  private func attempt(isAfter: Bool, _ key: DocumentKey) -> Document? {
+    do throws(RPCStatus) {
+      switch origin {
+      case .stored(let read): return try read(key)
+      case .commit(let preview): return try isAfter ? preview.after(key) : preview.stored(key)
+      }
+    } catch {
+      failure = error
+      return nil
+    }
+  }
+}

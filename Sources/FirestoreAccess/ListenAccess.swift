@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreRules
+import FirestoreService
+
+/// What the caller of a Listen stream may watch: asked when a target is added, and again when the rules or a document
+/// change on which it depends. A target that may not be watched any longer ends; the others go on. What a document holds
+/// that left a target is told to nobody who could not get it.
+struct ListenAccess: ListenerPermissions {
+  private struct Guarded {
+    let target: Target
+    let others: [DocumentKey]
+    let orderBy: [OrderBy]
+    /// The documents on which it depends.
+    var read: Set<DocumentKey>
+  }
+
+  private let access: CallAccess
+  private let database: DatabaseID
+  private var targets: [TargetID: Guarded] = [:]
+  /// The rules that were asked last.
+  private var changeNumber: Int
+
+  init(_ access: CallAccess, in database: DatabaseID) {
+    self.access = access
+    self.database = database
+    changeNumber = access.rules.changeNumber
+  }
+
+  /// - Throws: `permission-denied`.
+  mutating func add(
+    _ id: TargetID, _ target: Target, others: [DocumentKey], _ orderBy: [OrderBy], on session: WatchSessionID,
+    _ backend: isolated LocalBackend
+  ) throws(RPCStatus) {
+    var guarded = Guarded(target: target, others: others, orderBy: orderBy, read: [])
+    guarded.read = try read(guarded, backend)
+    targets[id] = guarded
+    depend(session, backend)
+  }
+
+  mutating func remove(_ id: TargetID, on session: WatchSessionID, _ backend: isolated LocalBackend) {
+    if targets.removeValue(forKey: id) != nil { depend(session, backend) }
+  }
+
+  /// - Throws: `unauthenticated` once the caller's token has expired.
+  func checkTime() throws(RPCStatus) { try access.checkTime() }
+
+  /// Ends the targets that may not be watched any longer.
+  mutating func review(on session: WatchSessionID, _ backend: isolated LocalBackend) {
+    let isConcerned = backend.takeConcern(of: session)
+    let latest = access.rules.changeNumber
+    guard isConcerned || latest != changeNumber, !targets.isEmpty else { return }
+    changeNumber = latest
+    for (id, guarded) in targets {
+      do throws(RPCStatus) {
+        let keys = try read(guarded, backend)
+        targets[id]?.read = keys
+      } catch {
+        targets[id] = nil
+        backend.end(id, error, on: session)
+      }
+    }
+    depend(session, backend)
+  }
+
+  /// Takes the contents of documents that left their targets out of what is about to be sent, unless the caller may get
+  /// them as they are now. To be asked in the step of the backend that sends it: rules look at other documents too.
+  func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus) {
+    guard access.concerns(database) else { return }
+    for index in delivery.changes.indices {
+      // One that stays in another target is told as what that target shows.
+      guard case .document(let document, let updated, let removed) = delivery.changes[index], updated.isEmpty else {
+        continue
+      }
+      // It may have changed since without any target being concerned.
+      guard let current = try backend.lookup([document.key], in: database).documents.first, current.exists else {
+        if document.exists {
+          let missing = Document(key: document.key, version: delivery.readTime, state: .missing)
+          delivery.changes[index] = .document(missing, updated: [], removed: removed)
+        }
+        continue
+      }
+      delivery.changes[index] =
+        mayGet(current, backend)
+        ? .document(current, updated: [], removed: removed) : .documentRemoved(current.key, removed: removed)
+    }
+  }
+
+  /// What cannot be decided is refused.
+  private func mayGet(_ document: Document, _ backend: isolated LocalBackend) -> Bool {
+    do throws(RPCStatus) {
+      try access.get([document], in: database, on: backend)
+      return true
+    } catch { return false }
+  }
+
+  private func depend(_ session: WatchSessionID, _ backend: isolated LocalBackend) {
+    backend.depend(session, on: targets.values.reduce(into: []) { $0.formUnion($1.read) })
+  }
+
+  private func read(_ guarded: Guarded, _ backend: isolated LocalBackend) throws(RPCStatus) -> Set<DocumentKey> {
+    guard guarded.target.isDocumentTarget else {
+      return try access.list(ServedQuery(guarded.target), guarded.orderBy, in: database, on: backend)
+    }
+    let keys = [DocumentKey(unchecked: guarded.target.path)] + guarded.others
+    let documents = try backend.lookup(keys, in: database).documents
+    return try access.get(documents, in: database, on: backend).union(keys)
+  }
+}

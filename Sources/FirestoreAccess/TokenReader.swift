@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
+package import FirestoreModel
+import FirestoreRules
+import Synchronization
+
+/// Reads who makes a call from its `authorization`: a token of Firebase Authentication, which is a JSON Web Token (RFC
+/// 7519). Without keys it is believed unsigned, as Google's emulator does; with keys it must be signed, in time and for
+/// the project.
+package final class TokenReader: Sendable {
+  /// Checks an RS256 signature.
+  package struct Keys: Sendable {
+    /// - Parameters: the key's id (`kid`), what was signed, and the signature.
+    package var isValid: @Sendable (String?, [UInt8], [UInt8]) -> Bool
+    /// The secret of an administrator; `nil` for none.
+    package var owner: String?
+    /// Seconds since 1970.
+    package var now: @Sendable () -> Int64
+
+    package init(
+      owner: String?, now: @escaping @Sendable () -> Int64,
+      isValid: @escaping @Sendable (String?, [UInt8], [UInt8]) -> Bool
+    ) {
+      self.owner = owner
+      self.now = now
+      self.isValid = isValid
+    }
+  }
+
+  /// Headers whose tokens are not read again. More are forgotten together.
+  private static let mostKnown = 256
+  /// Seconds that the clocks of who issues and who reads tokens may differ: the most that Google's Admin SDKs can be told
+  /// (`clock_skew_seconds` of firebase_admin.auth).
+  private static let leeway: Int64 = 60
+  /// Google's own are about 1 KB.
+  private static let mostBytes = 64 << 10
+
+  /// A user whose token has been read.
+  private struct KnownUser {
+    let user: RulesUser
+    /// The end of the token in seconds since 1970, where tokens are checked.
+    let expiry: Int64?
+  }
+
+  private let keys: Keys?
+  private let known = Mutex([String: KnownUser]())
+
+  package init(_ keys: Keys? = nil) { self.keys = keys }
+
+  /// Whether anybody has to prove who they are.
+  var asksForProof: Bool { keys != nil }
+
+  /// - Parameter authorization: the header's text; `nil` for none, which is somebody who is not signed in.
+  /// - Throws: `invalid-argument` for what is no token, `unauthenticated` for one that is not good here.
+  package func caller(_ authorization: String?) throws(RPCStatus) -> Caller { try identify(authorization).caller }
+
+  /// - Returns: the caller, and when its token expires, in seconds since 1970; `nil` for one without an end.
+  func identify(_ authorization: String?) throws(RPCStatus) -> (caller: Caller, expiry: Int64?) {
+    guard let authorization, !authorization.isEmpty else { return (.user(nil), nil) }
+    if let known = known.withLock({ $0[authorization] }) {
+      try check(known.expiry)
+      return (.user(known.user), known.expiry)
+    }
+    let words = authorization.split(separator: " ", maxSplits: 1)
+    guard words.count == 2, words[0].lowercased() == "bearer" else { throw invalid }
+    let token = String(words[1])
+    if isOwner(token) { return (.owner, nil) }
+    let (user, expiry) = try read(token)
+    try check(expiry)
+    known.withLock { known in
+      if known.count >= Self.mostKnown { known = [:] }
+      known[authorization] = KnownUser(user: user, expiry: expiry)
+    }
+    return (.user(user), expiry)
+  }
+
+  private func isOwner(_ token: String) -> Bool {
+    guard let keys else { return token == "owner" }
+    guard let owner = keys.owner else { return false }
+    // Compared without telling by its time how much of it is right.
+    let (given, secret) = (Array(token.utf8), Array(owner.utf8))
+    guard given.count == secret.count else { return false }
+    return zip(given, secret).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+
+  func check(_ expiry: Int64?) throws(RPCStatus) {
+    guard let keys else { return }
+    guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("It has expired.") }
+  }
+
+  /// Seconds until a token counts as expired; `nil` where that does not matter.
+  func timeLeft(until expiry: Int64) -> Int64? {
+    guard let keys else { return nil }
+    let (end, now) = (expiry &+ Self.leeway, keys.now())
+    return end <= now ? 0 : Int64(clamping: UInt64(bitPattern: end &- now))
+  }
+
+  /// What a token says of the past has to be past (RFC 7519 §4.1.5, §4.1.6; `auth_time` as Firebase checks it).
+  private static func checkBeginning(_ claims: Fields, at now: Int64) throws(RPCStatus) {
+    for name in ["nbf", "iat", "auth_time"] {
+      let isPast =
+        switch claims[name] {
+        case nil: true
+        case .integer(let seconds)?: seconds <= now &+ leeway
+        case .double(let seconds)?: seconds <= Double(now &+ leeway)
+        default: false
+        }
+      if !isPast { throw refused("It is not valid yet: \(name) lies in the future, or is no time.") }
+    }
+  }
+
+  private func read(_ token: String) throws(RPCStatus) -> (RulesUser, expiry: Int64?) {
+    let parts = token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+    guard token.utf8.count <= Self.mostBytes, parts.count == 3, let header = Self.object(parts[0]),
+      let claims = Self.object(parts[1])
+    else { throw invalid }
+    let fields = Fields(Self.members(of: claims))
+    if let keys {
+      guard Self.text(header["alg"]) == "RS256", let signature = Base64.decodeURL(parts[2]),
+        keys.isValid(Self.text(header["kid"]), Array("\(parts[0]).\(parts[1])".utf8), signature)
+      else { throw Self.refused("Its signature is by none of the keys of --auth-keys.") }
+      guard let project = Self.text(claims["aud"]), Self.text(claims["iss"]) == Self.issuer + project else {
+        throw Self.refused("Its issuer and audience (iss, aud) are not those of a Firebase project.")
+      }
+    }
+    // As at the emulator `user_id`, which Google's own tokens have as well, says nothing without it.
+    guard let uid = Self.text(claims["sub"]), !uid.isEmpty || keys == nil else { throw invalid }
+    if let keys { try Self.checkBeginning(fields, at: keys.now()) }
+    var expiry: Int64?
+    if case .integer(let seconds)? = fields["exp"] { expiry = seconds }
+    return (RulesUser(uid: uid, claims: fields), expiry)
+  }
+
+  /// A token for another project is good for that one alone.
+  func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) {
+    guard keys != nil, let user, user.claims["aud"] != .string(database.project) else { return }
+    throw Self.refused("It is for another project than \(database.project).")
+  }
+
+  private static let issuer = "https://securetoken.google.com/"
+
+  private static func object(_ part: String) -> JSONSyntax? {
+    guard let bytes = Base64.decodeURL(part), let text = String(validating: bytes, as: UTF8.self),
+      let json = try? JSONSyntax(parsing: text, numbers: .ofAnySize), case .object = json.kind
+    else { return nil }
+    return json
+  }
+
+  private static func text(_ json: JSONSyntax?) -> String? {
+    if case .string(let text)? = json?.kind { text } else { nil }
+  }
+
+  private static func members(of object: JSONSyntax) -> [(name: String, value: Value)] {
+    guard case .object(let members) = object.kind else { return [] }
+    return members.map { ($0.name, value($0.value)) }
+  }
+
+  /// The parser has limited how deep it goes.
+  private static func value(_ json: JSONSyntax) -> Value {
+    switch json.kind {
+    case .null: .null
+    case .boolean(let value): .boolean(value)
+    case .integer(let value): .integer(value)
+    case .double(let value): .double(value)
+    case .string(let value): .string(value)
+    case .array(let elements): .array(elements.map(value))
+    case .object: .map(Fields(members(of: json)))
+    }
+  }
+
+  /// Without keys in the words and with the code of Google's emulator, with keys in those of production.
+  private var invalid: RPCStatus {
+    if keys != nil {
+      return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")
+    }
+    return RPCStatus(
+      .invalidArgument,
+      "invalid jwt: the authorization is neither a token of Firebase Authentication nor one of an administrator.")
+  }
+
+  private static func refused(_ reason: String) -> RPCStatus {
+    RPCStatus(.unauthenticated, "Request had invalid authentication credentials. \(reason)")
+  }
+}

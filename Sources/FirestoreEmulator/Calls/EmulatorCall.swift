@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import FirestoreServer
+import FirestoreService
+import NIOCore
+import NIOHTTP2
+
+/// REST and WebChannel on streams of HTTP/2, health checks, reflection, and what controls an emulator over gRPC.
+struct EmulatorCalls: OtherCalls {
+  private let origins: ControlOrigins
+  private let channels: WebChannels
+
+  init(_ origins: ControlOrigins, _ channels: WebChannels) {
+    self.origins = origins
+    self.channels = channels
+  }
+
+  func handlers(for path: String, _ service: FirestoreService) -> [any ChannelHandler]? {
+    guard PlainRequest.isData(path) else { return nil }
+    return [HTTP2FramePayloadToHTTP1ServerCodec(), HTTPRequestHandler(service, origins, channels, .stream)]
+  }
+
+  func call(
+    _ path: String, _ authorization: String?, _ service: FirestoreService
+  ) throws(RPCStatus) -> (any AuxiliaryCall)? {
+    guard let call = EmulatorCall(path, service) else { return nil }
+    if call.controls { try ControlWork(service, origins).check(authorization) }
+    return call
+  }
+}
+
+/// A call of another service than Firestore's: whether the server is up, what it serves, and what controls an emulator.
+struct EmulatorCall: AuxiliaryCall {
+  private enum Work {
+    /// grpc.health.v1
+    case check
+    case watchHealth
+    /// grpc.reflection.v1 and v1alpha
+    case reflection
+    /// google.firestore.emulator.v1
+    case clearData
+  }
+
+  private let work: Work
+  private let service: FirestoreService
+
+  /// - Returns: `nil` for a path of no such service.
+  init?(_ path: String, _ service: FirestoreService) {
+    switch path {
+    case "/grpc.health.v1.Health/Check": work = .check
+    case "/grpc.health.v1.Health/Watch": work = .watchHealth
+    case "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+      "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo":
+      work = .reflection
+    case "/google.firestore.emulator.v1.FirestoreEmulator/ClearData": work = .clearData
+    default: return nil
+    }
+    self.service = service
+  }
+
+  var isEndless: Bool { work == .watchHealth || work == .reflection }
+
+  /// Whether it takes a caller who may control the server. Any caller may ask whether it is up.
+  var controls: Bool { work == .clearData }
+
+  func serve(_ requests: RequestMessages, to send: FirestoreService.Send) async throws {
+    switch work {
+    case .check:
+      let name = try Self.name(try await requests.single())
+      guard Self.isServed(name) else { throw RPCStatus(.notFound, "There is no service \"\(name)\" here.") }
+      try await send([Self.health(.serving)])
+    case .watchHealth:
+      let name = try Self.name(try await requests.single())
+      try await send([Self.health(Self.isServed(name) ? .serving : .unknownService)])
+      // Nothing changes as long as the server is there.
+      let (changes, end) = AsyncStream.makeStream(of: Void.self)
+      for await _ in changes {}
+      end.finish()
+      try Task.checkCancellation()
+    case .reflection:
+      for try await request in requests { try await send([try ReflectionAnswer(to: request).message]) }
+    case .clearData:
+      let name = try Self.name(try await requests.single())
+      guard let database = DatabaseID(name: name) else {
+        throw RPCStatus(
+          .invalidArgument, "Database name \"\(name)\" is not of the form projects/PROJECT/databases/DATABASE.")
+      }
+      try await service.deleteDocuments(below: .root, in: database)
+      try await send([[]])
+    }
+  }
+
+  private enum Health: UInt64 {
+    case serving = 1
+    case unknownService = 3
+  }
+
+  private static func health(_ status: Health) -> [UInt8] {
+    WireWriter.message { $0.field(1, varint: status.rawValue) }
+  }
+
+  /// The empty name is the whole server's.
+  private static func isServed(_ service: String) -> Bool {
+    service.isEmpty || ProtoFiles.served.services.contains(service)
+  }
+
+  /// Field 1 of a request, a text.
+  private static func name(_ request: [UInt8]) throws(RPCStatus) -> String {
+    do throws(WireError) {
+      return try WireReader.read(request) { reader throws(WireError) in
+        var name = ""
+        while let tag = try reader.tag() {
+          guard tag.field == 1, tag.type == .lengthDelimited else {
+            try reader.skip(tag.type)
+            continue
+          }
+          name = try reader.string()
+        }
+        return name
+      }
+    } catch {
+      throw RPCStatus(.invalidArgument, "The request cannot be read: \(error.reason).")
+    }
+  }
+}

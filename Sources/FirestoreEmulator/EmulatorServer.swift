@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreAccess
+package import FirestoreBackend
+import FirestoreModel
+import FirestoreServer
+package import FirestoreService
+import Glibc
+import NIOCore
+import NIOPosix
+import TransportSecurity
+
+/// Serves the embedded backend on a port: google.firestore.v1 over gRPC, REST and WebChannel, and what controls an
+/// emulator.
+package struct EmulatorServer: Sendable {
+  package struct Configuration: Sendable {
+    package struct TLS: Sendable {
+      /// Paths of PEM files.
+      package var certificate: String
+      package var key: String
+
+      package init(certificate: String, key: String) {
+        self.certificate = certificate
+        self.key = key
+      }
+    }
+
+    package var host: String
+    /// 0 lets the system choose.
+    package var port: Int
+    package var tls: TLS?
+    /// Connections that there may be at a time; fewer where the process may not open so many files.
+    package var maximumConnections: Int
+    /// Security rules; without any everybody is an administrator.
+    package var rules = AccessRules()
+    /// Composite indexes; all that a query needs are there unless it says otherwise.
+    package var indexes = ServedIndexes()
+    /// Pages of other hosts that may use the data, as browsers name them in `Origin`.
+    package var allowedOrigins: Set<String> = []
+    /// Told what who serves should know: a page that was refused, one that keeps itself waiting.
+    package var report: (@Sendable (String) -> Void)?
+    /// What `POST /shutdown` does; `nil` where it does not end the server.
+    package var stop: (@Sendable () -> Void)?
+    /// Keeps the port for the next server with this configuration.
+    package var kept: KeptPort?
+
+    package init(
+      host: String = "127.0.0.1", port: Int, tls: TLS? = nil, maximumConnections: Int = usualMaximumConnections
+    ) {
+      self.host = host
+      self.port = port
+      self.tls = tls
+      self.maximumConnections = maximumConnections
+    }
+
+    package static let usualMaximumConnections = 10_000
+
+    /// Files that are kept for other things than connections.
+    private static let reservedFiles = 64
+
+    /// A server without files to open can do nothing, and asks for the next connection all the time.
+    var connections: Int {
+      var files = rlimit()
+      guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
+      return max(1, min(maximumConnections, Int(clamping: files.rlim_cur) - Self.reservedFiles))
+    }
+  }
+
+  /// Clients that hear nothing for two minutes give a stream up (PROTOCOL §2.7).
+  private static let heartbeatInterval = Duration.seconds(30)
+  /// How long calls may take to end when the server shuts down.
+  private static let grace = Duration.milliseconds(200)
+
+  private let configuration: Configuration
+  private let backend: LocalBackend
+  private let connections: ServedConnections
+  private let stops: AsyncStream<Void>
+  private let stop: AsyncStream<Void>.Continuation
+
+  /// - Parameter backend: runs on `ServerThread.executor`.
+  package init(_ configuration: Configuration, backend: LocalBackend) {
+    precondition(backend.executor === ServerThread.executor, "The backend does not run on the server's executor.")
+    self.configuration = configuration
+    self.backend = backend
+    connections = ServedConnections(on: ServerThread.loop, limit: configuration.connections)
+    (stops, stop) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+  }
+
+  /// Serves until `shutDown` or cancellation. Once.
+  /// - Parameters:
+  ///   - clock: paces heartbeats, and the wait for calls that are to end.
+  ///   - ready: called with the bound port once connections are accepted.
+  /// - Throws: `RPCStatus` that says why the address cannot be listened on, or `CancellationError`.
+  package func run(clock: any Clock<Duration> = ContinuousClock(), ready: @Sendable (Int) -> Void) async throws {
+    let (listener, pipeline) = try await bind()
+    let result = await Result {
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await beat(clock) }
+        group.addTask { for await _ in stops { return } }
+        ready(listener.localAddress?.port ?? configuration.port)
+        defer { group.cancelAll() }
+        try await group.next()
+        try await drain(clock)
+      }
+    }
+    try? await listener.close()
+    // What has not ended by now is cut off.
+    await connections.close()
+    try? await ServerThread.loop.submit { pipeline.close() }.get()
+    if Task.isCancelled { throw CancellationError() }
+    try result.get()
+  }
+
+  /// Lets calls finish and ends streams, so that `run` returns; what goes on for longer than a moment is cut off.
+  package func shutDown() async {
+    await connections.quiesce()
+    await backend.endWatches(GRPCFraming.isShuttingDown)
+    stop.yield()
+  }
+
+  /// Waits until the connections are gone, or have had time enough.
+  private func drain(_ clock: any Clock<Duration>) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await connections.ended() }
+      group.addTask { try await clock.sleep(for: Self.grace) }
+      try await group.next()
+      await connections.close()
+      group.cancelAll()
+    }
+  }
+
+  private func beat(_ clock: any Clock<Duration>) async throws {
+    while true {
+      try await clock.sleep(for: Self.heartbeatInterval)
+      await backend.heartbeat()
+    }
+  }
+
+  private func bind() async throws -> (listener: any Channel, PortPipeline) {
+    do {
+      let loop = ServerThread.loop
+      let pipeline = PortPipeline(
+        FirestoreService(backend: backend, rules: configuration.rules, indexes: configuration.indexes),
+        DeliveryTurn(loop), try configuration.tls?.context(),
+        isLoopback: try configuration.isLoopback, allowed: configuration.allowedOrigins, stop: configuration.stop,
+        report: configuration.report, on: loop)
+      let connections = connections
+      let listener = try await configuration.listen(on: loop) { channel in
+        channel.eventLoop.makeCompletedFuture {
+          guard let number = connections.add(channel) else { return try pipeline.refuse(channel) }
+          try pipeline.configure(channel) { connections.hear(number) }
+        }
+      }
+      await connections.accept(from: listener)
+      return (listener, pipeline)
+    } catch { throw configuration.explain(error) }
+  }
+}
+
+extension EmulatorServer.Configuration.TLS {
+  func context() throws(RPCStatus) -> TLSContext {
+    do throws(TLSFailure) { return try TLSContext(certificate: certificate, key: key) } catch {
+      let complaint =
+        switch error {
+        case .unreadableCertificate(let file): "\(file) is not a certificate in PEM."
+        case .unreadableKey(let file): "\(file) is not an unencrypted private key in PEM."
+        case .mismatch: "\(certificate) and \(key) cannot be used together: the key is another certificate's."
+        default: "\(certificate) and \(key) cannot be used: \(error)."
+        }
+      throw RPCStatus(.failedPrecondition, complaint)
+    }
+  }
+}
+
+extension EmulatorServer.Configuration {
+  /// Whether only this machine reaches the port.
+  /// - Throws: if the host is not known.
+  package var isLoopback: Bool {
+    get throws {
+      let address = try SocketAddress.makeAddressResolvingHost(host, port: port).ipAddress
+      return address.map { $0.hasPrefix("127.") || $0 == "::1" } ?? false
+    }
+  }
+
+  /// Accepts connections on the address.
+  /// - Throws: `RPCStatus` that says why it cannot be listened on.
+  func listen(
+    on loop: any EventLoop, _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
+  ) async throws -> any Channel {
+    do {
+      let bootstrap = ServerBootstrap(group: loop)
+        .serverChannelOption(.backlog, value: 1_024)
+        .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+        .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+        // Finds clients that are gone without having said so.
+        .childChannelOption(.socketOption(.so_keepalive), value: 1)
+        .childChannelInitializer(initialize)
+      if let next = kept?.next() { return try await bootstrap.withBoundSocket(next).get() }
+      let listener = try await bootstrap.bind(host: host, port: port).get()
+      try await kept?.keep(listener).get()
+      return listener
+    } catch { throw explain(error) }
+  }
+
+  func explain(_ error: any Error) -> RPCStatus {
+    switch error {
+    case let status as RPCStatus: return status
+    case is SocketAddressError, is SocketAddressError.UnknownHost:
+      return RPCStatus(.invalidArgument, "\(host) is not a known host name or address.")
+    default: break
+    }
+    switch (error as? IOError)?.errnoCode {
+    case EADDRINUSE:
+      return RPCStatus(
+        .failedPrecondition, "Port \(port) of \(host) is in use. End what listens there, or choose another --port.")
+    case EACCES:
+      return RPCStatus(.permissionDenied, "Port \(port) may not be listened on. Choose one above 1023.")
+    case EADDRNOTAVAIL:
+      return RPCStatus(.invalidArgument, "\(host) is not an address of this machine.")
+    default: return RPCStatus(.unavailable, "\(host):\(port) cannot be listened on: \(error).")
+    }
+  }
+}
+
+extension Result where Failure == any Error {
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}

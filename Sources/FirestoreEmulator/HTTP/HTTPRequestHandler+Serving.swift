@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreAccess
+import FirestoreModel
+import FirestoreREST
+import FirestoreService
+import NIOCore
+import NIOHTTP1
+
+/// Who answers a whole request.
+extension HTTPRequestHandler {
+  func serve(_ context: ChannelHandlerContext, _ request: Request) {
+    let plain = request.wish
+    switch plain.wish {
+    case .status: return answer(HTTPAnswer(200, "Ok\n"))
+    case .unknown:
+      return answer(
+        HTTPAnswer(
+          404,
+          "There is no \(plain.method) \(plain.target) here. This is google.firestore.v1 over gRPC, over REST below "
+            + "/v1/projects/PROJECT/databases, and over WebChannel; besides there are GET /, DELETE "
+            + "/emulator/v1/projects/PROJECT/databases/DATABASE/documents, also followed by the path of a collection or "
+            + "document, below /emulator/v1/projects/PROJECT :securityRules, :ruleCoverage, :requests, :indexes and :export, "
+            + "/requests, POST /reset and POST /shutdown.\n"))
+    case .control, .rest, .channel, .preflight, .monitor: break
+    }
+    let objection = origins.objection(host: plain.host, origin: plain.origin, isControl: plain.isControl)
+    switch (plain.wish, objection) {
+    case (.rest, let objection?), (.channel, let objection?):
+      answer(HTTPAnswer(RPCStatus(.permissionDenied, objection), to: plain).allowing(nil))
+    case (_, let objection?): answer(HTTPAnswer(403, objection + "\n"))
+    case (.preflight, nil): answer(HTTPAnswer(preflightOf: request.head).allowing(plain.origin))
+    case (.control(let wish), nil): control(context, wish, plain)
+    case (.channel, nil): channel(context, request)
+    case (.monitor, nil): monitor(context, request)
+    default: call(context, request)
+    }
+  }
+
+  private func control(_ context: ChannelHandlerContext, _ wish: ControlRequest, _ plain: PlainRequest) {
+    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
+    let (control, body) = (ControlWork(service, origins), Array(body.readableBytesView))
+    promise.completeWithTask { await control.answer(wish, body, to: plain) }
+    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0.allowing(plain.origin)) }
+  }
+
+  // MARK: Monitor
+
+  private func monitor(_ context: ChannelHandlerContext, _ request: Request) {
+    guard let rules = service.securityRules, connection.isWhole else {
+      return answer(HTTPAnswer(404, "Decisions of rules are told on a port, over HTTP/1.1.\n"))
+    }
+    guard request.head.headers.contains(name: "sec-websocket-key") else {
+      return answer(HTTPAnswer(426, "Decisions of rules are told over a WebSocket.\n"))
+    }
+    if let refusal = ControlWork(service, origins).refusal(of: request.wish.authorization) {
+      return answer(HTTPAnswer(refusal, to: request.wish))
+    }
+    letGo()
+    RequestMonitor.upgrade(context, request.head, rules) { head in
+      context.write(self.wrapOutboundOut(.head(head)), promise: nil)
+      context.writeAndFlush(self.wrapOutboundOut(.end(nil)), promise: nil)
+      let pipeline = context.pipeline.syncOperations
+      return EventLoopFuture.andAllSucceed(
+        [
+          try? pipeline.context(handlerType: HTTPResponseEncoder.self),
+          try? pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self), context,
+        ].compactMap { $0 }.map { pipeline.removeHandler(context: $0) }, on: context.eventLoop)
+    }.assumeIsolated().whenFailure { _ in context.close(promise: nil) }
+  }
+
+  // MARK: WebChannel
+
+  private func channel(_ context: ChannelHandlerContext, _ request: Request) {
+    let (answer, body) = (StreamedAnswer(self, on: context.eventLoop), Array(body.readableBytesView))
+    self.body = ByteBuffer()
+    streamed = answer
+    let caller = WebChannels.Caller(
+      origin: request.wish.origin, address: (context.channel.parent ?? context.channel).remoteAddress?.ipAddress,
+      authorization: request.head.headers.first(name: "authorization"))
+    channels.serve(request.wish.method, request.wish.target, body, from: caller, to: answer)
+  }
+
+  var isWritable: Bool { context?.channel.isWritable ?? false }
+
+  /// Writes a piece of the answer that goes on.
+  func stream(_ piece: HTTPAnswer) { _ = send(piece) }
+
+  func endStream(_ piece: HTTPAnswer) {
+    streamed = nil
+    end(piece)
+  }
+
+  func abandon() {
+    streamed?.abandon()
+    streamed = nil
+  }
+
+  // MARK: REST
+
+  private func call(_ context: ChannelHandlerContext, _ request: Request) {
+    let (plain, body) = (request.wish, Array(body.readableBytesView))
+    self.body = ByteBuffer()
+    if let call = DatabasesCall(plain.method, plain.target) { return databases(context, call, plain) }
+    do throws(RPCStatus) {
+      if body.count > Self.smallBytes { return work(context, plain, .request(body)) }
+      let call = try RESTCall(plain.method, plain.target, body: body)
+      let service = service.isRestricted ? try service.serving(as: plain.authorization) : service
+      guard call.method.isPrompt, let messages = try service.answerAtOnce(call.method, call.message) else {
+        return work(context, plain, .call(call))
+      }
+      if messages.reduce(0, { $0 + $1.count }) > Self.smallBytes {
+        return work(context, plain, .messages(call, messages))
+      }
+      answer(try RESTWork.answer(call, messages, to: plain))
+    } catch { answer(HTTPAnswer(error, to: plain).allowing(plain.origin)) }
+  }
+
+  private func databases(_ context: ChannelHandlerContext, _ call: DatabasesCall, _ plain: PlainRequest) {
+    let promise = context.eventLoop.makePromise(of: HTTPAnswer.self)
+    let service = service
+    promise.completeWithTask {
+      do throws(RPCStatus) {
+        let text = try await call.answer(by: try service.serving(as: plain.authorization))
+        return HTTPAnswer(200, json: text)
+      } catch { return HTTPAnswer(error, to: plain) }
+    }
+    promise.futureResult.assumeIsolated().whenSuccess { self.answer($0.allowing(plain.origin)) }
+  }
+
+  private func work(_ context: ChannelHandlerContext, _ plain: PlainRequest, _ start: RESTWork.Start) {
+    let loop = context.eventLoop
+    let handler = NIOLoopBound(self, eventLoop: loop)
+    let rest = RESTWork(service, plain)
+    work = Task {
+      do {
+        try await rest.run(start) { piece in
+          // Waits while the client does not read.
+          try await loop.flatSubmit {
+            handler.value.take(piece) ?? loop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+          }.get()
+        }
+      } catch {
+        let status = error as? RPCStatus ?? RPCStatus(.internal, "The request could not be answered: \(error).")
+        loop.execute { handler.value.fail(status) }
+      }
+    }
+  }
+
+  /// - Returns: when it is written; `nil` if nobody is left to read it.
+  private func take(_ piece: RESTWork.Piece) -> EventLoopFuture<Void>? {
+    switch piece {
+    case .part(let answer): return send(answer)
+    case .last(let answer):
+      guard let context else { return nil }
+      end(answer)
+      return context.eventLoop.makeSucceededVoidFuture()
+    }
+  }
+}

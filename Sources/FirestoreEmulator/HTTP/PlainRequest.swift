@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import NIOHTTP1
+
+/// A request of HTTP/1, as far as its head says what is wanted.
+struct PlainRequest {
+  enum Wish: Equatable {
+    case status
+    case control(ControlRequest)
+    case rest
+    /// WebChannel.
+    case channel
+    /// A WebSocket that tells what rules decide.
+    case monitor
+    /// Whether a page may ask for what is served to pages (CORS).
+    case preflight
+    case unknown
+  }
+
+  let method: String
+  /// As it came, with what follows `?`.
+  let target: String
+  let wish: Wish
+  let host: String?
+  let origin: String?
+  /// Who calls.
+  let authorization: String?
+  /// The connection is to go on.
+  let isPersistent: Bool
+
+  init(_ head: HTTPRequestHead) {
+    (method, target) = (head.method.rawValue, head.uri)
+    host = head.headers.first(name: "host")
+    origin = head.headers.first(name: "origin")
+    authorization = head.headers.first(name: "authorization")
+    wish = Self.wish(method, target)
+    // Behind an upgrade there is no HTTP/1; and HTTP/1.0 ends an answer of unknown length with its connection.
+    let isOneOne = head.version == .http1_1
+    isPersistent =
+      head.isKeepAlive && !head.headers.contains(name: "upgrade") && head.method != .CONNECT
+      && (isOneOne || (wish != .rest && wish != .channel))
+  }
+
+  /// Whether it is about the server, or asks whether such a request is allowed.
+  var isControl: Bool {
+    switch wish {
+    case .control, .monitor: true
+    case .preflight: target.hasPrefix(ControlRequest.root)
+    case .status, .rest, .channel, .unknown: false
+    }
+  }
+
+  /// Whether a path is one of REST or WebChannel.
+  static func isData(_ path: String) -> Bool { RESTCall.root(of: path) != nil || WebChannelRequest.isOne(path) }
+
+  private static func wish(_ method: String, _ target: String) -> Wish {
+    let path = target.prefix { $0 != "?" && $0 != "#" }
+    if RESTCall.root(of: target) != nil { return method == "OPTIONS" ? .preflight : .rest }
+    if WebChannelRequest.isOne(target) { return method == "OPTIONS" ? .preflight : .channel }
+    if target.hasPrefix(ControlRequest.root), method == "OPTIONS" { return .preflight }
+    if path == RequestMonitor.path, method == "GET" { return .monitor }
+    if path == "/", method == "GET" || method == "HEAD" { return .status }
+    return ControlRequest(method, target).map { .control($0) } ?? .unknown
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreServer
+import FirestoreService
+import NIOCore
+import NIOHTTP1
+import TransportSecurity
+
+/// The handlers of a connection to a port:
+/// ```
+/// bytes ─► (TLS) ─► TurnFlushHandler ─► SpokenProtocolHandler, and in its place:
+///
+/// HTTP/2                ─► CallPipeline: gRPC, and by EmulatorCalls REST, WebChannel and EmulatorCall
+///
+/// HTTP/1                ─► HTTPResponseEncoder, HTTPRequestDecoder
+/// parts of requests     ─► HTTPRequestHandler
+/// ```
+struct PortPipeline: Sendable {
+  private let tls: TLSContext?
+  private let calls: CallPipeline
+  private let origins: ControlOrigins
+  private let channels: WebChannels
+
+  /// - Parameters:
+  ///   - isLoopback: only this machine reaches the port.
+  ///   - allowed: pages that may use the data, wherever they come from.
+  ///   - stop: ends the server, where a request may ask for that.
+  ///   - report: told what who serves should know.
+  init(
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ tls: TLSContext?, isLoopback: Bool,
+    allowed: Set<String> = [], stop: (@Sendable () -> Void)? = nil, report: (@Sendable (String) -> Void)? = nil,
+    on loop: any EventLoop
+  ) {
+    self.tls = tls
+    let budget = ServerBudget(on: loop, limit: ConnectionLimits.totalBytes)
+    origins = ControlOrigins(isLoopback: isLoopback, allowed: allowed, stop: stop, report: report)
+    // Browsers speak HTTP/2 over TLS, and have as many channels as they like.
+    channels = WebChannels(
+      service, turn, budget, isLoopback ? .loopback : .network, on: loop, report: tls == nil ? report : nil)
+    calls = CallPipeline(
+      service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels))
+  }
+
+  /// Ends what outlives connections: the backend is let go with it. Call it on their thread.
+  func close() { channels.close() }
+
+  /// Ends a connection that is one too many.
+  func refuse(_ channel: any Channel) throws {
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(tls.serverHandler()) }
+    try pipeline.addHandler(ConnectionRefusalHandler())
+  }
+
+  /// - Parameter heard: called when the client has said what it speaks.
+  func configure(_ channel: any Channel, heard: @escaping () -> Void = {}) throws {
+    let connection = calls.connection(on: channel.eventLoop)
+    let pipeline = channel.pipeline.syncOperations
+    if let tls { try pipeline.addHandler(tls.serverHandler()) }
+    let handshake = calls.limits.handshake
+    let spoken = SpokenProtocolHandler(
+      handshake: handshake, heard: heard,
+      http1: { [origins, channels] channel in
+        try Self.addHTTP1(
+          to: channel, connection.service, origins, channels, connection.budget, handshake: handshake)
+      },
+      http2: { [calls] channel in try calls.configure(channel, connection) })
+    try pipeline.addHandlers(TurnFlushHandler(), spoken)
+  }
+
+  /// - Parameter handshake: how long a client may send nothing while the server waits for it.
+  static func addHTTP1(
+    to channel: any Channel, _ service: FirestoreService, _ origins: ControlOrigins, _ channels: WebChannels,
+    _ budget: ConnectionBudget, handshake: TimeAmount
+  ) throws {
+    var heads = NIOHTTPDecoderLimitConfiguration()
+    (heads.maxHeaderFieldSize, heads.maxHeaderListSize) = (ConnectionLimits.headBytes, ConnectionLimits.headBytes)
+    let received = ReceivedBytesHandler()
+    try channel.pipeline.syncOperations.addHandlers(
+      HTTPResponseEncoder(), received, ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heads)),
+      HTTPRequestHandler(service, origins, channels, .whole(budget, patience: handshake, received)))
+  }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+import FirestoreModel
+import FirestoreREST
+import FirestoreServer
+import FirestoreService
+import NIOCore
+
+/// A session with the stream that it is for, on the connections' thread, where the backend runs too. While no back channel
+/// is open, or the client does not read or acknowledge, nothing is taken from a listener's stream, which then merges what
+/// it has per document.
+final class WebChannel: AnswerSource, Delivering {
+  private enum Stream {
+    case listen(ListenStream)
+    case write(WriteStream)
+    case ended
+  }
+
+  /// What all sessions and connections hold together before each session is to hold less.
+  private static let ampleBytes = 16 << 20
+  /// What the documents hold that are then taken at a time: as JSON they are larger.
+  private static let scarceStepBytes = 64 << 10
+  private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not take what it asked for.")
+
+  let id: String
+  /// Whence it was opened.
+  let address: String?
+  /// As its caller uses it, once the session has begun.
+  private var service: FirestoreService
+  private let turn: DeliveryTurn
+  private let loop: any EventLoop
+  private let budget: ServerBudget
+  private var session = ChannelSession()
+  private var stream = Stream.ended
+  private var back: (answer: StreamedAnswer, origin: String?)?
+  private var isScheduled = false
+  private var hasBeenHeard = false
+  /// Bytes that count at the server's budget.
+  private var counted = 0
+
+  /// - Parameter overflow: ends the session, when all hold too much and this one most.
+  init(
+    _ id: String, _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, address: String?,
+    on loop: any EventLoop, overflow: @escaping () -> Void
+  ) {
+    self.id = id
+    self.service = service
+    self.turn = turn
+    self.budget = budget
+    self.address = address
+    self.loop = loop
+    budget.join(self, overflow: overflow)
+  }
+
+  /// Begins the session's stream.
+  /// - Parameter authorization: the text of that header; what is wrong with it ends the stream.
+  func begin(_ method: StreamMethod, as authorization: String?) {
+    let bound = NIOLoopBound(self, eventLoop: loop)
+    do throws(RPCStatus) {
+      service = try service.serving(as: authorization)
+      switch method {
+      case .listen: stream = .listen(ListenStream(service) { bound.value.schedule() })
+      case .write: stream = .write(WriteStream(service))
+      }
+    } catch { end(error) }
+  }
+
+  /// The answer to a POST.
+  var reply: [UInt8] { session.reply }
+  var hasBackChannel: Bool { back != nil }
+  /// The client needs the session no more.
+  var isDone: Bool { session.isDone }
+
+  // MARK: What the client says
+
+  /// Applies the messages whose turn it is.
+  func receive(_ body: ForwardBody) {
+    do throws(RPCStatus) {
+      for message in try session.receive(body.messages) { try apply(try message.content.get()) }
+      if session.isTooLarge { throw Self.isFull }
+      // What a session begins with is there when its client comes to hear it: a step that begins targets, one that reads.
+      if !hasBeenHeard, session.isFrameSmall, try pull(), session.isFrameSmall { try pull() }
+    } catch { end(error) }
+    flush()
+  }
+
+  private func apply(_ request: [UInt8]) throws(RPCStatus) {
+    switch stream {
+    case .listen(var listen):
+      defer { if case .listen = stream { stream = .listen(listen) } }
+      try listen.receive(request)
+    case .write(var write):
+      let (message, isLast) = try write.receive(request)
+      stream = .write(write)
+      session.append(try StreamMethod.write.response(message))
+      if isLast { end(nil) }
+    case .ended: break
+    }
+  }
+
+  func acknowledge(_ number: Int) {
+    session.acknowledge(number)
+    settle()
+  }
+
+  /// Opens a back channel, in place of one that there is.
+  /// - Parameter patience: how long the client waits on a buffered one, in seconds.
+  func open(_ answer: StreamedAnswer, isBuffered: Bool, patience: Int?, origin: String?) {
+    let old = back
+    back = (answer, origin)
+    session.open(isBuffered ? .buffered : .streamed, patience: patience)
+    answer.attach(self)
+    if let old { old.answer.end(ChannelAnswer.piece([], origin: old.origin)) }
+    hasBeenHeard = true
+    flush()
+    // Browsers ask for another kind of back channel if they hear nothing within twice the time of the session's opening.
+    session.greet()
+    flush()
+    deliver()
+  }
+
+  // MARK: What the stream says
+
+  private func schedule() {
+    if isScheduled { return }
+    isScheduled = true
+    turn.schedule(self)
+  }
+
+  func deliver() {
+    isScheduled = false
+    guard let back, back.answer.isWritable else { return }
+    if session.wantsMore {
+      do throws(RPCStatus) {
+        if try pull() {
+          // The rest at another turn: others are waiting too.
+          schedule()
+          if session.wantsMore, session.isFrameSmall { return settle() }
+        }
+      } catch { end(error) }
+    }
+    flush()
+  }
+
+  /// Takes what a listener's stream has, or as much as one step gives.
+  /// - Returns: whether there is more.
+  @discardableResult
+  private func pull() throws(RPCStatus) -> Bool {
+    session.isMemoryScarce = budget.total > Self.ampleBytes
+    guard case .listen(var listen) = stream else { return false }
+    defer { stream = .listen(listen) }
+    let bytes = session.isMemoryScarce ? Self.scarceStepBytes : WatchDelivery.bytes
+    let (messages, hasMore) = try listen.take(upTo: bytes)
+    for message in messages { session.append(try StreamMethod.listen.response(message)) }
+    return hasMore
+  }
+
+  private func flush() {
+    if let back, let (frame, isLast) = session.take() {
+      let piece = ChannelAnswer.piece(frame, origin: back.origin)
+      if isLast {
+        self.back = nil
+        back.answer.end(piece)
+      } else {
+        back.answer.send(piece)
+      }
+    }
+    settle()
+  }
+
+  private func settle() {
+    let bytes = session.bytes
+    session.isMemoryScarce = budget.total > Self.ampleBytes
+    if bytes != counted { budget.change(self, by: bytes - counted) }
+    counted = bytes
+  }
+
+  // MARK: Ends
+
+  /// The stream has ended.
+  /// - Parameter status: `nil` for well.
+  private func end(_ status: RPCStatus?) {
+    if case .listen(let listen) = stream { listen.close() }
+    stream = .ended
+    session.end(status.map { StreamMethod.end(with: $0) })
+  }
+
+  /// Ends the session.
+  func close() {
+    end(nil)
+    if let (answer, origin) = back {
+      back = nil
+      answer.end(ChannelAnswer.piece([], origin: origin))
+    }
+    budget.leave(self)
+  }
+
+  /// A turn of the sessions' clock.
+  /// - Returns: false if the session has come to its end.
+  func tick() -> Bool {
+    do throws(RPCStatus) { try service.checkTime() } catch {
+      end(error)
+      flush()
+    }
+    switch session.tick() {
+    case .nothing: return true
+    case .deliver:
+      deliver()
+      return true
+    case .expired: return false
+    }
+  }
+
+  // MARK: The back channel's connection
+
+  func resume() { deliver() }
+
+  func abandon(_ answer: StreamedAnswer) {
+    guard back?.answer === answer else { return }
+    back = nil
+    session.close()
+  }
+
+  func shutDown(_ answer: StreamedAnswer) {
+    end(GRPCFraming.isShuttingDown)
+    flush()
+  }
+}

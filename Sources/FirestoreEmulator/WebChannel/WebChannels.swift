@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreREST
+import FirestoreServer
+import FirestoreService
+import NIOCore
+
+/// The sessions of WebChannel, through which browsers speak Listen and Write: who asks for what, how many there may be,
+/// and when those that nobody uses end. Used on the connections' thread only.
+final class WebChannels: Sendable {
+  /// Who sends a request.
+  struct Caller {
+    /// The page, which is allowed to ask.
+    let origin: String?
+    let address: String?
+    /// The header of that name.
+    let authorization: String?
+  }
+
+  struct Limits {
+    /// Sessions that there may be at a time, and how many of them a client's machine may have.
+    var sessions = 10_000
+    var perAddress: Int
+
+    /// All clients of a port that only this machine reaches have one address.
+    static let loopback = Limits(perAddress: 10_000)
+    static let network = Limits(perAddress: 256)
+  }
+
+  private struct State {
+    /// That a browser has as many back channels as it may have connections.
+    var hasTold = false
+    var sessions: [String: WebChannel] = [:]
+    var sessionsOfAddress: [String: Int] = [:]
+    /// The next turn, while there are sessions.
+    var clock: Scheduled<Void>?
+  }
+
+  /// Larger bodies are read off the connections' thread.
+  private static let smallBytes = 32 << 10
+  /// For the client to notice whether something between holds back the beginning of an answer.
+  private static let trialPause = TimeAmount.seconds(2)
+
+  private let service: FirestoreService
+  private let turn: DeliveryTurn
+  private let budget: ServerBudget
+  private let limits: Limits
+  private let loop: any EventLoop
+  private let report: (@Sendable (String) -> Void)?
+  private let state: NIOLoopBoundBox<State>
+
+  /// - Parameters:
+  ///   - loop: the connections' thread.
+  ///   - report: told once when a client has five back channels over HTTP/1.
+  init(
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ budget: ServerBudget, _ limits: Limits,
+    on loop: any EventLoop, report: (@Sendable (String) -> Void)? = nil
+  ) {
+    self.service = service
+    self.turn = turn
+    self.budget = budget
+    self.limits = limits
+    self.loop = loop
+    self.report = report
+    state = .makeBoxSendingValue(State(), eventLoop: loop)
+  }
+
+  var count: Int { state.value.sessions.count }
+
+  /// Answers a request.
+  /// - Parameters:
+  ///   - verb: the method of HTTP.
+  ///   - target: as it came.
+  func serve(_ verb: String, _ target: String, _ body: [UInt8], from caller: Caller, to answer: StreamedAnswer) {
+    do throws(RPCStatus) {
+      let request = try WebChannelRequest(verb, target)
+      switch request.wish {
+      case .open(let wantsSessionID):
+        read(body, request.method, from: caller, to: answer) { body throws(RPCStatus) in
+          let headers = body.headers.or(request.headers).or(ChannelHeaders(authorization: caller.authorization))
+          let session = try self.open(caller)
+          // Who a session's client is, for all of the session.
+          session.begin(request.method, as: headers.authorization)
+          session.receive(body)
+          let greeting = ChannelAnswer.whole(ChannelSession.greeting(session.id), origin: caller.origin)
+          return wantsSessionID ? greeting.adding("X-HTTP-Session-Id", Self.newID()) : greeting
+        }
+      case .send(let id):
+        read(body, request.method, from: caller, to: answer) { body throws(RPCStatus) in
+          let session = try self.session(id, acknowledging: request.acknowledged)
+          session.receive(body)
+          return ChannelAnswer.whole(session.reply, origin: caller.origin)
+        }
+      case .receive(let id, let isBuffered, let patience):
+        let session = try session(id, acknowledging: request.acknowledged)
+        session.open(answer, isBuffered: isBuffered, patience: patience, origin: caller.origin)
+        tellOfMany(caller)
+      case .terminate(let id):
+        // Also when it is gone already: the client does not need it.
+        if let session = state.value.sessions[id] { end(session) }
+        answer.end(ChannelAnswer.whole([], origin: caller.origin))
+      case .parameters: answer.end(ChannelAnswer.whole(Array(#"["",""]"#.utf8), origin: caller.origin))
+      case .trial: tryLine(answer, caller)
+      }
+    } catch { answer.end(ChannelAnswer.refusal(error, origin: caller.origin)) }
+  }
+
+  /// Answers with what follows from a request's body, or with what is wrong with it.
+  private func read(
+    _ body: [UInt8], _ method: StreamMethod, from caller: Caller, to answer: StreamedAnswer,
+    _ use: @escaping (ForwardBody) throws(RPCStatus) -> HTTPAnswer
+  ) {
+    let finish = { (body: Result<ForwardBody, any Error>) in
+      do { answer.end(try use(try body.get())) } catch {
+        let status = error as? RPCStatus ?? RPCStatus(.internal, "The request could not be read: \(error).")
+        answer.end(ChannelAnswer.refusal(status, origin: caller.origin))
+      }
+    }
+    if body.count <= Self.smallBytes { return finish(Result { try ForwardBody(body, of: method) }) }
+    let promise = loop.makePromise(of: ForwardBody.self)
+    promise.completeWithTask { try ForwardBody(body, of: method) }
+    promise.futureResult.assumeIsolated().whenComplete(finish)
+  }
+
+  /// Browsers have six connections to a host over HTTP/1. A page keeps two of them for Listen and Write, so that three
+  /// tabs have none left for anything else.
+  private static let many = 5
+
+  private func tellOfMany(_ caller: Caller) {
+    guard let report, !state.value.hasTold, state.value.sessionsOfAddress[caller.address ?? "", default: 0] >= Self.many
+    else { return }
+    let open = state.value.sessions.values.count { $0.address == caller.address && $0.hasBackChannel }
+    guard open >= Self.many else { return }
+    state.value.hasTold = true
+    report(
+      "\(caller.address ?? "a client") has \(open) back channels of WebChannel open. A browser has six connections to a "
+        + "host over HTTP/1 and two of them for each tab, so that the third tab waits. Over TLS (--tls-cert) it speaks "
+        + "HTTP/2 and waits for none.")
+  }
+
+  private func tryLine(_ answer: StreamedAnswer, _ caller: Caller) {
+    answer.send(ChannelAnswer.piece(Array("11111".utf8), origin: caller.origin))
+    loop.assumeIsolated().scheduleTask(in: Self.trialPause) {
+      answer.end(ChannelAnswer.piece(Array("2".utf8), origin: caller.origin))
+    }
+  }
+
+  // MARK: Sessions
+
+  private func open(_ caller: Caller) throws(RPCStatus) -> WebChannel {
+    let address = caller.address ?? ""
+    guard count < limits.sessions, state.value.sessionsOfAddress[address, default: 0] < limits.perAddress else {
+      throw RPCStatus(.resourceExhausted, "There are too many sessions. Those that nobody uses end within a minute.")
+    }
+    let (id, loop) = (Self.newID(), loop)
+    let session = WebChannel(id, service, turn, budget, address: caller.address, on: loop) { [weak self] in
+      // Not in the middle of what was too much.
+      loop.assumeIsolated().execute {
+        if let self, let session = self.state.value.sessions[id] { self.end(session) }
+      }
+    }
+    state.value.sessions[id] = session
+    state.value.sessionsOfAddress[address, default: 0] += 1
+    startClock()
+    return session
+  }
+
+  private func session(_ id: String, acknowledging number: Int?) throws(RPCStatus) -> WebChannel {
+    guard let session = state.value.sessions[id] else { throw ChannelAnswer.isUnknown }
+    if let number { session.acknowledge(number) }
+    if session.isDone {
+      end(session)
+      throw ChannelAnswer.isUnknown
+    }
+    return session
+  }
+
+  private func end(_ session: WebChannel) {
+    guard state.value.sessions.removeValue(forKey: session.id) != nil else { return }
+    let address = session.address ?? ""
+    let rest = state.value.sessionsOfAddress[address, default: 1] - 1
+    state.value.sessionsOfAddress[address] = rest > 0 ? rest : nil
+    session.close()
+    if count == 0 {
+      state.value.clock?.cancel()
+      state.value.clock = nil
+    }
+  }
+
+  /// Ends all sessions.
+  func close() { for session in Array(state.value.sessions.values) { end(session) } }
+
+  private func startClock() {
+    guard state.value.clock == nil else { return }
+    let turn = TimeAmount.seconds(Int64(ChannelSession.turn))
+    state.value.clock = loop.assumeIsolated().scheduleTask(in: turn) {
+      self.state.value.clock = nil
+      for session in Array(self.state.value.sessions.values) where !session.tick() { self.end(session) }
+      if self.count > 0 { self.startClock() }
+    }
+  }
+
+  /// One that nobody guesses.
+  private static func newID() -> String { Hexadecimal.text((0..<16).map { _ in UInt8.random(in: .min ... .max) }) }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreBackend
+package import FirestoreService
+package import NIOCore
+import NIOHTTP2
+
+/// The handlers of a connection that speaks HTTP/2, with what all such connections share:
+/// ```
+/// bytes                 ─► NIOHTTP2Handler
+/// frames                ─► ConnectionEndHandler ─► BudgetHandler ─► PromptCallHandler ─► HTTP2StreamMultiplexer
+/// a channel per call    ─► ResponseEndHandler ─► CallHandler
+/// ```
+package struct CallPipeline: Sendable {
+  /// One connection: the service as its client uses it, and what it may hold in memory.
+  package typealias Connection = (service: FirestoreService, budget: ConnectionBudget)
+
+  package let service: FirestoreService
+  package let turn: DeliveryTurn
+  package let limits: ConnectionLimits
+  /// The memory that all connections share.
+  package let budget: ServerBudget
+  private let others: (any OtherCalls)?
+
+  /// - Parameters:
+  ///   - service: its backend runs on the event loop.
+  ///   - budget: of that event loop, as is the turn.
+  ///   - others: `nil` where nothing else is answered, as between the processes that share data.
+  package init(
+    _ service: FirestoreService, _ turn: DeliveryTurn, _ limits: ConnectionLimits, _ budget: ServerBudget,
+    _ others: (any OtherCalls)? = nil
+  ) {
+    self.service = service
+    self.turn = turn
+    self.limits = limits
+    self.budget = budget
+    self.others = others
+  }
+
+  /// Begins a connection on a channel's thread.
+  package func connection(on loop: any EventLoop) -> Connection {
+    (service.serving(ClientID()), ConnectionBudget(limits, budget, on: loop))
+  }
+
+  /// Adds the handlers at the end of a channel's pipeline.
+  package func configure(_ channel: any Channel, _ connection: Connection) throws {
+    let (service, held) = connection
+    try channel.pipeline.syncOperations.addHandlers(
+      NIOHTTP2Handler(
+        mode: .server, connectionConfiguration: limits.connection, streamConfiguration: limits.stream),
+      ConnectionEndHandler(idle: limits.idle), BudgetHandler(held, maximumWindowUpdates: limits.windowUpdates),
+      PromptCallHandler(service, held),
+      HTTP2StreamMultiplexer(mode: .server, channel: channel, targetWindowSize: limits.windowBytes) {
+        [turn, others] call in
+        call.eventLoop.makeCompletedFuture {
+          try call.pipeline.syncOperations.addHandlers(
+            ResponseEndHandler(), CallHandler(service, others, turn, held))
+        }
+      })
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+package import FirestoreBackend
+package import FirestoreModel
+package import FirestoreProtocol
+package import FirestoreQuery
+
+/// The permissions of the caller of a call. They are asked in the step of the backend that does what the caller wants.
+package protocol CallerPermissions: Sendable {
+  /// - Throws: `unauthenticated` once the caller's token has expired, which a stream may outlive.
+  func checkTime() throws(RPCStatus)
+
+  /// Seconds until the caller's token expires; `nil` without an end.
+  var timeLeft: Int64? { get }
+
+  /// - Throws: `permission-denied` unless the caller may get all of these documents.
+  /// - Returns: the documents on which that depends, besides these.
+  @discardableResult
+  func get(
+    _ documents: [Document], in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> Set<DocumentKey>
+
+  /// - Throws: `permission-denied` unless it is certain that the caller may read every document that the query can find.
+  /// - Returns: the documents on which that depends.
+  @discardableResult
+  func list(
+    _ query: ServedQuery, _ explicitOrderBy: [OrderBy], in database: DatabaseID, on backend: isolated LocalBackend
+  ) throws(RPCStatus) -> Set<DocumentKey>
+
+  /// The check before a commit happens.
+  var commits: CommitCheck { get }
+
+  /// The check before a pipeline reads.
+  func pipelines(in database: DatabaseID) -> PipelineCheck
+
+  /// - Parameter what: the thing that only administrators do, in the plural.
+  /// - Throws: `permission-denied` where there are rules.
+  func checkIsAdmin(_ what: String, in database: DatabaseID) throws(RPCStatus)
+
+  /// The caller's permissions for one Listen stream.
+  func listener(in database: DatabaseID) -> any ListenerPermissions
+}
+
+/// The permissions of the caller of a Listen stream: asked when a target is added, and again when rules or a document
+/// change on which they depend.
+package protocol ListenerPermissions: Sendable {
+  /// - Throws: `unauthenticated` once the caller's token has expired.
+  func checkTime() throws(RPCStatus)
+
+  /// - Throws: `permission-denied` unless the caller may watch the target.
+  mutating func add(
+    _ id: TargetID, _ target: Target, others: [DocumentKey], _ orderBy: [OrderBy], on session: WatchSessionID,
+    _ backend: isolated LocalBackend
+  ) throws(RPCStatus)
+
+  mutating func remove(_ id: TargetID, on session: WatchSessionID, _ backend: isolated LocalBackend)
+
+  /// Ends the targets that may not be watched any longer.
+  mutating func review(on session: WatchSessionID, _ backend: isolated LocalBackend)
+
+  /// Takes the contents of documents that left their targets out of what is about to be sent, unless the caller may get
+  /// them as they are now.
+  func withhold(from delivery: inout WatchDelivery, _ backend: isolated LocalBackend) throws(RPCStatus)
+}

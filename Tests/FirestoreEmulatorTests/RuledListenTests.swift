@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreAccess
+import FirestoreBackend
+import FirestoreJSON
+import FirestoreModel
+import FirestoreRules
+import FirestoreService
+import NIOCore
+import NIOEmbedded
+import NIOHPACK
+import NIOHTTP2
+import ServerTesting
+import Synchronization
+import Testing
+
+@testable import FirestoreEmulator
+@testable import FirestoreServer
+
+/// Listeners under rules, on the wire: what becomes of others' documents, and of those whose token expires.
+@Suite struct RuledListenTests {
+  private static let rules = """
+    service cloud.firestore { match /databases/{d}/documents { match /notes/{id} {
+      allow read: if resource.data.owner == request.auth.uid; } } }
+    """
+
+  /// Tokens that a key has signed, and the time.
+  private final class Clock: Sendable {
+    private let time = Mutex<Int64>(1_000)
+    func set(_ seconds: Int64) { time.withLock { $0 = seconds } }
+    var now: Int64 { time.withLock { $0 } }
+  }
+
+  private let loop = EmbeddedEventLoop()
+  private let clock = Clock()
+
+  private func makeRules(signed: Bool = false) throws -> AccessRules {
+    let clock = clock
+    let keys = TokenReader.Keys(owner: nil, now: { clock.now }) { _, _, _ in true }
+    let rules = AccessRules(TokenReader(signed ? keys : nil))
+    rules.set(.ruleset(try #require(Ruleset.compile([RulesFile(name: "rules", content: Self.rules)]).ruleset)))
+    return rules
+  }
+
+  private static func token(_ claims: String) -> String {
+    func encoded(_ text: String) -> String { Base64.encode(Array(text.utf8)).filter { $0 != "=" } }
+    return "Bearer \(encoded(#"{"alg":"RS256"}"#)).\(encoded(claims)).\(encoded("x"))"
+  }
+
+  private static let mallory = token(#"{"sub":"mallory"}"#)
+
+  private func note(_ backend: LocalBackend, _ id: String, _ owner: String, _ text: String) throws {
+    let mutation = Mutation(
+      key: DocumentKey(unchecked: ResourcePath("notes/\(id)")),
+      operation: .set(["owner": .string(owner), "text": .string(text)]))
+    _ = try backend.assumeIsolated { backend in try backend.commit([mutation], in: database) }
+  }
+
+  private static func addTarget(_ token: [UInt8]? = nil) -> [UInt8] {
+    framed { writer in
+      writer.field(1, string: database.name)
+      writer.field(2) { writer in
+        writer.field(2) { writer in
+          writer.field(1, string: database.documentsName)
+          writer.field(2) { writer in
+            writer.field(2) { $0.field(2, string: "notes") }
+            writer.field(3) { writer in
+              writer.field(2) { writer in
+                writer.field(1) { $0.field(2, string: "owner") }
+                writer.field(2, varint: 5)
+                writer.field(3) { $0.value(.string("mallory")) }
+              }
+            }
+          }
+        }
+        if let token { writer.field(4, bytes: token) }
+        writer.field(5, varint: 2)
+      }
+    }
+  }
+
+  private func call(
+    _ method: String, _ backend: LocalBackend, _ rules: AccessRules, as authorization: String
+  ) throws -> EmbeddedChannel {
+    let (service, budget) = (FirestoreService(backend: backend, rules: rules), ConnectionBudget(on: loop))
+    let channel: EmbeddedChannel = try .connected(
+      CallHandler(service, nil, DeliveryTurn(loop), budget),
+      loop: loop)
+    var headers = HPACKHeaders.call(method)
+    headers.add(name: "authorization", value: authorization)
+    try channel.writeInbound(HTTP2Frame.FramePayload.headers(headers))
+    return channel
+  }
+
+  private func sent(_ channel: EmbeddedChannel) throws -> [UInt8] {
+    loop.advanceTime(by: .milliseconds(1))
+    return try channel.sentPayloads().flatMap(\.bytes)
+  }
+
+  @Test("Over gRPC a listener that comes back is not told of others' documents, nor what its own hold that left it")
+  func grpc() throws {
+    let (backend, rules) = (try makeBackend(), try makeRules())
+    try note(backend, "mine", "mallory", "hello")
+    try note(backend, "alice1", "alice", "old")
+    let first = try call("Listen", backend, rules, as: Self.mallory)
+    try first.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(), isLast: false))
+    #expect(try sent(first).containsText("hello"))
+    try note(backend, "mine", "alice", "SECRET 1")
+    #expect(try !sent(first).containsText("SECRET"))
+    try note(backend, "mine", "mallory", "again")
+    let bytes = try sent(first)
+    #expect(bytes.containsText("again"))
+    // A token is 17 bytes behind its field's tag and length.
+    let start = try #require(bytes.indices.last { bytes[$0...].starts(with: [0x22, 17, 1]) })
+    let token = Array(bytes[(start + 2)..<(start + 19)])
+    _ = try first.finish()
+
+    try note(backend, "alice1", "alice", "SECRET 2")
+    try note(backend, "bob1", "bob", "SECRET 3")
+    try note(backend, "mine", "bob", "SECRET 4")
+    let second = try call("Listen", backend, rules, as: Self.mallory)
+    try second.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(token), isLast: false))
+    let resumed = try sent(second)
+    #expect(!resumed.containsText("SECRET") && !resumed.containsText("alice1") && !resumed.containsText("bob1"))
+    #expect(resumed.containsText("notes/mine"))
+    _ = try second.finish()
+  }
+
+  @Test("Over WebChannel neither")
+  func webChannel() throws {
+    let server = try BrowserFixture(rules: try makeRules())
+    let headers = "headers=Authorization%3A\(Self.mallory.replacing(" ", with: "%20"))%0D%0A&"
+    func listen(_ token: String?) -> String {
+      #"{"database":"\#(database.name)","addTarget":{"query":{"parent":"\#(database.documentsName)","structuredQuery":"#
+        + #"{"from":[{"collectionId":"notes"}],"where":{"fieldFilter":{"field":{"fieldPath":"owner"},"op":"EQUAL","#
+        + #""value":{"stringValue":"mallory"}}}}},"# + (token.map { #""resumeToken":"\#($0)","# } ?? "")
+        + #""targetId":2}}"#
+    }
+    try note(server.backend, "mine", "mallory", "hello")
+    try note(server.backend, "alice1", "alice", "old")
+    let first = try server.open("Listen", headers + server.form(0, listen(nil)))
+    let channel = try server.back("Listen", first, after: 0)
+    let text = try Answer(try channel.sentText()).body
+    #expect(text.contains("hello"))
+    let token = try #require(text.split(separator: #""resumeToken":""#).last?.prefix { $0 != "\"" })
+    try note(server.backend, "mine", "alice", "SECRET 1")
+    server.loop.run()
+    let left = try channel.sentText()
+    #expect(left.contains("documentRemove") && !left.contains("SECRET"))
+    _ = try server.ask("GET", "Listen", "SID=\(first)&TYPE=terminate")
+
+    try note(server.backend, "alice1", "alice", "SECRET 2")
+    try note(server.backend, "bob1", "bob", "SECRET 3")
+    let second = try server.open("Listen", headers + server.form(0, listen(String(token))))
+    let back = try server.back("Listen", second, after: 0)
+    let resumed = try Answer(try back.sentText()).body
+    #expect(resumed.contains("documentRemove") && resumed.contains("notes/mine") && resumed.contains("CURRENT"))
+    #expect(!resumed.contains("SECRET") && !resumed.contains("alice1") && !resumed.contains("bob1"))
+    back.close(promise: nil)
+  }
+
+  private static let claims = #"{"sub":"mallory","aud":"p","iss":"https://securetoken.google.com/p","exp":1500}"#
+
+  @Test("A listener ends as its token expires, at the time at which calls with it are refused, on either transport")
+  func expiry() throws {
+    let (backend, rules, token) = (try makeBackend(), try makeRules(signed: true), Self.token(Self.claims))
+    let channel = try call("Listen", backend, rules, as: token)
+    try channel.writeInbound(HTTP2Frame.FramePayload.data(Self.addTarget(), isLast: false))
+    let server = try BrowserFixture(rules: rules)
+    let session = try server.open(
+      "Listen", "headers=Authorization%3A\(token.replacing(" ", with: "%20"))%0D%0A&" + server.form(0, server.listen("x/y")))
+    let back = try server.back("Listen", session, after: 0)
+    _ = (try sent(channel), try back.sentText())
+
+    // The clock is behind: it was set back.
+    clock.set(1_559)
+    loop.advanceTime(by: .seconds(561))
+    server.loop.advanceTime(by: .seconds(5))
+    #expect(try channel.sentPayloads().isEmpty)
+    #expect(try !back.sentText().contains("UNAUTHENTICATED"))
+    clock.set(1_560)
+    loop.advanceTime(by: .seconds(1))
+    server.loop.advanceTime(by: .seconds(5))
+    #expect(try channel.sentPayloads().first?.summary == "END 16" && !channel.isActive)
+    #expect(try back.sentText().contains("UNAUTHENTICATED") && backend.openWatches == 0)
+    back.close(promise: nil)
+  }
+}
