@@ -260,7 +260,7 @@ final class Session {
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()
     let isSlow = screen.gate.isSlow
-    if isSlow != state.isLinkSlow { apply(.link(isSlow: isSlow, at: .now)) }
+    if isSlow != state.screen.isLinkSlow { apply(.link(isSlow: isSlow, at: .now)) }
     frames.reconsider()
   }
 
