@@ -124,7 +124,7 @@ struct KeyBindingTests {
 extension Driver {
   mutating func configure(_ keymap: Keymap) {
     let now = DashboardPreferences(
-      themes: state.configuration.themes, theme: state.theme, keymap: keymap, glyphs: .unicode, isMouseOn: true)
+      themes: state.configuration.themes, theme: state.screen.theme, keymap: keymap, glyphs: .unicode, isMouseOn: true)
     send(.configured(now, at: self.now))
   }
 }

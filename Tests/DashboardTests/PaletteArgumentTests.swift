@@ -44,7 +44,7 @@ struct PaletteArgumentTests {
     let begin = driver.now
     driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
     driver.client(.status(Scenario.status(2)), at: 2)
-    #expect(driver.state.networkReturn == nil)
+    #expect(driver.state.outages.networkReturn == nil)
     driver.send(.tick(begin.advanced(seconds: 40)))
     #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
   }
@@ -54,7 +54,7 @@ struct PaletteArgumentTests {
     var driver = typed("offline")
     driver.press("enter")
     #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
-    #expect(driver.state.networkReturn == nil)
+    #expect(driver.state.outages.networkReturn == nil)
   }
 
   @Test(
@@ -123,7 +123,7 @@ struct PaletteArgumentTests {
     driver.press("tab")
     #expect(driver.state.overlay?.field?.text == "theme nord")
     driver.press("enter")
-    #expect(driver.state.theme == "nord")
+    #expect(driver.state.screen.theme == "nord")
 
     driver = typed("go ord")
     driver.press("right")

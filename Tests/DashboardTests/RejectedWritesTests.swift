@@ -87,6 +87,20 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "only a rejected write can be edited")
   }
 
+  @Test("A rejected write that is not edited after all brings no earlier field editor back")
+  func editGivenUp() {
+    var driver = driver()
+    var earlier = FieldEditor(.document(key("orders/a")), ["n": 1], in: database)
+    earlier.select(["n"])
+    earlier.removeSelected()
+    driver.state.editing.handOver(earlier)
+
+    driver.press("e")
+    driver.client(.editorGaveUp("No editor"), at: 19)
+
+    #expect(driver.state.overlay == nil)
+  }
+
   @Test("x drops the selected one after a question, X all of them")
   func drop() {
     var driver = driver()

@@ -158,7 +158,7 @@ struct TimelineTests {
     run.press(", 4 +")
     run.press(",")
     #expect(run.session.shown.focus == .feed)
-    #expect(run.session.shown.isZoomed)
+    #expect(run.session.shown.screen.isZoomed)
     run.press("_ ? ")
     #expect(run.session.shown.overlay?.kind == .help)
     run.press("esc")
@@ -215,7 +215,7 @@ struct TimelineTests {
     var state = Driver().state
     for action in run.actions { _ = update(&state, action) }
     #expect(view(state) == view(run.session.live))
-    #expect(state.theme == run.session.live.theme)
+    #expect(state.screen.theme == run.session.live.screen.theme)
   }
 
   // MARK: Replay

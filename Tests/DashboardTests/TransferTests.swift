@@ -77,7 +77,7 @@ struct TransferTests {
     }
     #expect(driver.state.feed.rows.last?.summary == account.text)
     driver.press("esc")
-    #expect(driver.state.transfer == nil)
+    #expect(driver.state.transfers.running == nil)
     run("import or export", &driver)
     #expect(driver.screen.contains("998 documents imported"))
   }

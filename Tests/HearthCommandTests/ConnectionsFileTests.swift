@@ -161,7 +161,7 @@ import Testing
   @Test("In a shell, commands that name no backend go where the shell is, and their own options still count")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
-    try ShellSurroundings.$current.withValue(shell) {
+    try Surroundings.$current.withValue(shell) {
       let plain = try options().locations(paths)
       #expect(plain.connection?.name == "local" && plain.database.project == "shop")
       let other = try options("--database", "d").locations(paths)
@@ -170,6 +170,6 @@ import Testing
       #expect(try options("-C", "usual").locations(paths).database.project == "hearth")
     }
     let readOnly = ShellSurroundings(try options(), isReadOnly: true)
-    #expect(try ShellSurroundings.$current.withValue(readOnly) { try options("-C", "local").isReadOnly })
+    #expect(try Surroundings.$current.withValue(readOnly) { try options("-C", "local").isReadOnly })
   }
 }

@@ -2,8 +2,6 @@
 
 /// The palette while a command's argument is typed, and what was typed before.
 extension DashboardState {
-  /// Commands that are kept to be had again.
-  static let keptCommands = 100
   private static let offeredCompletions = 200
 
   /// The rows of the palette.
@@ -112,7 +110,7 @@ extension DashboardState {
   /// Keeps what was run, once, as the newest.
   mutating func remember(_ item: Palette.Item) -> [Effect] {
     guard let text = item.completion?.trimmed, !text.isEmpty else { return [] }
-    commandHistory = (commandHistory.filter { $0 != text } + [text]).suffix(Self.keptCommands)
+    typing.remember(text)
     return [.terminal(.rememberCommands(commandHistory))]
   }
 }

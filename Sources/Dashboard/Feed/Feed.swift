@@ -23,6 +23,7 @@ package struct Feed: Sendable {
   var showsDeltas = false
   /// Whether the selected row stands below the list in full.
   var isOpened = false
+  private(set) var rate = EventRate()
   private var nextID = 1
 
   package var isPaused: Bool { pausedAt != nil }
@@ -59,6 +60,9 @@ package struct Feed: Sendable {
     guard let oldest = rows.first?.id else { return }
     visible.removeFirst(visibleIndex(after: oldest - 1))
   }
+
+  /// Counts events for the rate.
+  mutating func countEvents(_ count: Int = 1, at now: Timestamp) { rate.note(count, at: now) }
 
   mutating func pause() {
     guard pausedAt == nil else { return }

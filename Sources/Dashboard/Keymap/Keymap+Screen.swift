@@ -76,16 +76,13 @@ extension Keymap {
   ]
 
   private static let arrangement: [Command] = [
-    Command("zoom", "+", in: .screen, "let this pane fill the screen", change: { $0.isZoomed = true }),
+    Command("zoom", "+", in: .screen, "let this pane fill the screen", change: { $0.screen.zoom(true) }),
     Command(
-      "unzoom", "_", in: .screen, "show all panes again", unless: { $0.isZoomed ? nil : "nothing is zoomed" },
-      change: { $0.isZoomed = false }),
+      "unzoom", "_", in: .screen, "show all panes again", unless: { $0.screen.isZoomed ? nil : "nothing is zoomed" },
+      change: { $0.screen.zoom(false) }),
     Command(
       "layout", "|", in: .screen, "next layout, without what the mouse has moved",
-      change: { state in
-        state.preset = state.preset.next
-        state.borders = Arrangement.Borders()
-      }),
+      change: { $0.screen.nextLayout() }),
   ]
 
   private static let actions: [Command] = [
@@ -99,10 +96,10 @@ extension Keymap {
       "range-up", "shift-up", in: .screen, "a range, and one row more of it upwards", isListed: false,
       unless: { $0.reasonAgainstRange }, run: { $0.extendRange(by: -1) }),
     Command(
-      "set-mark", "m", in: .screen, "mark this row with the letter that follows", change: { $0.bookmarkVerb = .set }),
+      "set-mark", "m", in: .screen, "mark this row with the letter that follows", change: { $0.typing.wait(for: .set) }),
     Command(
       "go-to-mark", "'", in: .screen, "go to the row marked with the letter that follows",
-      change: { $0.bookmarkVerb = .go }),
+      change: { $0.typing.wait(for: .go) }),
     Command(
       "undo", "u", in: .screen, "undo the last write made here", writes: true, run: { _ in [.client(.undo())] }),
     Command(
@@ -122,7 +119,7 @@ extension Keymap {
     Command(
       "listeners", "W", in: .screen, "listeners: edit, duplicate, rename, stop", change: { $0.openListeners() }),
     Command(
-      "mouse", "%", in: .screen, "mouse on or off", title: Wording { $0.isMouseOn ? "mouse off" : "mouse on" },
+      "mouse", "%", in: .screen, "mouse on or off", title: Wording { $0.screen.isMouseOn ? "mouse off" : "mouse on" },
       run: { $0.toggleMouse() }),
   ]
 
@@ -165,13 +162,13 @@ extension Keymap {
         change: { $0.askForImport(into: $0.selectedCollection) }),
       Command(
         "transfer", "", in: .screen, "import or export: how far it is, cancel it, what it came to",
-        unless: { $0.transfer == nil && $0.lastTransfer == nil ? "nothing was imported or exported" : nil },
+        unless: { $0.reasonAgainstShowingTransfer },
         change: { $0.showTransfer() }),
       Command(
         "clear-filter", "", in: .screen, "show all rows of the feed again",
         unless: { $0.feed.isFiltered ? nil : "the feed is not filtered" }, change: { $0.feed.clearFilter() }),
       Command(
         "row-highlight", "", in: .screen, "selected row: in all of its width, or a sign only",
-        change: { $0.highlightsRows.toggle() }),
+        change: { $0.screen.toggleHighlight() }),
     ]
 }

@@ -55,10 +55,7 @@ extension DashboardState {
 
   /// An explanation that is open is measured again when an index has come into use, or gone out of it.
   mutating func receive(_ states: [IndexState]) -> [Effect] {
-    let ready = { (states: [IndexState]) in states.filter { $0.backfill == nil } }
-    let isOther = ready(states) != ready(indexes)
-    indexes = states
-    guard isOther else { return [] }
+    guard indexes.replace(with: states) else { return [] }
     guard case .explanation(let panel)? = overlay?.list?.content else { return previewAgain() }
     return [.client(.explain(panel.query))]
   }
@@ -72,8 +69,8 @@ extension DashboardState {
     switch item {
     case .create: return [.client(.createIndexes(for: panel.query))]
     case .automatic:
-      createsIndexes.toggle()
-      return [.client(.setIndexAutoCreation(createsIndexes))]
+      indexes.toggleCreation()
+      return [.client(.setIndexAutoCreation(indexes.areMadeWhenNeeded))]
     case .deleteAll: return [.client(.deleteIndexes)]
     case .again: return [.client(.explain(panel.query))]
     }
@@ -86,7 +83,7 @@ extension DashboardState {
       panel.explanation == nil
         ? "the cache has not answered yet"
         : panel.explanation?.suggestedIndexes.isEmpty == true ? "no index would help this query" : nil
-    case .deleteAll: indexes.isEmpty ? "there are no indexes" : nil
+    case .deleteAll: indexes.states.isEmpty ? "there are no indexes" : nil
     case .automatic, .again: nil
     }
   }

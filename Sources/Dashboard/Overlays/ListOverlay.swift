@@ -220,9 +220,9 @@ extension DashboardState {
   mutating func openFaults() { overlay = .list(ListOverlay(content: .faults)) }
 
   mutating func openThemes() {
-    var list = ListOverlay(content: .themes(original: theme))
+    var list = ListOverlay(content: .themes(original: screen.theme))
     let themes = configuration.themes
-    list.cursor.select(index: themes.firstIndex { $0.slug == theme } ?? 0, in: themes.indices)
+    list.cursor.select(index: themes.firstIndex { $0.slug == screen.theme } ?? 0, in: themes.indices)
     overlay = .list(list)
   }
 
@@ -230,12 +230,12 @@ extension DashboardState {
   mutating func choose(theme slug: String) -> [Effect] { show(theme: slug) + keepTheme() }
 
   /// Has the theme that is shown be the one of the next start.
-  private func keepTheme() -> [Effect] { [.terminal(.rememberTheme(theme))] }
+  private func keepTheme() -> [Effect] { [.terminal(.rememberTheme(screen.theme))] }
 
   /// Changes to a theme if another is shown.
   mutating func show(theme slug: String) -> [Effect] {
-    guard slug != theme else { return [] }
-    theme = slug
+    guard slug != screen.theme else { return [] }
+    screen.show(theme: slug)
     return [.terminal(.setTheme(slug))]
   }
 }

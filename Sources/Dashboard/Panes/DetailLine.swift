@@ -68,7 +68,7 @@ struct DetailLine {
   }
 
   private func add(_ version: VersionHistory.Version, to drawn: inout Line) {
-    let isConflict = state.conflicts.contains { $0.key == version.key && $0.batch == version.acknowledges }
+    let isConflict = state.writes.conflicts.contains { $0.key == version.key && $0.batch == version.acknowledges }
     let kind = isConflict ? .conflict : version.kind
     drawn.cell(kind.letter, kind.role, width: 3)
     let isWide = columns.name + columns.value >= 50

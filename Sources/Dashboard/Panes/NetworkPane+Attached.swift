@@ -7,14 +7,14 @@ extension NetworkPane {
   var attachedLines: [Line] {
     guard let program = state.configuration.attached else { return [] }
     var lines: [Line] = []
-    if let end = state.attachmentEnd {
+    if let end = state.attachment.end {
       lines.append(fact("client", "\(end): what was last known", .warn))
     } else {
       let way = program.allowsControl ? "looked at and controlled from here" : "looked at only"
       lines.append(fact("client", "of \(program.title), \(way)", .text))
     }
-    if state.missedSnapshots > 0 {
-      let count = state.missedSnapshots
+    if state.attachment.missedSnapshots > 0 {
+      let count = state.attachment.missedSnapshots
       lines.append(fact("missed", "\(grouped(count)) snapshot\(count == 1 ? "" : "s"), not told", .warn))
     }
     return lines

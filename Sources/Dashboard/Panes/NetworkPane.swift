@@ -25,19 +25,19 @@ struct NetworkPane {
       lines += narrowStreamLines(width: area.width)
     }
     if !state.faults.isCalm { lines.append(fact("faults", state.faults.summary, .stateFault)) }
-    if let notice = state.storage?.message { lines.append(fact("cache", notice, .warn)) }
+    if let notice = state.storage.notice?.message { lines.append(fact("cache", notice, .warn)) }
     if let line = companyLine { lines.append(line) }
-    if state.network.isOffline, state.attachmentEnd == nil { lines.append(reconnectLine) }
+    if state.network.isOffline, !state.attachment.isOver { lines.append(reconnectLine) }
     lines.append(roundTripLine(width: area.width))
     if isLarge, let line = cacheLine { lines.append(line) }
-    if isLarge, let traffic = state.traffic { lines.append(line(of: traffic)) }
+    if isLarge, let traffic = state.screen.traffic { lines.append(line(of: traffic)) }
     lines.append(outageLine(width: area.width))
     if !isLarge, let line = cacheLine { lines.append(line) }
     let free = area.height - lines.count - (geometry.hints == nil ? 1 : 3)
     lines += readLines(width: area.width, limit: max(0, free))
     // A second line of the reason says what to do about it, which is worth more than the last of the others, unless
     // something else is wrong too.
-    let isAlone = state.faults.isCalm && state.storage == nil && area.height >= 4
+    let isAlone = state.faults.isCalm && state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
     for (row, line) in lines.prefix(area.height).enumerated() {
@@ -48,7 +48,7 @@ struct NetworkPane {
   }
 
   static func count(_ state: DashboardState) -> String {
-    if state.configuration.attached != nil { return state.attachmentEnd == nil ? "attached" : "ended" }
+    if state.configuration.attached != nil { return !state.attachment.isOver ? "attached" : "ended" }
     if let name = state.configuration.backend.name { return SafeText.truncated(name, to: 16) }
     return switch state.configuration.backend.kind {
     case .embedded: "embedded"
@@ -68,12 +68,12 @@ struct NetworkPane {
     if let outage = state.outageText {
       line.add(isWide ? " for \(outage)" : " \(outage)", vitals.role)
       if !state.network.isNetworkEnabled { line.add(state.returnText.map { ", \($0)" } ?? " by you", .textMuted) }
-    } else if state.network.onlineState == .online, state.attachmentEnd == nil {
+    } else if state.network.onlineState == .online, !state.attachment.isOver {
       // Since when instead of how long: an idle screen must not count.
       line.add(" since \(TimeText.clock(state.network.since, offset: state.configuration.utcOffset))", .textMuted)
     }
     let button = NetworkSwitch(state, width: width)
-    let isUseful = state.configuration.attached.map { $0.allowsControl && state.attachmentEnd == nil } ?? true
+    let isUseful = state.configuration.attached.map { $0.allowsControl && !state.attachment.isOver } ?? true
     guard isUseful, line.width < button.columns.lowerBound else { return line }
     line.skip(to: button.columns.lowerBound)
     line.add(button.text, .key)
@@ -182,7 +182,7 @@ struct NetworkPane {
     let isFull = state.network.cacheLimit.map { count > $0 } ?? false
     // A notice about the cache has its name already.
     return fact(
-      state.storage == nil ? "cache" : "size",
+      state.storage.notice == nil ? "cache" : "size",
       ByteText.short(Int(count)) + limit + (state.network.isDurable ? " on disk" : " in memory"),
       isFull ? .warn : .text)
   }
@@ -216,7 +216,7 @@ struct NetworkPane {
   }
 
   private func outageLine(width: Int) -> Line {
-    let outages = state.outages.recent(at: state.now)
+    let count = state.outages.recentCount(at: state.now)
     let columns = min(30, width - 27)
     var line = row("online")
     if columns >= 8 {
@@ -229,7 +229,7 @@ struct NetworkPane {
       }
       line.skip(2)
     }
-    let text = outages.isEmpty ? "last 10 min" : "\(outages.count) outage\(outages.count == 1 ? "" : "s") in 10 min"
+    let text = count == 0 ? "last 10 min" : "\(count) outage\(count == 1 ? "" : "s") in 10 min"
     line.add(text, .textMuted)
     return line
   }

@@ -40,7 +40,7 @@ extension AttachedProgram {
   func reason(against command: Command, _ state: DashboardState) -> String? {
     if Self.controls.contains(command.name) {
       if !allowsControl { return controlReason }
-      return state.attachmentEnd.map { "nothing to change any more: \($0)" }
+      return state.attachment.end.map { "nothing to change any more: \($0)" }
     }
     let editsListener =
       command.name == "accept" && [.overlay(.listeners), .overlay(.listener)].contains(command.context)

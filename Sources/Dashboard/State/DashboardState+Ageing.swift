@@ -8,8 +8,8 @@ extension DashboardState {
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [
-      writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick, overlay?.editor?.recountAt,
-      networkReturn, nextQuestion,
+      writes.nextExpiry, browser.nextMarkExpiry(after: now), browser.nextCount, nextReviewTick,
+      overlay?.editor?.recountAt, outages.networkReturn, nextQuestion,
     ].compactMap(\.self)
     if hasRunningClock { moments.append(now.nextSecond) }
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
@@ -17,13 +17,13 @@ extension DashboardState {
 
   /// Whether something on the screen counts seconds: the age of a waiting write, an outage, a retry, the event rate.
   var hasRunningClock: Bool {
-    writes.waiting > 0 || network.isOffline || network.nextRetry != nil || rate.isDecaying(at: now)
+    writes.waiting > 0 || network.isOffline || network.nextRetry != nil || feed.rate.isDecaying(at: now)
   }
 
   /// Lets time pass: toasts go, highlights fade, clocks advance.
   mutating func age(to time: Timestamp) {
     if time < now { setBack(to: time) } else { now = time }
-    toasts.removeAll { $0.expiry <= now }
+    notices.age(to: now)
     writes.age(to: now)
     browser.forgetMarks(at: now)
   }
@@ -37,7 +37,7 @@ extension DashboardState {
     guard distance >= 1_000_000 else { return }
     func moved(_ moment: Timestamp) -> Timestamp { Timestamp(microseconds: moment.microseconds &- distance) }
     now = time
-    for index in toasts.indices { toasts[index].shownAt = moved(toasts[index].shownAt) }
+    notices.move(moved)
     writes.move(moved)
     outages.move(moved)
     browser.marks = browser.marks.mapValues { Browser.Mark(names: $0.names, isNew: $0.isNew, until: moved($0.until)) }
@@ -45,12 +45,10 @@ extension DashboardState {
     browser.nextReview = browser.nextReview.map(moved)
     if let due = overlay?.editor?.recountAt { overlay?.editor?.recountAt = moved(due) }
     moveQuestion(moved)
-    networkReturn = networkReturn.map(moved)
     network.since = moved(network.since)
     network.nextRetry = network.nextRetry.map(moved)
-    lastNews = moved(lastNews)
-    lastInterrupt = nil
-    lastClick = nil
+    headerClock.move(moved)
+    typing.forgetMoments()
   }
 }
 

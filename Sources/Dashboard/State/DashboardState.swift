@@ -4,108 +4,64 @@ package import FirestoreModel
 package import TerminalCanvas
 
 /// Everything the screen shows. Changed only by `update`, drawn only by `view`; holds no clock, no task, no handle.
+///
+/// What has rules of its own is a value with private state and its transitions: here is what more than one of them
+/// takes part in.
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
-  /// The size of the screen, as last reported.
-  package internal(set) var size: Size
+  package internal(set) var screen: ScreenShape
   /// When the latest action happened.
   package internal(set) var now: Timestamp
-  /// When something last happened or aged: the clock in the header while anything counts seconds.
-  package internal(set) var clock: Timestamp
-  /// When the client last had news: what the header shows while nothing happens, so that it is never a wrong time.
-  package internal(set) var lastNews: Timestamp
+  package internal(set) var headerClock: HeaderClock
   package internal(set) var focus = Pane.collections
-  package internal(set) var isZoomed = false
-  package internal(set) var preset = LayoutPreset.balanced
-  /// Where the user has put the borders of panes.
-  var borders = Arrangement.Borders()
-  /// The border that the mouse holds.
-  var draggedBorder: Layout.Border?
   package internal(set) var overlay: Overlay?
   package internal(set) var network: ClientStatus
-  package internal(set) var storage: StorageNotice?
-  /// Who uses the embedded data; `nil` for data in memory, and for servers.
-  package internal(set) var company: DataCompany?
-  /// Who had the data open last, as far as it was open.
-  var dataStanding: DataCompany.Standing?
-  /// Why nothing more is told of the program whose client this shows.
-  package internal(set) var attachmentEnd: String?
-  /// Snapshots that the program did not tell.
-  package internal(set) var missedSnapshots = 0
+  package internal(set) var storage = StorageState()
+  package internal(set) var attachment = AttachmentState()
   package internal(set) var browser = Browser()
   package internal(set) var writes = WriteQueue()
-  package internal(set) var listeners: [ListenerRecord] = []
-  /// What listeners with a limit have.
-  var limitedResults: [ListenerTag: [DocumentKey: Document]] = [:]
+  package internal(set) var listening = Listening()
   package internal(set) var feed = Feed()
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()
-  /// Own writes that replaced what their author had not seen, newest last.
-  package internal(set) var conflicts: [WriteConflict] = []
-  /// What became of outages, newest last.
-  var reconnections: [Reconnection] = []
-  /// When batches of late were acknowledged, and how long after they were sent.
-  var answers: [BatchID: (at: Timestamp, after: Duration)] = [:]
-  package internal(set) var toasts: [Toast] = []
-  /// Earlier toasts, newest last.
-  package internal(set) var messages: [Toast] = []
-  package internal(set) var theme: String
-  package internal(set) var isMouseOn: Bool
-  /// Whether the terminal gets fewer frames than there is news.
-  package internal(set) var isLinkSlow = false
+  var outages = Outages()
+  var notices = Notices()
   package internal(set) var coach: Coach?
-  /// What was sent to the terminal, as of `trafficTime`.
-  var traffic: TerminalTraffic?
-  var trafficTime: Timestamp?
-  /// Whether the selected row is shown in all of its width; else by the sign in the gutter alone.
-  package internal(set) var highlightsRows: Bool
-  /// The import or export that is under way.
-  package internal(set) var transfer: TransferState?
-  /// What the one before came to.
-  package internal(set) var lastTransfer: TransferAccount?
+  package internal(set) var transfers = Transfers.none
   package internal(set) var faults = FaultSettings()
-  /// The indexes of the cache.
-  package internal(set) var indexes: [IndexState] = []
-  package internal(set) var createsIndexes = false
-  var rate = EventRate()
-  var outages = OnlineHistory()
-  var bookmarks: [Character: Bookmark] = [:]
-  /// Set while a letter is waited for.
-  var bookmarkVerb: BookmarkVerb?
-  /// The row that is being typed for `G`; it begins with a digit that is no pane's.
-  var typedRow: Int?
-  /// When the network is switched on again by itself.
-  var networkReturn: Timestamp?
-  /// What was run in the palette, newest last.
-  var commandHistory: [String]
-  var nextListener = 1
-  /// The field editor behind a question, with edits that were not sent.
-  var heldEditor: FieldEditor?
-  /// The field editor whose edit was sent last, for when it comes back with a conflict.
-  var sentEditor: FieldEditor?
-  /// The field editor whose edits were handed to the user's editor of texts, for when that gives nothing back.
-  var textEditor: FieldEditor?
+  package internal(set) var indexes = CacheIndexes()
+  var typing: Typing
+  /// The field editors that are not on the screen.
+  var editing = EditingState()
   /// Set while the screen shows an earlier moment.
   package internal(set) var past: PastMoment?
-  var lastInterrupt: Timestamp?
-  var lastClick: (point: Point, time: Timestamp)?
 
   package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
     self.configuration = configuration
-    self.size = size
+    screen = ScreenShape(
+      size: size, theme: configuration.theme, isMouseOn: configuration.isMouseOn,
+      highlightsRows: configuration.highlightsRows)
     self.now = now
-    clock = now
-    lastNews = now
-    theme = configuration.theme
-    isMouseOn = configuration.isMouseOn
-    highlightsRows = configuration.highlightsRows
-    commandHistory = configuration.commandHistory
+    headerClock = HeaderClock(now)
+    typing = Typing(commands: configuration.commandHistory)
     coach = configuration.hasCoach ? Coach() : nil
     network = ClientStatus(since: now)
   }
 
   /// What to ask for before the first frame.
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
+}
+
+/// Parts of the values above that are read in many places.
+extension DashboardState {
+  /// The size of the screen, as last reported.
+  package var size: Size { screen.size }
+  package var listeners: [ListenerRecord] { listening.records }
+  package var toasts: [Toast] { notices.shown }
+  /// Earlier toasts too, newest last.
+  package var messages: [Toast] { notices.kept }
+  /// Commands that were run in the palette, newest last.
+  package var commandHistory: [String] { typing.commands }
 }
 
 /// What no key changes.
@@ -240,14 +196,3 @@ package struct StorageNotice: Codable, Hashable, Sendable {
     self.message = message
   }
 }
-
-/// A row with a letter, to come back to.
-enum Bookmark: Hashable, Sendable {
-  case item(Browser.Item)
-  case write(BatchID)
-  case feedRow(Int)
-  case document(DocumentKey, line: [String]?)
-}
-
-/// What the next letter is for.
-enum BookmarkVerb: Hashable, Sendable { case set, go }

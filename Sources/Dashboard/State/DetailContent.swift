@@ -119,7 +119,7 @@ enum DetailContent {
     _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
   ) -> [Line] {
     let now = state.document(key)?.data?.fields
-    return state.conflicts.filter { $0.key == key && isWanted($0) }.reversed().flatMap { conflict in
+    return state.writes.conflicts.filter { $0.key == key && isWanted($0) }.reversed().flatMap { conflict in
       let time = TimeText.clock(conflict.commitTime.timestamp, offset: state.configuration.utcOffset)
       let head = Line(
         id: ["conflict", conflict.batch.description],
@@ -186,7 +186,7 @@ enum DetailContent {
     if let failure = listener.failure {
       return [Line(id: id, content: .fact(listener.name, "ended: \(failure.description)"))]
     }
-    let membership = Membership(listener, key, document, results: state.limitedResults[listener.tag])
+    let membership = Membership(listener, key, document, results: state.listening.results(of: listener.tag))
     let glyphs = state.configuration.glyphs
     return [Line(id: id, content: .fact(listener.name, membership.verdict))]
       + membership.reasons.enumerated().map { index, reason in

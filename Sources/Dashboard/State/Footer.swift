@@ -102,7 +102,7 @@ struct Footer {
   private static func badges(_ state: DashboardState, _ width: Int) -> (Line, [Badge]) {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []
-    if let row = state.typedRow { badges.append(Badge(text: "[\(row)G goes to a row]", role: .headerPaused)) }
+    if let row = state.typing.row { badges.append(Badge(text: "[\(row)G goes to a row]", role: .headerPaused)) }
     if let count = state.rangeCount {
       badges.append(Badge(text: "[RANGE \(grouped(count))]", role: .headerPaused, command: "range"))
     }
@@ -115,7 +115,7 @@ struct Footer {
       let text = "[FILTER \(SafeText.truncated(filter, to: 20, ellipsis: glyphs.ellipsis))]"
       badges.append(Badge(text: text, role: .warn, command: "clear-filter"))
     }
-    if state.attachmentEnd != nil {
+    if state.attachment.isOver {
       badges.append(Badge(text: "[ENDED]", role: .headerOffline, command: "messages"))
     } else if state.network.isOffline {
       // A server that is out of reach comes no nearer by switching the network off.
@@ -126,15 +126,15 @@ struct Footer {
     if state.listeners.contains(where: { $0.failure == nil && $0.count != nil && $0.isFromCache }) {
       badges.append(Badge(text: "[CACHE]", role: .flagCache, command: "network"))
     }
-    if let transfer = state.transfer {
+    if let transfer = state.transfers.running {
       badges.append(Badge(text: transfer.badge, role: .headerPaused, command: "transfer"))
     }
-    if state.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn, command: "network")) }
+    if state.screen.isLinkSlow { badges.append(Badge(text: "[SLOW LINK]", role: .warn, command: "network")) }
     if state.configuration.isReadOnly {
       badges.append(Badge(text: "[READ-ONLY]", role: .headerPaused, command: nil))
     }
     if !state.faults.isCalm { badges.append(Badge(text: "[CHAOS]", role: .stateFault, command: "faults")) }
-    if state.isZoomed, LayoutClass(state.size).isTiled {
+    if state.screen.isZoomed, LayoutClass(state.size).isTiled {
       badges.append(Badge(text: "[ZOOM]", role: .hint, command: "unzoom"))
     }
     var line = Line(glyphs)

@@ -89,19 +89,3 @@ struct Membership {
     return grouped(number) + ending
   }
 }
-
-extension DashboardState {
-  /// Results of listeners with a larger limit are not kept.
-  private static let keptResults = 500
-
-  /// Keeps what a listener with a limit has, so that a document's place in it is known.
-  mutating func noteResults(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
-    // Of another program's listener the first snapshot is not told.
-    guard let limit = listener.query.limit, limit <= Self.keptResults, configuration.attached == nil else { return }
-    var results = limitedResults[listener.tag] ?? [:]
-    for change in snapshot.changes {
-      results[change.document.key] = change.kind == .removed ? nil : change.document
-    }
-    limitedResults[listener.tag] = results
-  }
-}

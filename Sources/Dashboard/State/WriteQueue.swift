@@ -30,6 +30,10 @@ package struct WriteQueue: Sendable {
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
+  /// So many conflicts are kept.
+  private static let mostConflicts = 200
+  /// Own writes that replaced what their author had not seen, newest last.
+  package private(set) var conflicts: [WriteConflict] = []
   /// Send to acknowledgement of recent batches, for the feed.
   private(set) var acknowledgements: [BatchID: Duration] = [:]
 
@@ -148,6 +152,8 @@ package struct WriteQueue: Sendable {
     rejected.removeAll { $0.batch == batch }
     rejected.append(row)
   }
+
+  mutating func note(_ conflict: WriteConflict) { conflicts = (conflicts + [conflict]).suffix(Self.mostConflicts) }
 
   /// Takes a batch out that was taken back.
   mutating func cancel(_ batch: BatchID) { _ = take(batch) }

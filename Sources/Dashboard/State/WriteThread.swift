@@ -32,7 +32,7 @@ extension DashboardState {
       for row in rows where !names.contains(row.listenerName) { names.append(row.listenerName) }
       words.append("echo \(clock(first.time)) in \(names.joined(separator: ", "))")
     }
-    if let (at, after) = answers[row.batch] {
+    if let (at, after) = outages.answer(to: row.batch) {
       words.append("sent \(clock(Timestamp(microseconds: at.microseconds &- after.wholeMicroseconds)))")
       words.append("acknowledged \(clock(at)), in \(TimeText.latency(after))")
     } else {

@@ -49,7 +49,7 @@ extension ClientEvent {
     switch self {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
     case .status(let status): status.isOffline != state.network.isOffline
-    case .company(let company): state.company.map { $0.standing != company.standing } ?? false
+    case .company(let company): state.storage.company.map { $0.standing != company.standing } ?? false
     case .snapshotsMissed(let count, _): count > 0
     case .listenerFailed, .listenerStopped, .attachmentEnded, .windowFailed, .storage, .pendingWrites,
       .writeAcknowledged, .writeRejected, .writeCancelled,

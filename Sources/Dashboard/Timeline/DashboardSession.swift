@@ -82,7 +82,8 @@ package struct DashboardSession: Sendable {
     // What was open then is to be seen, not to be used.
     if !past.isArranged { state.overlay = nil }
     let before = state
-    (state.toasts, state.now) = ([], now)
+    state.notices.dismiss()
+    state.now = now
     let effects = state.handle(event)
     let isMove = !effects.isEmpty && effects.allSatisfy { if case .timeline = $0 { true } else { false } }
     let refused = effects.contains { !$0.isPossibleInThePast }
@@ -103,10 +104,10 @@ package struct DashboardSession: Sendable {
   /// What else happens meanwhile.
   private mutating func pass(_ action: Action) {
     switch action {
-    case .input(.resize(let size), _): past?.shown.size = size
+    case .input(.resize(let size), _): past?.shown.screen.resize(to: size)
     case .client(.notice(let kind, let text), _): past?.toasts.append(Toast(kind, text, shownAt: now))
     case .configured(let preferences, _): past?.shown.adopt(preferences)
-    case .link(let isSlow, _): past?.shown.isLinkSlow = isSlow
+    case .link(let isSlow, _): past?.shown.screen.note(isLinkSlow: isSlow)
     case .input, .client, .tick, .sent, .listen, .open, .adopt: break
     }
     _ = past?.age(to: now)
@@ -217,10 +218,10 @@ package struct DashboardSession: Sendable {
     guard let past else { return }
     let shown = past.shown
     // A theme that was chosen meanwhile is the one on the screen.
-    if shown.theme != live.theme || shown.isMouseOn != live.isMouseOn {
+    if shown.screen.theme != live.screen.theme || shown.screen.isMouseOn != live.screen.isMouseOn {
       let preferences = DashboardPreferences(
-        themes: live.configuration.themes, theme: shown.theme, keymap: live.configuration.keymap,
-        glyphs: live.configuration.glyphs, isMouseOn: shown.isMouseOn)
+        themes: live.configuration.themes, theme: shown.screen.theme, keymap: live.configuration.keymap,
+        glyphs: live.configuration.glyphs, isMouseOn: shown.screen.isMouseOn)
       _ = happen(.configured(preferences, at: now))
     }
     self.past = nil

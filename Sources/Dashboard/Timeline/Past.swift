@@ -62,14 +62,10 @@ struct Past: Sendable {
   /// The state on the viewer's screen, arranged as it was.
   var asItWas: DashboardState {
     var was = state
-    was.size = shown.size
+    was.screen.adoptTerminal(of: shown.screen)
     was.configuration.glyphs = shown.configuration.glyphs
     was.configuration.themes = shown.configuration.themes
     was.configuration.keymap = shown.configuration.keymap
-    was.theme = shown.theme
-    was.isMouseOn = shown.isMouseOn
-    was.highlightsRows = shown.highlightsRows
-    was.isLinkSlow = shown.isLinkSlow
     was.settle()
     return was
   }
@@ -89,16 +85,11 @@ struct Past: Sendable {
   /// Keeps what the viewer does not want to be moved.
   private mutating func arrange(as before: DashboardState) {
     shown.focus = before.focus
-    shown.isZoomed = before.isZoomed
-    shown.preset = before.preset
-    shown.borders = before.borders
+    shown.screen.adoptArrangement(of: before.screen)
     shown.overlay = before.overlay
     shown.browser.cursor = before.browser.cursor
     shown.writes.cursor = before.writes.cursor
-    shown.lastInterrupt = before.lastInterrupt
-    shown.lastClick = before.lastClick
-    shown.typedRow = before.typedRow
-    shown.bookmarkVerb = before.bookmarkVerb
+    shown.typing.adoptUnfinished(of: before.typing)
     shown.feed.follow()
     shown.feed.filter = before.feed.filter
     shown.feed.onlyListener = before.feed.onlyListener
@@ -117,7 +108,7 @@ struct Past: Sendable {
   }
 
   mutating func showToasts() {
-    shown.toasts = Array(((isArranged ? [] : state.toasts) + toasts).suffix(3))
+    shown.notices.show((isArranged ? [] : state.toasts) + toasts)
   }
 
   /// - Returns: whether something is no longer said.

@@ -6,9 +6,7 @@ import FirestoreModel
 extension DashboardState {
   /// The program stopped a listener: its rows stay.
   mutating func receive(stopped tag: ListenerTag) {
-    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return }
-    let removed = listeners.remove(at: index)
-    limitedResults[tag] = nil
+    guard let removed = listening.remove(tag) else { return }
     if feed.onlyListener == tag { feed.onlyListener = nil }
     noteReconnection { $0.forget(tag) }
     let who = configuration.attached?.name ?? "the program"
@@ -20,24 +18,18 @@ extension DashboardState {
 
   /// What listeners have, whatever was told of the way there.
   mutating func receive(missed count: Int, _ results: [ListenerTag: ListenerState.Result]) {
-    for index in listeners.indices {
-      guard let result = results[listeners[index].tag] else { continue }
-      listeners[index].count = result.count
-      listeners[index].isFromCache = result.isFromCache
-      listeners[index].hasPendingWrites = result.hasPendingWrites
-    }
+    for (tag, result) in results { listening.note(result, of: tag) }
     guard count > 0 else { return }
-    missedSnapshots += count
+    attachment.miss(count)
     let what = "\(grouped(count)) snapshot\(count == 1 ? "" : "s")"
     feed.append(
       FeedRow(time: now, kind: .divider, summary: "missed \(what): \(configuration.attached?.name ?? "it") goes first"))
-    rate.note(count, at: now)
+    feed.countEvents(count, at: now)
   }
 
   /// The screen stays, to be looked at.
   mutating func endAttachment(_ reason: String) {
-    guard attachmentEnd == nil else { return }
-    attachmentEnd = reason
+    guard attachment.end(because: reason) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: reason))
     toast(.error, "\(reason). The screen shows what was last known; q quits.")
   }

@@ -2,9 +2,8 @@
 import FirestoreModel
 
 extension DashboardState {
-  /// Takes the letter that `m` or `'` waits for; anything else ends the wait.
+  /// Takes the letter that `m` or `'` waited for; anything else is none.
   mutating func finishBookmark(_ verb: BookmarkVerb, _ letter: Character?) -> [Effect] {
-    bookmarkVerb = nil
     guard let letter, letter.isLetter else { return [] }
     switch verb {
     case .set:
@@ -12,11 +11,11 @@ extension DashboardState {
         toast(.info, "no row is selected")
         return []
       }
-      bookmarks[letter] = place
+      typing.mark(place, letter)
       toast(.info, "marked \(letter)")
       return []
     case .go:
-      guard let place = bookmarks[letter] else {
+      guard let place = typing.place(marked: letter) else {
         toast(.info, "nothing is marked \(letter)")
         return []
       }

@@ -97,7 +97,7 @@ extension DashboardState {
   /// A row opens its document at what the row tells: the difference it made, or the conflict.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
-    if let reconnection = reconnection(of: row) {
+    if let reconnection = outages.reconnection(of: row) {
       let clock = TimeText.clock(reconnection.end, offset: configuration.utcOffset)
       let account = Decision(reconnection, clock: clock, bullet: configuration.glyphs.bullet)
       overlay = .list(ListOverlay(content: .decision(account)))

@@ -29,9 +29,9 @@ extension DashboardState {
     case .counted(let path, let count): receive(count: count, of: path)
     case .status(let status): receive(status)
     case .storage(let notice):
-      storage = notice
+      storage.note(notice)
       toast(.warning, notice.message)
-    case .company(let company): receive(company)
+    case .company(let company): if let news = storage.note(company) { toast(.info, news) }
     case .pendingWrites(let waiting, let size):
       notePreviewChange()
       receive(waiting, of: size)
@@ -61,8 +61,7 @@ extension DashboardState {
             action: "Edit again", subject: .editAgain(request), isActionSelected: true)))
     case .editorGaveUp(let reason):
       toast(.warning, reason)
-      if let editor = textEditor, editor.hasUnsentEdits { interject(.fields(editor)) }
-      textEditor = nil
+      if let editor = editing.takeBack() { interject(.fields(editor)) }
     case .explained(let query, let result): receive(result, of: query)
     case .decisions(let result): receive(result)
     case .previewed(let query, let preview): receive(preview, about: query)
@@ -92,25 +91,24 @@ extension DashboardState {
   private static let mostNoted = 20
 
   private mutating func receive(_ snapshot: ListenerSnapshot) {
-    guard let index = listeners.firstIndex(where: { $0.tag == snapshot.listener }) else { return }
+    guard let listener = listening[snapshot.listener] else { return }
     for change in snapshot.changes.prefix(Self.mostNoted) where browser.document(change.document.key) == nil {
       browser.noteFields(of: change.document, previous: change.previous)
     }
     let collections = Set(snapshot.changes.lazy.map(\.document.key.collection))
     let interests = Dictionary(uniqueKeysWithValues: collections.map { ($0, interest(in: $0)) })
     var rows = SnapshotRows(
-      snapshot: snapshot, listener: listeners[index], time: now, glyphs: configuration.glyphs, writes: writes,
+      snapshot: snapshot, listener: listener, time: now, glyphs: configuration.glyphs, writes: writes,
       interest: { interests[$0] ?? FieldInterest(FieldStatistics(), picked: nil) }
     ).rows()
     note(&rows)
-    if !rows.contains(where: { $0.key != nil }) { noteKnown(snapshot.changes, of: listeners[index].query) }
-    rows.forEach { feed.append($0) }
-    rate.note(rows.reduce(0) { $0 + $1.count }, at: now)
-    listeners[index].count = snapshot.count
-    listeners[index].isFromCache = snapshot.isFromCache
-    listeners[index].hasPendingWrites = snapshot.hasPendingWrites
-    noteCount(of: listeners[index], snapshot)
-    noteResults(of: listeners[index], snapshot)
+    if !rows.contains(where: { $0.key != nil }) { noteKnown(snapshot.changes, of: listener.query) }
+    for row in rows { feed.append(row) }
+    feed.countEvents(rows.reduce(0) { $0 + $1.count }, at: now)
+    // Of another program's listener the first snapshot is not told.
+    if let listener = listening.note(snapshot, keepsResults: configuration.attached == nil) {
+      noteCount(of: listener, snapshot)
+    }
     let changed = rows.filter { $0.key != nil && !$0.isLocal && $0.thread == nil }.compactMap(\.key)
     let flood = rows.contains { $0.key != nil } ? [] : snapshot.changes.map(\.document.key)
     noteReconnection {
@@ -119,9 +117,8 @@ extension DashboardState {
   }
 
   private mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
-    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return }
-    listeners[index].failure = status
-    let name = listeners[index].name
+    guard let name = listening[tag]?.name else { return }
+    listening.fail(tag, status)
     feed.append(
       FeedRow(
         time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.lineText)"))
@@ -155,14 +152,12 @@ extension DashboardState {
   private mutating func receive(_ status: ClientStatus) {
     let was = network
     network = status
-    if !was.isNetworkEnabled, status.isNetworkEnabled { networkReturn = nil }
-    outages.note(isOffline: status.isOffline, isKnown: status.onlineState != .unknown, at: now)
+    let ended = outages.note(status, after: was, at: now)
     if was.isOffline != status.isOffline {
       let time = TimeText.clock(now, offset: configuration.utcOffset)
       let outage = status.reason == .storageFailed ? "the cache cannot be written" : "server out of reach"
       let why = status.isOffline ? (status.isNetworkEnabled ? outage : "by you") : ""
       let text = [status.isOffline ? "offline" : "online", time, why].filter { !$0.isEmpty }.joined(separator: " ")
-      let ended = was.isOffline ? outages.outages.last : nil
       feed.append(FeedRow(time: now, kind: .divider, summary: text))
       if let ended { beginReconnection(from: ended.start) }
       // What was counted meanwhile was what the cache has.
@@ -185,8 +180,7 @@ extension DashboardState {
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?) {
     let row = writes.row(batch)
     writes.acknowledge(batch, after: time, at: now)
-    if answers.count > 256 { answers.removeAll() }
-    if let time { answers[batch] = (now, time) }
+    outages.noteAnswer(to: batch, after: time, at: now)
     noteReconnection { [now] in $0.noteAcknowledged(batch, at: now) }
     if let time {
       feed.note(batch, after: time)
@@ -204,7 +198,7 @@ extension DashboardState {
           time: now, kind: .modified,
           summary: ChangeAccount.acknowledgement(of: batch, after: time) + " \(configuration.glyphs.bullet) "
             + "\(grouped(more)) more document\(more == 1 ? "" : "s")"))
-      rate.note(1, at: now)
+      feed.countEvents(at: now)
     }
   }
 
@@ -225,7 +219,7 @@ extension DashboardState {
       row.listenerName = echo.listenerName
       feed.append(row)
     }
-    rate.note(max(1, echoes.count), at: now)
+    feed.countEvents(max(1, echoes.count), at: now)
   }
 
   /// Whether a listener has reported the acknowledgement of a write to a document, or is going to.
@@ -251,11 +245,8 @@ extension DashboardState {
     }
   }
 
-  /// So many conflicts are kept.
-  private static let mostConflicts = 200
-
   private mutating func receive(_ conflict: WriteConflict) {
-    conflicts = (conflicts + [conflict]).suffix(Self.mostConflicts)
+    writes.note(conflict)
     let shown = conflict.fields.prefix(2).map { field in
       let (theirs, base) = (text(of: field.theirs), text(of: field.base))
       let what = field.mine.map { "wrote \(ValueText.short($0)) over \(theirs)" } ?? "removed \(theirs)"
@@ -269,7 +260,7 @@ extension DashboardState {
     row.ends = conflict.batch
     feed.append(row)
     noteReconnection { $0.note(conflict) }
-    rate.note(1, at: now)
+    feed.countEvents(at: now)
     toast(.warning, "\(conflict.batch) replaced what you had not seen in \(conflict.key.path.text)")
   }
 
@@ -289,7 +280,7 @@ extension DashboardState {
     told.ends = batch
     feed.append(told)
     noteReconnection { [now] in $0.noteRejected(batch, row?.documents.first, status, at: now) }
-    rate.note(1, at: now)
+    feed.countEvents(at: now)
     toast(.error, "\(batch) \(row?.operation.rawValue ?? "write") rejected: \(status.description)")
   }
 
@@ -299,7 +290,7 @@ extension DashboardState {
     noteReconnection { $0.noteCancelled(batch) }
     guard let key = row?.documents.first, !isWatched(key) else { return }
     feed.append(FeedRow(time: now, kind: .modified, key: key, isLocal: true, summary: "\(batch) taken back"))
-    rate.note(1, at: now)
+    feed.countEvents(at: now)
   }
 }
 

@@ -34,17 +34,16 @@ extension DashboardState {
   mutating func togglePause() { feed.isPaused ? feed.follow() : pauseFeed() }
 
   mutating func toggleMouse() -> [Effect] {
-    isMouseOn.toggle()
-    toast(.info, isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
-    return [.terminal(.setMouse(isMouseOn))]
+    screen.toggleMouse()
+    toast(.info, screen.isMouseOn ? "mouse on" : "mouse off: the terminal selects text again")
+    return [.terminal(.setMouse(screen.isMouseOn))]
   }
 
   // MARK: Leaving
 
   mutating func interrupt() -> [Effect] {
     if overlay != nil { return cancel() }
-    if let last = lastInterrupt, now.milliseconds(since: last) <= 1000 { return [.terminal(.quit(code: 130))] }
-    lastInterrupt = now
+    if typing.interrupt(at: now) { return [.terminal(.quit(code: 130))] }
     toast(.info, "ctrl-c again quits")
     return []
   }
@@ -54,8 +53,8 @@ extension DashboardState {
       endRange()
       return []
     }
-    if isZoomed {
-      isZoomed = false
+    if screen.isZoomed {
+      screen.zoom(false)
       return []
     }
     if focus == .detail, let key = detail?.key {
@@ -82,8 +81,8 @@ extension DashboardState {
   }
 
   mutating func goBackOrQuit() -> [Effect] {
-    if focus == .detail || isZoomed { return goBack() }
-    if let transfer {
+    if focus == .detail || screen.isZoomed { return goBack() }
+    if let transfer = transfers.running {
       let rest = transfer.request.isImport ? "The same import goes on from there another time." : "No file is written."
       overlay = .confirm(
         Confirmation(
@@ -126,7 +125,7 @@ extension DashboardState {
     let layout = layout(size)
     let order: [Pane] = [.collections, .writes, .network, .detail, .feed]
     let all = order.filter { $0 != .detail || detail != nil }
-    return layout.layoutClass.isTiled && !isZoomed ? all.filter { layout.panes[$0] != nil } : all
+    return layout.layoutClass.isTiled && !screen.isZoomed ? all.filter { layout.panes[$0] != nil } : all
   }
 
   mutating func cycleTab(by step: Int) {

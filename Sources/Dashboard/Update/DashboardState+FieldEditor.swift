@@ -48,14 +48,13 @@ extension DashboardState {
 
   /// Puts a question over everything; an editor with edits that were not sent waits behind it.
   mutating func interject(_ question: Overlay) {
-    if let editor = overlay?.fieldEditor, editor.hasUnsentEdits { heldEditor = editor }
+    editing.wait(overlay?.fieldEditor)
     overlay = question
   }
 
   /// Goes on with the edit that was sent last.
   mutating func editAgain(over now: Fields?) {
-    guard let editor = sentEditor else { return }
-    overlay = .fields(editor.again(over: now))
+    if let editor = editing.again(over: now) { overlay = .fields(editor) }
   }
 
   // MARK: Keys

@@ -18,7 +18,7 @@ extension DashboardState {
       return []
     }
     let count = editor.edited.changeCount
-    heldEditor = editor
+    editing.wait(editor)
     overlay = .confirm(
       Confirmation(
         title: "Leave the editor",
@@ -38,7 +38,7 @@ extension DashboardState {
   mutating func editAsText() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
-    textEditor = editor
+    editing.handOver(editor)
     let edit = editor.edit
     let database = configuration.database
     func text(_ fields: Fields) -> String {
@@ -62,8 +62,7 @@ extension DashboardState {
   mutating func sendEdit() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
-    sentEditor = editor
-    return [.client(.edit(editor.edit))]
+    return [.client(.edit(editing.send(editor)))]
   }
 
   func copyReviewed() -> [Effect] {

@@ -22,8 +22,8 @@ extension DashboardState {
   }
 
   private mutating func press(_ key: Key) -> [Effect] {
-    if key != .ctrl("c") { lastInterrupt = nil }
-    if let verb = bookmarkVerb { return finishBookmark(verb, key.typedCharacter) }
+    if key != .ctrl("c") { typing.forgetInterrupt() }
+    if let verb = typing.takeBookmarkVerb() { return finishBookmark(verb, key.typedCharacter) }
     guard let open = overlay else { return pressOnScreen(key) }
     if var field = open.field {
       if let character = key.typedCharacter {
@@ -41,17 +41,10 @@ extension DashboardState {
     return run(key)
   }
 
-  /// A key on the screen itself: digits may be the beginning of a row for `G`. Those of the panes begin none, since
-  /// they go there at once.
+  /// A key on the screen itself: digits may be the beginning of a row for `G`.
   private mutating func pressOnScreen(_ key: Key) -> [Effect] {
-    if let character = key.typedCharacter, character.isASCII, let digit = character.wholeNumberValue,
-      typedRow != nil || digit > 4
-    {
-      typedRow = min((typedRow ?? 0) * 10 + digit, 999_999_999)
-      return []
-    }
-    guard let row = typedRow else { return run(key) }
-    typedRow = nil
+    if typing.takeDigit(key.typedCharacter) { return [] }
+    guard let row = typing.takeRow() else { return run(key) }
     if key == .character("G") { return jump(row: row) }
     return key == Key(.escape) ? [] : run(key)
   }
@@ -93,7 +86,7 @@ extension DashboardState {
   }
 
   private mutating func resize(_ newSize: Size) -> [Effect] {
-    size = newSize
+    screen.resize(to: newSize)
     let limit = windowLimit
     var effects: [Effect] = []
     // A window smaller than the pane would leave rows empty although there are documents for them.

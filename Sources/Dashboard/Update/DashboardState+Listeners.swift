@@ -12,10 +12,8 @@ extension DashboardState {
   package mutating func listen(
     to query: Query, name: String, _ options: ListenerOptions = ListenerOptions(includeMetadataChanges: true)
   ) -> [Effect] {
-    let tag = ListenerTag(nextListener)
-    nextListener += 1
-    listeners.append(ListenerRecord(tag: tag, name: freeName(like: name), query: query, options: options))
-    return [.client(.listen(tag, query, options))]
+    let listener = listening.start(ListenerDefinition(name: name, query: query, options: options))
+    return [.client(.listen(listener.tag, query, options))]
   }
 
   /// Starts what does not run yet.
@@ -26,7 +24,7 @@ extension DashboardState {
     for definition in definitions {
       let isRunning = listeners.contains { $0.failure == nil && $0.definition.asks(like: definition) }
       if isRunning { continue }
-      listeners.removeAll { $0.failure != nil && $0.definition == definition }
+      listening.removeEnded(like: definition)
       effects += listen(to: definition.query, name: definition.name, definition.options)
       if let name = listeners.last?.name { names.append(name) }
     }
@@ -34,9 +32,7 @@ extension DashboardState {
   }
 
   mutating func stopListening(_ tag: ListenerTag) -> [Effect] {
-    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return [] }
-    let removed = listeners.remove(at: index)
-    limitedResults[tag] = nil
+    guard let removed = listening.remove(tag) else { return [] }
     if feed.onlyListener == tag { feed.onlyListener = nil }
     noteReconnection { $0.forget(tag) }
     toast(.info, "stopped listening to \(removed.name)")
@@ -46,19 +42,14 @@ extension DashboardState {
   /// Puts a listener in another's place: the rows of the old one are the new one's. One that asks for the same goes on
   /// under its new name.
   mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> [Effect] {
-    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else {
+    guard let old = listening[tag] else {
       return listen(to: definition.query, name: definition.name, definition.options)
     }
-    let old = listeners[index]
     if old.failure == nil, old.definition.asks(like: definition) {
       rename(tag, to: definition.name)
       return []
     }
-    // A tag of its own: what is still on the way for the old query is dropped.
-    let new = ListenerTag(nextListener)
-    nextListener += 1
-    listeners[index] = ListenerRecord(
-      tag: new, name: definition.name, query: definition.query, options: definition.options)
+    guard let new = listening.replace(tag, with: definition) else { return [] }
     feed.reassign(tag, to: new, name: definition.name)
     noteReconnection { $0.forget(tag) }
     return [.client(.unlisten(tag)), .client(.listen(new, definition.query, definition.options))]
@@ -66,27 +57,16 @@ extension DashboardState {
 
   /// Gives a listener another name, in the feed's rows too.
   mutating func rename(_ tag: ListenerTag, to name: String) {
-    guard let index = listeners.firstIndex(where: { $0.tag == tag }) else { return }
-    guard listeners[index].name != name else { return }
-    listeners[index].name = name
-    feed.reassign(tag, to: tag, name: name)
+    if listening.rename(tag, to: name) { feed.reassign(tag, to: tag, name: name) }
   }
 
-  /// The name itself, or the name with the first number that no listener has.
   func freeName(like name: String, besides tag: ListenerTag? = nil) -> String {
-    var free = name
-    var number = 1
-    while reason(against: free, besides: tag) != nil {
-      number += 1
-      free = "\(name) \(number)"
-    }
-    return free
+    listening.freeName(like: name, besides: tag)
   }
 
   /// Why a listener cannot have a name; `nil` if it can.
   func reason(against name: String, besides tag: ListenerTag? = nil) -> String? {
-    let isTaken = listeners.contains { $0.tag != tag && $0.name.equalsUTF8(name) }
-    return isTaken ? "name: another listener is called \(name)" : nil
+    listening.isTaken(name, besides: tag) ? "name: another listener is called \(name)" : nil
   }
 }
 

@@ -3,8 +3,6 @@ import FirestoreModel
 import TerminalCanvas
 
 extension DashboardState {
-  /// Two clicks on one place within this many milliseconds are one double click.
-  private static let doubleClick: Int64 = 400
   private static let wheelRows = 3
 
   mutating func handle(_ mouse: MouseEvent) -> [Effect] {
@@ -15,17 +13,15 @@ extension DashboardState {
       drag(to: mouse.point)
       return []
     case .release:
-      draggedBorder = nil
+      screen.grab(nil)
       return []
     }
     guard mouse.button == .left else { return [] }
-    let isDouble =
-      lastClick.map { $0.point == mouse.point && now.milliseconds(since: $0.time) <= Self.doubleClick } ?? false
-    lastClick = isDouble ? nil : (mouse.point, now)
+    let isDouble = typing.click(at: mouse.point, now)
     let layout = layout(size)
     if let toast = toastArea(layout), toast.contains(mouse.point) {
       // The message gives its place back, and the list of messages has it in full.
-      toasts = []
+      notices.dismiss()
       if overlay == nil { openMessages() }
       return []
     }
@@ -40,10 +36,10 @@ extension DashboardState {
     }
     if layout.header.contains(mouse.point) {
       // Its badge says that something is wrong with the storage, the rest is about the connection.
-      if storage?.badge != nil { openMessages() } else { focusPane(.network) }
+      if storage.notice?.badge != nil { openMessages() } else { focusPane(.network) }
       return []
     }
-    draggedBorder = layout.border(at: mouse.point)
+    screen.grab(layout.border(at: mouse.point))
     guard let pane = layout.pane(at: mouse.point) else { return [] }
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
   }
@@ -161,18 +157,6 @@ extension DashboardState {
 
   /// Moves the border that was taken hold of.
   private mutating func drag(to point: Point) {
-    guard let border = draggedBorder else { return }
-    let layout = layout(size)
-    func share(_ part: Int, of whole: Int) -> Int { max(0, min(1000, part * 1000 / max(1, whole))) }
-    switch border {
-    case .tree: borders.tree = share(point.x, of: size.width)
-    case .document:
-      guard let document = layout.panes[.detail] else { return }
-      borders.document = share(point.x - document.x, of: size.width)
-    case .state: borders.state = share(point.y - 1, of: size.height - 2)
-    case .queue:
-      guard let writes = layout.panes[.writes], let network = layout.panes[.network] else { return }
-      borders.queue = share(point.y - writes.y, of: writes.height + network.height)
-    }
+    if screen.isDragging { screen.drag(to: point, in: layout(size)) }
   }
 }

@@ -5,7 +5,8 @@ import FirestoreModel
 extension DashboardState {
   /// Switches the network off, and on again by itself where a time is given.
   mutating func goOffline(for duration: Duration?) -> [Effect] {
-    networkReturn = duration.map { Timestamp(microseconds: now.microseconds + TimeText.wholeMilliseconds($0) * 1000) }
+    outages.scheduleReturn(
+      at: duration.map { Timestamp(microseconds: now.microseconds + TimeText.wholeMilliseconds($0) * 1000) })
     guard network.isNetworkEnabled else {
       toast(.info, duration.map { "still offline; online again after \(DurationText.text($0))" } ?? "already offline")
       return []
@@ -15,8 +16,7 @@ extension DashboardState {
 
   /// What is due of `goOffline`.
   mutating func takeNetworkReturn() -> [Effect] {
-    guard let moment = networkReturn, moment <= now else { return [] }
-    networkReturn = nil
+    guard outages.takeReturn(at: now) else { return [] }
     return network.isNetworkEnabled ? [] : [.client(.setNetwork(enabled: true))]
   }
 }

@@ -5,8 +5,7 @@ extension DashboardState {
     configuration.themes = preferences.themes
     configuration.keymap = preferences.keymap
     configuration.glyphs = preferences.glyphs
-    theme = preferences.theme
-    isMouseOn = preferences.isMouseOn
+    screen.adopt(preferences)
   }
 
   /// Why a read-only dashboard does nothing about it.

@@ -9,7 +9,7 @@ extension DashboardState {
 
   /// Why nothing can be transferred now; `nil` if it can.
   var reasonAgainstTransfer: String? {
-    if let transfer { return "one thing at a time: \(transfer.request.title) is under way" }
+    if let transfer = transfers.running { return "one thing at a time: \(transfer.request.title) is under way" }
     return network.isNetworkEnabled ? nil : "you are offline: import and export are the server's. Go online first"
   }
 
@@ -51,15 +51,13 @@ extension DashboardState {
   }
 
   mutating func receive(_ progress: TransferState) {
-    let isNew = transfer == nil
-    transfer = progress
-    lastTransfer = nil
+    let isNew = transfers.running == nil
+    transfers = .running(progress)
     if isNew, overlay == nil { showTransfer() } else if isTransferShown { showTransfer() }
   }
 
   mutating func receive(_ account: TransferAccount) -> [Effect] {
-    transfer = nil
-    lastTransfer = account
+    transfers = .ended(account)
     feed.append(FeedRow(time: now, kind: .divider, summary: account.text))
     let isShown = isTransferShown
     if isShown { showTransfer() }
@@ -78,13 +76,28 @@ extension DashboardState {
     if case .decision(let decision)? = overlay?.list?.content { decision.isTransfer } else { false }
   }
 
+  var reasonAgainstShowingTransfer: String? {
+    transfers.decision == nil ? "nothing was imported or exported" : nil
+  }
+
   /// Opens the transfer, or brings the open one up to date.
   mutating func showTransfer() {
-    guard let decision = transfer.map({ Decision($0) }) ?? lastTransfer.map({ Decision($0) }) else { return }
+    guard let decision = transfers.decision else { return }
     guard isTransferShown else {
       overlay = .list(ListOverlay(content: .decision(decision)))
       return
     }
     overlay?.list?.content = .decision(decision)
+  }
+}
+
+extension Transfers {
+  /// What is shown of it; `nil` before the first.
+  fileprivate var decision: Decision? {
+    switch self {
+    case .none: nil
+    case .running(let progress): Decision(progress)
+    case .ended(let account): Decision(account)
+    }
   }
 }

@@ -29,11 +29,6 @@ extension DashboardState {
     return listen(to: query, name: ListenerRecord.defaultName(for: query))
   }
 
-  mutating func adopt(_ listeners: [ListenerRecord]) {
-    self.listeners = listeners
-    nextListener = max(nextListener, (listeners.map(\.tag.rawValue).max() ?? 0) + 1)
-  }
-
   mutating func openNew() {
     let path = selectedCollection
     var items: [MenuItem] = []
@@ -69,7 +64,7 @@ extension DashboardState {
   }
 
   mutating func editDocument() -> [Effect] {
-    textEditor = nil
+    editing.beginText()
     guard let key = selectedKey, let fields = document(key)?.data?.fields else { return [] }
     return [.terminal(.edit(EditRequest(.document(key), text: DocumentJSON.text(of: fields))))]
   }
@@ -109,7 +104,7 @@ extension DashboardState {
       return waiting.map { .client(.cancelWrite($0)) } + (rejected.isEmpty ? [] : [.client(.dropRejected(rejected))])
     case .quit: return [.terminal(.quit(code: 0))]
     case .dropEdits:
-      heldEditor = nil
+      editing.dropWaiting()
       return []
     case .perform(let effects): return effects
     case .editAgain(let request): return [.terminal(.edit(request))]
@@ -156,7 +151,8 @@ extension DashboardState {
     return rejected.map { .client(.resend($0)) }
   }
 
-  func editRejectedWrite() -> [Effect] {
+  mutating func editRejectedWrite() -> [Effect] {
+    editing.beginText()
     guard let row = writes.selected, row.isRejected else { return [] }
     let text = WriteJSON.text(of: row.write.mutations, relativeTo: configuration.database)
     return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]
@@ -169,7 +165,7 @@ extension DashboardState {
     feed.append(
       FeedRow(
         time: now, kind: .failed, summary: "rejected \(first)\(more) forgotten: no more rejected writes are kept"))
-    rate.note(1, at: now)
+    feed.countEvents(at: now)
   }
 
   /// Marks the selected write, or takes its mark away, and goes on to the next.

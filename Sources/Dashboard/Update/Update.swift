@@ -36,7 +36,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
   switch action {
   case .tick(let time):
     state.age(to: time)
-    state.clock = state.now
+    state.headerClock.advance(to: state.now)
     effects = state.takeDueReview()
     effects += state.browser.takeDueCounts(at: state.now, isOffline: state.network.isOffline)
     effects += state.takeDuePreview()
@@ -44,8 +44,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects += state.takeNetworkReturn()
   case .client(let event, let time):
     state.age(to: time)
-    state.clock = state.now
-    if state.isNews(event) { state.lastNews = state.now }
+    state.headerClock.advance(to: state.now, isNews: state.isNews(event))
     effects = state.receive(event)
   case .input(let event, let time):
     state.age(to: time)
@@ -53,10 +52,10 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects += state.previewEdited()
   case .link(let isSlow, let time):
     state.age(to: time)
-    state.isLinkSlow = isSlow
+    state.screen.note(isLinkSlow: isSlow)
     effects = []
   case .sent(let traffic, let time):
-    state.note(traffic, at: time)
+    state.screen.note(traffic, at: time)
     effects = []
   case .listen(let query, let name, let options, let time):
     state.age(to: time)
@@ -66,7 +65,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
     effects = state.open(definitions).effects
   case .adopt(let listeners, let time):
     state.age(to: time)
-    state.adopt(listeners)
+    state.listening.adopt(listeners)
     effects = []
   case .configured(let preferences, let time):
     state.age(to: time)
@@ -95,10 +94,7 @@ extension DashboardState {
       let (lines, height) = (detailLines, listHeight(of: .detail, layout))
       detail?.cursor.settle(in: lines.lazy.map(\.id), height: height)
     }
-    if overlay == nil, let held = heldEditor {
-      overlay = .fields(held)
-      heldEditor = nil
-    }
+    if overlay == nil, let waiting = editing.takeWaiting() { overlay = .fields(waiting) }
     if overlay?.fieldEditor != nil { settleEditor(layout) }
     if let list = overlay?.list {
       let height = max(1, size.height - 6)
@@ -115,10 +111,6 @@ extension DashboardState {
   }
 
   mutating func toast(_ kind: Toast.Kind, _ text: String) {
-    let toast = Toast(kind, text, shownAt: now)
-    toasts.append(toast)
-    if toasts.count > 3 { toasts.removeFirst() }
-    messages.append(toast)
-    if messages.count > 200 { messages.removeFirst() }
+    notices.tell(Toast(kind, text, shownAt: now))
   }
 }

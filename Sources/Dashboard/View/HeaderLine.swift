@@ -94,7 +94,7 @@ struct HeaderLine {
         line.add(gap, role)
         line.add(kindText, role)
       }
-      if let badge = state.storage?.badge {
+      if let badge = state.storage.notice?.badge {
         line.add(gap, .header)
         line.add(why ? "[\(badge)]" : "[\(badge.prefix { $0 != ":" })]", .headerOffline)
       }
@@ -130,7 +130,7 @@ struct VitalSigns {
   let glyphs: Glyphs
 
   var word: String {
-    if state.attachmentEnd != nil { return "ENDED" }
+    if state.attachment.isOver { return "ENDED" }
     if state.network.isOffline { return "OFFLINE" }
     switch state.network.onlineState {
     case .online: return "ONLINE"
@@ -148,10 +148,10 @@ struct VitalSigns {
   /// The server does not believe who this client says to be, as its answer to the list of collections tells.
   private var isRefused: Bool { isIdle && state.browser.rootsFailure?.code == .unauthenticated }
 
-  var glyph: String { state.network.isOffline || state.attachmentEnd != nil ? glyphs.offline : glyphs.online }
+  var glyph: String { state.network.isOffline || state.attachment.isOver ? glyphs.offline : glyphs.online }
 
   var role: Role {
-    if state.network.isOffline || state.attachmentEnd != nil || isRefused { return .headerOffline }
+    if state.network.isOffline || state.attachment.isOver || isRefused { return .headerOffline }
     return state.network.onlineState == .online || isIdle ? .stateOnline : .stateConnecting
   }
 
@@ -167,7 +167,7 @@ struct VitalSigns {
     var line = Line(glyphs)
     let pending = "\(glyphs.pending)\(state.writes.waiting)"
     let pendingRole: Role = state.writes.waiting == 0 ? .header : .flagPending
-    let figure = "\(state.rate.perSecond(at: state.now))"
+    let figure = "\(state.feed.rate.perSecond(at: state.now))"
     // Room for two digits: what stands left of it moves seldom.
     let rate = String(repeating: " ", count: max(0, 2 - figure.count)) + figure
     switch length {
@@ -198,7 +198,7 @@ struct VitalSigns {
       line.add(" \(rate)/s" + (length == .medium ? " \(sparkline(4))" : "") + "  \(clock(.short)) ", .header)
     case .dense, .short, .bare:
       let name =
-        state.attachmentEnd != nil
+        state.attachment.isOver
         ? "END" : state.network.isOffline ? "OFF" : state.network.onlineState == .online ? "ON" : "..."
       line.add(length == .dense ? "\(glyph) \(word)" : glyph + name, role)
       if length != .bare, !timing.isEmpty { line.add(" \(timing)", state.network.isOffline ? role : .header) }
@@ -227,11 +227,11 @@ struct VitalSigns {
   /// The time while anything counts seconds; else when something last happened, in words that say so.
   func clock(_ length: ClockLength) -> String {
     let offset = state.configuration.utcOffset
-    guard !state.hasRunningClock else { return TimeText.clock(state.clock, offset: offset) }
-    return (length == .long ? "idle since " : "idle ") + TimeText.clock(state.lastNews, offset: offset)
+    guard !state.hasRunningClock else { return TimeText.clock(state.headerClock.time, offset: offset) }
+    return (length == .long ? "idle since " : "idle ") + TimeText.clock(state.headerClock.lastNews, offset: offset)
   }
 
   private func sparkline(_ columns: Int) -> String {
-    glyphs.sparkline(Array(state.rate.history(at: state.now).suffix(columns)))
+    glyphs.sparkline(Array(state.feed.rate.history(at: state.now).suffix(columns)))
   }
 }

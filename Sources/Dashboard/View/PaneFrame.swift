@@ -51,7 +51,7 @@ struct PaneFrame {
     case .detail: return DetailPane.count(state)
     case .feed:
       // As of the last whole second, like the rate in the header.
-      let count = max(0, state.feed.total - state.rate.uncounted(at: state.now))
+      let count = max(0, state.feed.total - state.feed.rate.uncounted(at: state.now))
       return layoutClass == .large ? "\(grouped(count)) event\(count == 1 ? "" : "s")" : grouped(count)
     }
   }
@@ -75,7 +75,7 @@ extension Canvas {
   mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool) {
     let glyphs = state.configuration.glyphs
     defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }
-    guard state.highlightsRows, !state.isLinkSlow else { return }
+    guard state.screen.highlightsRows, !state.screen.isLinkSlow else { return }
     let tints: Set<Role> = [.diffAdded, .diffModified, .diffRemoved]
     for y in row.y..<row.maxY {
       for x in row.x..<row.maxX where !tints.contains(self[x, y].role) {

@@ -20,7 +20,7 @@ final class AttachedBridge {
   private var lastRequest = 0
   private var windows: [WindowTag: Query] = [:]
   private var details: Set<DocumentKey> = []
-  private var listed: [ResourcePath: Set<String>] = [:]
+  private var listed = ListedCollections()
   private var news = StatusNews(knowsPast: true)
   private var lastStatus: ClientStatus?
   private var refreshing: Task<Void, Never>?
@@ -217,7 +217,7 @@ final class AttachedBridge {
     ask(.collections(below: parent)) { [weak self] answer in
       if case .failed(let status) = answer { self?.emit(.collectionsUnlisted(below: parent, status)) }
       guard case .collections(let ids) = answer else { return }
-      self?.listed[parent] = Set(ids)
+      self?.listed.note(Set(ids), below: parent)
       self?.emit(.collections(below: parent, ids))
     }
   }
@@ -252,12 +252,7 @@ final class AttachedBridge {
 
   /// Collections come into being.
   private func noteCollections(of keys: some Sequence<DocumentKey>) {
-    for key in keys {
-      let parent = key.collection.parent
-      guard let ids = listed[parent], !ids.contains(key.collection.last) else { continue }
-      listed[parent]?.insert(key.collection.last)
-      list(below: parent)
-    }
+    for parent in listed.noteNew(of: keys) { list(below: parent) }
   }
 
   /// At most once a second, so that the program is asked little however much happens.

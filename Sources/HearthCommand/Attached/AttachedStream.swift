@@ -15,7 +15,7 @@ struct AttachedStream {
   }
 
   func run() async throws {
-    let interruptions = Interruptions()
+    let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
     // The program's end, or what the output fails with; an interruption is an end without a word.
     let end = try await withThrowingTaskGroup(of: String?.self) { group in

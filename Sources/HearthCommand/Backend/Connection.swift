@@ -60,8 +60,7 @@ struct Connection: Sendable {
 
   /// For commands: data that cannot be used is an error. In a shell a connection that is open is used again.
   static func open(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {
-    guard let shell = ShellSurroundings.current else { return try begin(choice, database) }
-    return try shell.connection(choice, database) { () throws(CommandFailure) in try begin(choice, database) }
+    try Surroundings.current.connection(choice, database) { () throws(CommandFailure) in try begin(choice, database) }
   }
 
   private static func begin(_ choice: BackendChoice, _ database: DatabaseID) throws(CommandFailure) -> Connection {

@@ -39,7 +39,7 @@ extension StorageOptions.Locations {
   var hasData: Bool {
     switch backend {
     case .embedded(let folder?): LocalBackend.exists(in: folder)
-    case .embedded(nil): ShellSurroundings.current != nil
+    case .embedded(nil): Surroundings.current.keepsConnections
     case .remote: true
     }
   }

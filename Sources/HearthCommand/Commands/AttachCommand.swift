@@ -98,6 +98,6 @@ struct AttachCommand: AsyncParsableCommand {
       storage: storage, durability: .normal, isDemo: false, demoSeed: 0, demoSpeed: 1, startsOffline: false,
       isReadOnly: !control, restoresListeners: false, listeners: [], appearance: appearance,
       preferences: preferences, theme: theme, paths: paths,
-      notices: Notices.about(preferences.problems, theme, paths), attachment: attachment)
+      notices: Notices.about(preferences.problems, theme, paths), subject: .program(attachment))
   }
 }

@@ -153,7 +153,8 @@ struct DashboardCommand: AsyncParsableCommand {
       restoresListeners: !noRestore && !demo && !storage.inMemory && preferences.file.restoresListeners != false
         && replay == nil,
       listeners: definitions, appearance: appearance, preferences: preferences, theme: theme,
-      paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping, replay: replay)
+      paths: paths, notices: notices + (replay?.recording.problems ?? []), keeping: recording.keeping,
+      subject: replay.map { .recording($0) } ?? .client)
     let session: Session
     do {
       session = try Session(options)

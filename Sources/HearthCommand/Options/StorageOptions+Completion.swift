@@ -9,7 +9,7 @@ struct StorageCompletion: Codable, Hashable, Sendable {
 
 extension StorageOptions {
   /// Whether everything that writes is refused, by the named connection or the shell.
-  var isReadOnly: Bool { completion?.connection?.isReadOnly == true || ShellSurroundings.current?.isReadOnly == true }
+  var isReadOnly: Bool { completion?.connection?.isReadOnly == true || Surroundings.current.isReadOnly }
 
   /// Takes the options that are not given from the named connection, or from the shell that this runs in.
   mutating func complete() throws {
@@ -23,8 +23,8 @@ extension StorageOptions {
       } catch let failure as CommandFailure {
         throw ParsingFailure.told(failure)
       }
-    } else if let base = ShellSurroundings.current?.storage, given.isEmpty {
-      inherit(base)
+    } else if given.isEmpty {
+      Surroundings.current.complete(&self)
     }
   }
 
@@ -61,7 +61,7 @@ extension StorageOptions {
   }
 
   /// A cache belongs to one database; for another one it is not taken along.
-  private mutating func inherit(_ base: StorageOptions) {
+  mutating func inherit(_ base: StorageOptions) {
     let isSameDatabase = project == nil && database == nil
     remote = base.remote
     (data, inMemory) = (base.data, base.inMemory)

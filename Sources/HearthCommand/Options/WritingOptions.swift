@@ -46,7 +46,7 @@ struct WritingOptions: ParsableArguments {
   }
 
   /// Whether somebody types commands and is told what each has done.
-  private var tellsWrites: Bool { ShellSurroundings.current?.tellsWrites == true && !headless.quiet && !json }
+  private var tellsWrites: Bool { Surroundings.current.tellsWrites && !headless.quiet && !json }
 
   private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
     switch mutation.operation {

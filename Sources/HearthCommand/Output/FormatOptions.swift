@@ -65,7 +65,7 @@ struct FormatOptions: ParsableArguments {
     if json { return .json }
     if csv { return .delimited(.comma) }
     if tsv { return .delimited(.tab) }
-    if !isChosen, ShellSurroundings.current?.isExpanded == true { return .expanded }
+    if !isChosen, Surroundings.current.isExpanded { return .expanded }
     return table || isTable ? .table : .text
   }
 }

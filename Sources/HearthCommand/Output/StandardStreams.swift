@@ -22,7 +22,7 @@ enum StandardStreams {
 enum StandardInput {
   /// - Throws: in a shell that reads its commands there.
   static func check() throws(CommandFailure) {
-    guard ShellSurroundings.current?.readsCommands == true else { return }
+    guard Surroundings.current.readsCommands else { return }
     throw CommandFailure(.usage, "standard input holds the shell's commands; name a file in place of -.")
   }
 }

@@ -16,24 +16,16 @@ import class Hearth.Client
 /// says into the dashboard's events.
 @MainActor
 final class ClientBridge {
-  private struct Subscription {
-    let listener: ListenerID
-    let mailbox: SnapshotMailbox
-    let reading: Task<Void, Never>
-  }
-
   let engine: SyncEngine
   let datastore: any Datastore
   private let faults: FaultInjector
   /// Why the data is not where the user expects it.
   private let dataNotice: StorageNotice?
   /// The data, where other processes use it too.
-  private let data: SharedData?
+  let data: SharedData?
   let emit: @MainActor (ClientEvent) -> Void
 
-  private var listeners: [ListenerTag: Subscription] = [:]
-  private var windows: [WindowTag: Subscription] = [:]
-  private var details: [DocumentKey: Subscription] = [:]
+  private var subscriptions: Subscriptions
   /// Open documents with writes whose result the server has not sent.
   private var unsettled: Set<DocumentKey> = []
   private var requests: [Int: Task<Void, Never>] = [:]
@@ -56,8 +48,7 @@ final class ClientBridge {
   /// The query to preview next, and whether another one is being answered.
   var nextPreview: Query?
   var isPreviewing = false
-  /// Collections as last listed, by the path above them.
-  private var listed: [ResourcePath: Set<String>] = [:]
+  var listed = ListedCollections()
 
   /// - Parameter startsOffline: whether the client uses no network until it is told to.
   init(
@@ -66,6 +57,7 @@ final class ClientBridge {
     control: EmulatorControl? = nil, emit: @escaping @MainActor (ClientEvent) -> Void
   ) {
     engine = client.engine
+    subscriptions = Subscriptions(client.engine)
     datastore = client.datastore
     self.faults = faults
     self.dataNotice = dataNotice
@@ -102,9 +94,7 @@ final class ClientBridge {
 
   /// Ends every subscription and request.
   func close() {
-    for subscription in [listeners.values.map { $0 }, windows.values.map { $0 }, details.values.map { $0 }].joined() {
-      end(subscription)
-    }
+    subscriptions.closeAll()
     for request in requests.values { request.cancel() }
     transferring?.cancel()
   }
@@ -114,9 +104,9 @@ final class ClientBridge {
   func perform(_ effect: ClientEffect) {
     switch effect {
     case .listen(let tag, let query, let options): listen(tag, to: query, options)
-    case .unlisten(let tag): listeners.removeValue(forKey: tag).map(end)
+    case .unlisten(let tag): subscriptions.close(.listener(tag))
     case .openWindow(let tag, let query): openWindow(tag, query)
-    case .closeWindow(let tag): windows.removeValue(forKey: tag).map(end)
+    case .closeWindow(let tag): subscriptions.close(.window(tag))
     case .locate(let tag, let query, let offset): locate(tag, query, offset)
     case .listCollections(let parent): listCollections(below: parent)
     case .listMissing(let collection): listMissing(in: collection)
@@ -124,7 +114,7 @@ final class ClientBridge {
     case .openDetail(let key): openDetail(key)
     case .closeDetail(let key):
       unsettled.remove(key)
-      details.removeValue(forKey: key).map(end)
+      subscriptions.close(.detail(key))
     case .setNetwork(let enabled):
       request { if enabled { await $0.engine.enableNetwork() } else { await $0.engine.disableNetwork() } }
     case .write(let mutations): write(mutations)
@@ -153,38 +143,38 @@ final class ClientBridge {
   // MARK: Listening
 
   private func listen(_ tag: ListenerTag, to query: Query, _ options: ListenerOptions) {
-    listeners[tag] = subscribe(to: query, options) { [weak self] element in
+    subscriptions.open(.listener(tag), query, options) { [weak self] element in
       switch element {
       case .snapshot(let snapshot):
         self?.emit(.snapshot(ListenerSnapshot(snapshot, for: tag)))
         self?.noteCollections(of: snapshot.changes.lazy.map(\.document.key))
       case .failed(let status):
-        self?.listeners[tag] = nil
+        self?.subscriptions.forget(.listener(tag))
         self?.emit(.listenerFailed(tag, status))
       }
     }
   }
 
   private func openWindow(_ tag: WindowTag, _ query: Query) {
-    windows[tag] = subscribe(to: query, .withMetadata) { [weak self] element in
+    subscriptions.open(.window(tag), query) { [weak self] element in
       switch element {
       case .snapshot(let snapshot):
         self?.emit(
           .windowLoaded(tag, snapshot.documents.documents, isFromCache: snapshot.isFromCache, total: nil))
       case .failed(let status):
-        self?.windows[tag] = nil
+        self?.subscriptions.forget(.window(tag))
         self?.emit(.windowFailed(tag, status))
       }
     }
   }
 
   private func openDetail(_ key: DocumentKey) {
-    details[key] = subscribe(to: Query(path: key.path), .withMetadata) { [weak self] element in
+    subscriptions.open(.detail(key), Query(path: key.path)) { [weak self] element in
       guard let self else { return }
       switch element {
       case .snapshot: self.readLayers(of: key)
       case .failed(let status):
-        self.details[key] = nil
+        self.subscriptions.forget(.detail(key))
         self.emit(.notice(.error, "\(key): \(status)"))
       }
     }
@@ -193,7 +183,7 @@ final class ClientBridge {
   private func readLayers(of key: DocumentKey) {
     request { bridge in
       let layers = try await bridge.engine.layers(of: key)
-      guard bridge.details[key] != nil else { return }
+      guard bridge.subscriptions.isOpen(.detail(key)) else { return }
       // A document that is not there fires nothing: what becomes of its deletion is found out with the status.
       let isUnsettled = layers.overlay != nil || layers.local?.hasPendingWrites == true
       if isUnsettled { bridge.unsettled.insert(key) } else { bridge.unsettled.remove(key) }
@@ -201,102 +191,7 @@ final class ClientBridge {
     }
   }
 
-  private func subscribe(
-    to query: Query, _ options: ListenerOptions, _ handle: @escaping @MainActor (SnapshotMailbox.Element) -> Void
-  ) -> Subscription {
-    let mailbox = SnapshotMailbox()
-    let listener = engine.listen(to: query, options: options, into: mailbox)
-    let reading = Task { while let element = await mailbox.next() { handle(element) } }
-    return Subscription(listener: listener, mailbox: mailbox, reading: reading)
-  }
-
-  private func end(_ subscription: Subscription) {
-    engine.stopListening(subscription.listener)
-    subscription.mailbox.finish()
-    subscription.reading.cancel()
-  }
-
   // MARK: Requests
-
-  private func listCollections(below parent: ResourcePath) {
-    request { bridge in
-      let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
-      // What the cache has is shown at once: a server that is out of reach answers late, and only that it is.
-      // Nothing that is shown goes for that long.
-      let isNews = !cached.isEmpty && cached.isSuperset(of: bridge.listed[parent] ?? [])
-      if isNews || !bridge.canReachBackend { bridge.show(cached, below: parent) }
-      guard bridge.canReachBackend else { return }
-      do throws(RPCStatus) {
-        bridge.show(cached.union(try await bridge.datastore.listCollectionIDs(below: parent)), below: parent)
-      } catch {
-        bridge.show(cached, below: parent)
-        bridge.emit(.collectionsUnlisted(below: parent, error))
-        // The network pane says what is wrong with the connection.
-        guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
-      }
-    }
-  }
-
-  private func show(_ ids: Set<String>, below parent: ResourcePath) {
-    listed[parent] = ids
-    emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
-  }
-
-  /// Lists again where a document shows that there is a collection the list does not have.
-  func noteCollections(of keys: some Sequence<DocumentKey>) {
-    for key in keys {
-      let parent = key.collection.parent
-      guard let ids = listed[parent], !ids.contains(key.collection.last) else { continue }
-      listed[parent]?.insert(key.collection.last)
-      listCollections(below: parent)
-    }
-  }
-
-  /// Servers find missing documents by looking through their neighbours, so only collections of a moderate size are
-  /// asked about.
-  private func listMissing(in collection: ResourcePath) {
-    request { bridge in
-      guard bridge.canReachBackend else { return }
-      let limit = Self.largestListing
-      let target = Query(path: collection, limit: limit + 1).target
-      do throws(RPCStatus) {
-        let figures = try await bridge.datastore.aggregate(target, [Aggregation(alias: "n", function: .count)])
-        guard case .integer(let count)? = figures["n"], count <= limit else { return }
-        bridge.emit(.missingDocuments(in: collection, try await bridge.datastore.missingDocuments(in: collection)))
-      } catch {
-        // A user who may read a collection need not be allowed to list it: the tree does without.
-      }
-    }
-  }
-
-  private static let largestListing = 3_000
-
-  private func count(_ collection: ResourcePath) {
-    request { bridge in
-      let query = Query(path: collection)
-      guard bridge.canReachBackend else {
-        return bridge.emit(.counted(collection, try await bridge.engine.cachedDocuments(query).count))
-      }
-      let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
-      if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
-    }
-  }
-
-  private func locate(_ tag: WindowTag, _ query: Query, _ offset: Int) {
-    request { bridge in
-      guard bridge.canReachBackend else {
-        let documents = try await bridge.engine.cachedDocuments(query).documents
-        let key = documents.indices.contains(offset) ? documents[offset].key : nil
-        return bridge.emit(.located(tag, key, cachedCount: documents.count))
-      }
-      do throws(RPCStatus) {
-        let key = try await bridge.datastore.key(at: offset, of: query.target)
-        bridge.emit(.located(tag, key, cachedCount: nil))
-      } catch {
-        bridge.emit(.windowFailed(tag, error))
-      }
-    }
-  }
 
   /// - Parameter mutations: what to write instead of what was rejected.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
@@ -344,7 +239,7 @@ final class ClientBridge {
     let couldReachBackend = canReachBackend
     canReachBackend = !status.isOffline
     // What was listed in between came from the cache alone.
-    if canReachBackend, !couldReachBackend { listed.keys.forEach(listCollections) }
+    if canReachBackend, !couldReachBackend { listed.parents.forEach(listCollections) }
     for outcome in news.outcomes(of: status) {
       if outcome.rejection != nil {
         undoLog.forget(outcome.batch)
@@ -359,10 +254,6 @@ final class ClientBridge {
     if news.queue == nil { noteSeen(by: status.pendingWrites) }
     for event in news.changes(in: status) { emit(event) }
   }
-}
-
-extension ListenerOptions {
-  fileprivate static var withMetadata: ListenerOptions { ListenerOptions(includeMetadataChanges: true) }
 }
 
 extension ListenerSnapshot {

@@ -49,7 +49,7 @@ final class PlainSession {
 
   /// - Throws: what the data or the output fails with; `Interrupted` for a signal.
   func run() async throws {
-    let interruptions = Interruptions()
+    let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
     let connection = try options.storage.connect()
     let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))

@@ -26,9 +26,19 @@ extension Session {
     var notices: [String]
     /// What is kept of the session.
     var keeping = Keeping()
-    /// A recorded session to show, in place of a client's.
-    var replay: ReplayRequest?
-    /// Another program whose client is shown, in place of one of the dashboard's own.
-    var attachment: Attachment?
+    var subject = Subject.client
+
+    var attachment: Attachment? { if case .program(let attachment) = subject { attachment } else { nil } }
+    var replay: ReplayRequest? { if case .recording(let replay) = subject { replay } else { nil } }
+  }
+
+  /// The thing that is shown.
+  enum Subject {
+    /// A client of the dashboard's own.
+    case client
+    /// Another program's client.
+    case program(Attachment)
+    /// A recorded session.
+    case recording(ReplayRequest)
   }
 }

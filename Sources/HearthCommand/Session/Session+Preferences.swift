@@ -65,7 +65,7 @@ extension Session {
     background = variant
     guard themeSource == .terminal, .now < deadline else { return }
     let theme = ThemeChoice.byDefault(variant, preferences.catalog)
-    guard theme.slug != state.theme else { return }
+    guard theme.slug != state.screen.theme else { return }
     screen.setTheme(theme)
     configure { $0.theme = theme.slug }
   }
@@ -127,13 +127,13 @@ extension Session {
       }
     }
     // What is wrong with its file is among the problems of all files.
-    return try? catalog.theme(named: state.theme).theme
+    return try? catalog.theme(named: state.screen.theme).theme
   }
 
   private func configure(_ change: (inout DashboardPreferences) -> Void) {
     var now = DashboardPreferences(
-      themes: state.configuration.themes, theme: state.theme, keymap: state.configuration.keymap,
-      glyphs: state.configuration.glyphs, isMouseOn: state.isMouseOn)
+      themes: state.configuration.themes, theme: state.screen.theme, keymap: state.configuration.keymap,
+      glyphs: state.configuration.glyphs, isMouseOn: state.screen.isMouseOn)
     change(&now)
     apply(.configured(now, at: .now))
   }

@@ -11,7 +11,10 @@ extension Session {
       switch effect {
       case .start(let path): try startRecording(path)
       case .stop: stop(recorder, "recording") { recorder = nil }
-      case .startCast(let path): try startCast(Self.expanded(path), replaces: false)
+      case .startCast(let path):
+        let file = Self.expanded(path)
+        if cast == nil { try Self.requireNew(file) }
+        try startCast(file, replaces: false)
       case .stopCast:
         stop(cast?.file, "cast") {
           cast = nil
@@ -19,7 +22,7 @@ extension Session {
         }
       }
     } catch {
-      notify(.error, error.message.replacing(", or overwrite it with --force", with: ""))
+      notify(.error, error.message)
     }
   }
 
@@ -37,8 +40,15 @@ extension Session {
     }
     var request = RecordingRequest(path: Self.expanded(path))
     request.limit = options.keeping.recording?.limit ?? RecordingRequest.standardLimit
+    try Self.requireNew(request.path)
     try record(request)
     notify(.info, "Recording to \(path), from the session's start.")
+  }
+
+  /// Refuses a file that is there: inside the dashboard no option replaces it.
+  private static func requireNew(_ path: String) throws(CommandFailure) {
+    guard FileManager.default.fileExists(atPath: path) else { return }
+    throw CommandFailure(.cannotCreate, "\(path) is there already: choose another name.")
   }
 
   /// Opens the file and writes what has happened so far.

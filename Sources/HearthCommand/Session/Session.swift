@@ -3,12 +3,7 @@ import Dashboard
 import Dispatch
 import FirestoreBackend
 import FirestoreClientState
-import FirestoreGRPC
-import FirestoreJSON
-import FirestoreLocal
 import FirestoreModel
-import FirestoreProtocol
-import FirestoreQuery
 import FirestoreSQLite
 import FirestoreSharing
 import Foundation
@@ -18,8 +13,6 @@ import Terminal
 import TerminalCanvas
 import TerminalTheme
 
-import class Hearth.Client
-
 /// One run of the dashboard: the terminal, the dashboard's state, the client and its backend, from opening to exit.
 @MainActor
 final class Session {
@@ -27,7 +20,7 @@ final class Session {
   let screen: Screen
   private let frames: FramePacer
   private var frameCount = 0
-  private var reader: InputReader?
+  private(set) var reader: InputReader?
   private var ticker = Ticker()
   /// What has happened since the last frame on a slow line; at most as much as comes in `FrameGate.patience`.
   private var news: [Action] = []
@@ -45,12 +38,10 @@ final class Session {
   /// Until when the terminal's answer about its background is waited for.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
-  private var bridge: ClientBridge?
-  /// The data, where other processes use it too, while the session runs.
-  private weak var data: SharedData?
+  /// The source of what is shown; `nil` before it is open.
+  private(set) var source: SessionSource?
   private var suspending: Task<Void, Never>?
-  private var attached: AttachedBridge?
-  private var editing: Task<Void, Never>?
+  var editing: Task<Void, Never>?
   var copying: Task<Void, Never>?
   private var exitCode: Int32?
   private var exitWaiter: CheckedContinuation<Int32, Never>?
@@ -69,8 +60,7 @@ final class Session {
         depth: options.appearance.color.depth, glyphs: options.preferences.file.glyphs?.choice, usesMouse: mouse))
     let configuration = DashboardConfiguration(
       database: options.storage.database,
-      backend: options.attachment?.backend
-        ?? Connection.name(options.storage),
+      backend: options.attachment?.backend ?? Connection.name(options.storage),
       utcOffset: TimeZone.current.secondsFromGMT(), glyphs: screen.glyphs,
       themes: options.preferences.themes, theme: options.theme.theme.slug, isMouseOn: mouse,
       // Over a line that may be slow a move of the cursor is kept small.
@@ -99,12 +89,9 @@ final class Session {
 
   /// Runs until the user quits or the terminal goes away; returns the process's exit status.
   func run() async -> Int32 {
-    if options.replay != nil { return await show(options.notices) }
-    if let attachment = options.attachment { return await show(attachment) }
-    let connection: Connection
+    let source: SessionSource
     do throws(StoreError) {
-      connection = try Connection.openOrFallBack(
-        options.storage.backend, options.storage.database, options.durability)
+      source = try SessionSource(options) { [weak self] in self?.apply($0) }
     } catch {
       reader?.stop()
       screen.close()
@@ -112,78 +99,17 @@ final class Session {
       StandardError.write("hearth: \(failure.message)")
       return failure.status.rawValue
     }
-    let faults = FaultInjector(seed: options.demoSeed)
-    let datastore = FaultyDatastore(connection.datastore, faults: faults, clock: ContinuousClock())
-    let cache = options.storage.store(for: connection, .leastRecentlyUsed(thresholdBytes: 100 * 1024 * 1024))
-    let client = Client(cache, datastore: datastore, isNetworkEnabled: !options.startsOffline)
-    let bridge = ClientBridge(
-      client, faults: faults, dataNotice: connection.problem, data: connection.data,
-      transferPlace: options.storage.transferPlace(connection),
-      startsOffline: options.startsOffline, control: EmulatorControl(of: options.storage.backend)
-    ) { [weak self] event in
-      self?.apply(.client(event, at: .now))
-    }
-    self.bridge = bridge
-    data = connection.data
-
-    let code = await withTaskGroup(of: Void.self) { group in
-      group.addTask { await bridge.followStatus() }
-      group.addTask { await bridge.followCompany() }
-      if options.isDemo {
-        let demo = DemoClient(
-          datastore: connection.datastore, ground: DemoGround(options.storage, connection, notes: options.paths.state),
-          seed: options.demoSeed,
-          speed: options.demoSpeed, clock: ContinuousClock())
-        let notify: @MainActor @Sendable (String) -> Void = { [weak self] in self?.notify(.warning, $0) }
-        group.addTask { await demo.run(notify: notify) }
-        for collection in [DemoShop.orders, DemoShop.users, DemoShop.messages] {
-          let query = Query(path: collection)
-          apply(
-            .listen(
-              query, name: ListenerRecord.defaultName(for: query), ListenerOptions(includeMetadataChanges: true),
-              at: .now))
-        }
-      }
-      restoreListeners(of: connection)
-      let former = options.storage.formerCache.flatMap { FormerCache.notice(about: $0) }
-      let weaker = connection.data?.durabilityWarning(options.durability)
-      for notice in options.notices + [former, weaker].compactMap(\.self) { notify(.warning, notice) }
+    self.source = source
+    return await withTaskGroup(of: Void.self) { group in
+      let notices = source.begin(in: &group, self)
+      for notice in options.notices + notices { notify(.warning, notice) }
       perform(DashboardState.initialEffects)
       let code = await untilExit()
       let deadline = await leaveScreen(code)
-      bridge.close()
+      source.close()
       group.cancelAll()
       await group.waitForAll()
-      // How far an import came is noted.
-      await bridge.transferring?.value
-      await client.terminate()
-      deadline.cancel()
-      return code
-    }
-    return code
-  }
-
-  /// Shows what needs no client until the user quits.
-  private func show(_ notices: [String]) async -> Int32 {
-    for notice in notices { notify(.warning, notice) }
-    let code = await untilExit()
-    await leaveScreen(code).cancel()
-    return code
-  }
-
-  /// Shows another program's client until the user quits; when the program ends, what was last known of it.
-  private func show(_ attachment: Attachment) async -> Int32 {
-    let bridge = AttachedBridge(attachment.link, attachment.program) { [weak self] in self?.apply($0) }
-    attached = bridge
-    bridge.begin()
-    for notice in options.notices { notify(.warning, notice) }
-    return await withTaskGroup(of: Void.self) { group in
-      group.addTask { await bridge.follow() }
-      perform(DashboardState.initialEffects)
-      let code = await untilExit()
-      let deadline = await leaveScreen(code)
-      bridge.close()
-      await group.waitForAll()
+      await source.end()
       deadline.cancel()
       return code
     }
@@ -260,7 +186,7 @@ final class Session {
     guard event == .reply(.drawn) else { return apply(.input(event, at: .now)) }
     screen.drawn()
     let isSlow = screen.gate.isSlow
-    if isSlow != state.isLinkSlow { apply(.link(isSlow: isSlow, at: .now)) }
+    if isSlow != state.screen.isLinkSlow { apply(.link(isSlow: isSlow, at: .now)) }
     frames.reconsider()
   }
 
@@ -278,14 +204,15 @@ final class Session {
     }
   }
 
-  private func adoptSize() {
+  func adoptSize() {
     _ = screen.updateSize()
     apply(.input(.resize(screen.size), at: .now))
   }
 
   private func suspend() {
     guard suspending == nil else { return }
-    suspending = Task {
+    let data = source?.data
+    suspending = Task { [weak data] in
       // A stopped process answers nobody.
       await data?.handOver()
       if screen.suspend() { adoptSize() } else { notify(.warning, "No shell could continue a stopped dashboard here.") }
@@ -310,9 +237,7 @@ final class Session {
   func perform(_ effects: [Effect]) {
     for effect in effects {
       switch effect {
-      case .client(let effect):
-        bridge?.perform(effect)
-        attached?.perform(effect)
+      case .client(let effect): source?.perform(effect)
       case .terminal(let effect): perform(effect)
       case .recording(let effect): perform(effect)
       // The session has taken these.
@@ -337,63 +262,6 @@ final class Session {
       setNeedsFrame(for: .input)
     case .quit(let code): exit(code)
     }
-  }
-
-  /// Lends the terminal to the user's editor; the client goes on meanwhile.
-  private func edit(_ request: EditRequest) {
-    guard let reader, editing == nil else { return }
-    editing = Task {
-      do {
-        let file = try EditorFile(for: request, below: options.paths.state)
-        defer { file.remove() }
-        let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
-        let program = ForegroundProgram(editor.command(for: file.path))
-        let status = try await screen.withSuspendedScreen(input: reader) {
-          try await program.run(
-            on: screen.inputDescriptor, beforeStop: { [weak data] in await data?.handOver() },
-            afterStop: { [weak data] in data?.takeUp() })
-        }
-        adoptSize()
-        if status == 0 { await write(try file.text(), for: request) }
-        if let failure = editor.failure(status) { apply(.client(.editorGaveUp(failure), at: .now)) }
-      } catch {
-        apply(.client(.editorGaveUp("The text cannot be handed to an editor: \(error)"), at: .now))
-      }
-      editing = nil
-    }
-  }
-
-  private func write(_ edited: String, for request: EditRequest) async {
-    do throws(JSONError) {
-      let mutations = try DocumentEdit.mutations(
-        for: request, edited: edited, database: options.storage.database, newID: { AutomaticID.make() })
-      guard !mutations.isEmpty else { return notify(.info, "Nothing was changed.") }
-      if case .rejectedWrite(let batch) = request.subject {
-        bridge?.perform(.resend(batch, as: mutations))
-        return
-      }
-      switch try await standing(of: request, edited, mutations) {
-      case .alone: break
-      case .beside(let others): notify(.info, DocumentEdit.notice(about: others))
-      case .conflict(let conflict): return apply(.client(.editConflict(conflict), at: .now))
-      }
-      bridge?.perform(.write(mutations))
-    } catch {
-      var kept = request
-      kept.text = edited
-      apply(.client(.editorFailed(kept, line: error.line, column: error.column, reason: error.reason), at: .now))
-    }
-  }
-
-  /// How an edit stands to what the cache knows now; what it does not know is no obstacle.
-  private func standing(
-    of request: EditRequest, _ edited: String, _ mutations: [Mutation]
-  ) async throws(JSONError) -> EditStanding {
-    guard case .document(let key) = request.subject, let now = await bridge?.cachedDocument(key) else {
-      return .alone
-    }
-    return try DocumentEdit.standing(
-      of: request, edited: edited, mutations, now: now, database: options.storage.database)
   }
 
   func notify(_ kind: Toast.Kind, _ text: String) { apply(.client(.notice(kind, text), at: .now)) }

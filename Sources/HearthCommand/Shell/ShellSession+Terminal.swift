@@ -100,6 +100,6 @@ extension ShellSession {
   /// - Returns: `nil` where nothing can be completed.
   func completion(of text: String) async -> ShellCompletion? {
     let surroundings = surroundings
-    return await ShellSurroundings.$current.withValue(surroundings) { await ShellCompletion(of: text) }
+    return await Surroundings.$current.withValue(surroundings) { await ShellCompletion(of: text) }
   }
 }

@@ -4,10 +4,7 @@ import Synchronization
 
 /// What a command that runs in `hearth shell` shares with the others: where it goes if it does not say, the connections
 /// that are open, and what interrupts it.
-final class ShellSurroundings: Sendable {
-  /// `nil` for a command that has a process of its own.
-  @TaskLocal static var current: ShellSurroundings?
-
+final class ShellSurroundings: CommandSurroundings {
   private struct State {
     var storage: StorageOptions
     var connections: [Place: Connection] = [:]
@@ -23,12 +20,10 @@ final class ShellSurroundings: Sendable {
     var database: DatabaseID
   }
 
-  /// Whether everything that writes is refused, whatever the connection says.
   let isReadOnly: Bool
-  /// Whether the commands come from standard input, which no command can have then.
   let readsCommands: Bool
-  /// Whether a command that writes one document says so.
   let tellsWrites: Bool
+  let keepsConnections = true
   private let state: Mutex<State>
 
   init(
@@ -46,15 +41,15 @@ final class ShellSurroundings: Sendable {
     set { state.withLock { $0.storage = newValue } }
   }
 
-  /// Whether documents are shown with a line for each field, where no format is named.
   var isExpanded: Bool {
     get { state.withLock { $0.isExpanded } }
     set { state.withLock { $0.isExpanded = newValue } }
   }
 
+  func complete(_ options: inout StorageOptions) { options.inherit(storage) }
+
   // MARK: Connections
 
-  /// The connection that is open to a database, or a new one, which stays open.
   func connection(
     _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> Connection
   ) throws(CommandFailure) -> Connection {
@@ -71,7 +66,7 @@ final class ShellSurroundings: Sendable {
 
   /// Runs a command, so that it can be interrupted. It is in these surroundings.
   func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
-    let task = Task { try await Self.$current.withValue(self) { try await work() } }
+    let task = Task { try await Surroundings.$current.withValue(self) { try await work() } }
     state.withLock { ($0.command, $0.wasInterrupted) = (task, false) }
     defer { state.withLock { $0.command = nil } }
     try await task.value
@@ -95,7 +90,7 @@ final class ShellSurroundings: Sendable {
   }
 
   /// The interruptions of a command that ends by itself when it hears of one.
-  func interruptions() -> AsyncStream<Interruptions.Cause> {
+  func interruptions() -> Interruptions {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Interruptions.Cause.self, bufferingPolicy: .bufferingNewest(1))
     let number = state.withLock { state in
@@ -106,6 +101,6 @@ final class ShellSurroundings: Sendable {
     continuation.onTermination = { [weak self] _ in
       self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) }
     }
-    return stream
+    return Interruptions(stream)
   }
 }

@@ -46,24 +46,33 @@ final class Interruptions {
 
   let causes: AsyncStream<Cause>
   private let continuation: AsyncStream<Cause>.Continuation?
-  private var signals: [any DispatchSourceSignal] = []
+  private let signals: [any DispatchSourceSignal]
 
-  /// As soon as they are heard, SIGINT, SIGTERM and SIGHUP do not end the process by themselves. In a shell they are the
-  /// shell's, which says what is this command's.
-  init() {
-    if let shell = ShellSurroundings.current {
-      (causes, continuation) = (shell.interruptions(), nil)
-      return
-    }
+  /// Passes on what others find to be this command's.
+  init(_ causes: AsyncStream<Cause>) {
+    self.causes = causes
+    continuation = nil
+    signals = []
+  }
+
+  private init(
+    _ causes: AsyncStream<Cause>, _ continuation: AsyncStream<Cause>.Continuation, _ signals: [any DispatchSourceSignal]
+  ) {
+    (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
+  }
+
+  /// Hears the signals and the output of the process: from then on SIGINT, SIGTERM and SIGHUP do not end it by
+  /// themselves.
+  static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
-    (self.causes, self.continuation) = (causes, continuation)
-    for number in [SIGINT, SIGTERM, SIGHUP] {
+    let signals = [SIGINT, SIGTERM, SIGHUP].map { number in
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler { continuation.yield(.signal(number)) }
       source.activate()
-      signals.append(source)
+      return source
     }
-    Self.watchOutput(continuation)
+    watchOutput(continuation)
+    return Interruptions(causes, continuation, signals)
   }
 
   deinit {

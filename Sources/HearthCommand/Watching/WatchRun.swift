@@ -39,7 +39,7 @@ struct WatchRun: Sendable {
 
   /// - Parameter store: where the client keeps what it knows.
   func run(at connection: Connection, _ store: LocalStoreConfiguration) async throws {
-    let interruptions = Interruptions()
+    let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
     let client = Client(store, datastore: connection.datastore)
     let contact = Contact()

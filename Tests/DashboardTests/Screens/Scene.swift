@@ -112,11 +112,7 @@ struct Scene {
 
   /// Starts a listener as the dashboard would, under a name.
   mutating func listen(_ name: String, _ query: Query) {
-    state.listeners.append(
-      ListenerRecord(
-        tag: ListenerTag(state.nextListener), name: name, query: query,
-        options: ListenerOptions(includeMetadataChanges: true)))
-    state.nextListener += 1
+    _ = state.listening.start(ListenerDefinition(name: name, query: query))
   }
 
   mutating func snapshot(

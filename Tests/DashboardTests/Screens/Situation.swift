@@ -98,12 +98,12 @@ enum Situation: String, CaseIterable, CustomTestStringConvertible {
         explicitOrderBy: [OrderBy(FieldPath(segments: ["total"]), .descending)], limit: 20)
       scene.change {
         $0.overlay = .list(ListOverlay(content: .explanation(ExplanationPanel(query: query))))
-        $0.indexes = [
+        _ = $0.indexes.replace(with: [
           IndexState(definition: index("orders", ("total", .descending))),
           IndexState(
             definition: index("users", ("name", .ascending)), isAutomatic: true,
             backfill: IndexProgress(documentsIndexed: 1200, documentsTotal: 10_000)),
-        ]
+        ])
       }
       let explanation = QueryExplanation(
         query: query, plan: .scan, documentsScanned: 12_480, documentsReturned: 20, duration: .microseconds(8_412),

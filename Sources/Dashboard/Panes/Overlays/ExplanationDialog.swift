@@ -69,8 +69,8 @@ struct ExplanationDialog {
   }
 
   private var indexLines: [Line] {
-    guard !state.indexes.isEmpty else { return [fact("indexes", "none", .textMuted)] }
-    return state.indexes.map { index in
+    guard !state.indexes.states.isEmpty else { return [fact("indexes", "none", .textMuted)] }
+    return state.indexes.states.map { index in
       var line = fact("index", index.definition.description)
       line.add("  \(index.isAutomatic ? "automatic" : "configured"), ", .textMuted)
       let filling = index.backfill.map { "\(grouped($0.documentsIndexed)) of \(grouped($0.documentsTotal))" }
@@ -88,12 +88,12 @@ struct ExplanationDialog {
       switch item {
       case .create:
         ("make the index", panel.explanation?.suggestedIndexes.map(\.description).joined(separator: ", ") ?? "")
-      case .automatic: ("make indexes when needed", state.createsIndexes ? "on" : "off")
-      case .deleteAll: ("delete all indexes", state.indexes.isEmpty ? "" : grouped(state.indexes.count))
+      case .automatic: ("make indexes when needed", state.indexes.areMadeWhenNeeded ? "on" : "off")
+      case .deleteAll: ("delete all indexes", state.indexes.states.isEmpty ? "" : grouped(state.indexes.states.count))
       case .again: ("measure again", "")
       }
     line.cell(title, isPossible ? .text : .textMuted, width: 26)
-    line.add(detail, item == .automatic && state.createsIndexes ? .textStrong : .textMuted)
+    line.add(detail, item == .automatic && state.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
     return line
   }
 

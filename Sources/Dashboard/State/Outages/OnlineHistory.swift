@@ -67,7 +67,7 @@ struct OnlineHistory: Sendable {
 extension DashboardState {
   /// When the network comes back by itself, `back in 0:18`; `nil` if it does not.
   var returnText: String? {
-    guard let networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
+    guard let networkReturn = outages.networkReturn, network.isOffline, !network.isNetworkEnabled else { return nil }
     // The second that is not over counts as one.
     let left = networkReturn.milliseconds(since: now)
     return "back in " + TimeText.elapsed(seconds: (left + 999) / 1000)
@@ -75,8 +75,8 @@ extension DashboardState {
 
   /// How long the present outage has lasted, `0:42`; `nil` while online.
   var outageText: String? {
-    guard network.isOffline, attachmentEnd == nil else { return nil }
-    let start = outages.outages.last { $0.end == nil }?.start ?? network.since
+    guard network.isOffline, !attachment.isOver else { return nil }
+    let start = outages.start ?? network.since
     return TimeText.elapsed(seconds: now.wholeSeconds(since: start))
   }
 }

@@ -142,11 +142,12 @@ package struct Layout: Hashable, Sendable {
 
 extension DashboardState {
   func layout(_ size: Size) -> Layout {
-    var arrangement = Arrangement(focus: focus, hasDetail: detail != nil, isZoomed: isZoomed, preset: preset)
+    var arrangement = Arrangement(
+      focus: focus, hasDetail: detail != nil, isZoomed: screen.isZoomed, preset: screen.preset)
     arrangement.opensRow = feed.isOpened
     arrangement.hasQueue = writes.wantsRoom
     arrangement.listenerCount = listeners.count
-    arrangement.borders = borders
+    arrangement.borders = screen.borders
     return Layout(size: size, arrangement)
   }
 }

@@ -92,8 +92,3 @@ struct Reconnection: Sendable {
     }
   }
 }
-
-extension DashboardState {
-  /// The reconnection that a row of the feed tells of.
-  func reconnection(of row: FeedRow) -> Reconnection? { reconnections.last { $0.row == row.id } }
-}

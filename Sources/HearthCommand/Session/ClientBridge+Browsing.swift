@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import Dashboard
+import FirestoreModel
+import FirestoreProtocol
+import FirestoreQuery
+import FirestoreSync
+
+/// Requests for what there is to browse: of the backend where it can be reached, else of the cache.
+extension ClientBridge {
+  func listCollections(below parent: ResourcePath) {
+    request { bridge in
+      let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
+      // The cache's collections are shown at once: a server that is out of reach answers late, and only that it is.
+      // Nothing that is shown goes for that long.
+      let isNews = !cached.isEmpty && bridge.listed.isKept(by: cached, below: parent)
+      if isNews || !bridge.canReachBackend { bridge.show(cached, below: parent) }
+      guard bridge.canReachBackend else { return }
+      do throws(RPCStatus) {
+        bridge.show(cached.union(try await bridge.datastore.listCollectionIDs(below: parent)), below: parent)
+      } catch {
+        bridge.show(cached, below: parent)
+        bridge.emit(.collectionsUnlisted(below: parent, error))
+        // The network pane says what is wrong with the connection.
+        guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
+      }
+    }
+  }
+
+  private func show(_ ids: Set<String>, below parent: ResourcePath) {
+    listed.note(ids, below: parent)
+    emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
+  }
+
+  /// Lists again where a document shows that there is a collection the list does not have.
+  func noteCollections(of keys: some Sequence<DocumentKey>) {
+    for parent in listed.noteNew(of: keys) { listCollections(below: parent) }
+  }
+
+  /// Servers find missing documents by looking through their neighbours, so only collections of a moderate size are
+  /// asked about.
+  func listMissing(in collection: ResourcePath) {
+    request { bridge in
+      guard bridge.canReachBackend else { return }
+      let limit = Self.largestListing
+      let target = Query(path: collection, limit: limit + 1).target
+      do throws(RPCStatus) {
+        let figures = try await bridge.datastore.aggregate(target, [Aggregation(alias: "n", function: .count)])
+        guard case .integer(let count)? = figures["n"], count <= limit else { return }
+        bridge.emit(.missingDocuments(in: collection, try await bridge.datastore.missingDocuments(in: collection)))
+      } catch {
+        // A user who may read a collection need not be allowed to list it: the tree does without.
+      }
+    }
+  }
+
+  private static let largestListing = 3_000
+
+  func count(_ collection: ResourcePath) {
+    request { bridge in
+      let query = Query(path: collection)
+      guard bridge.canReachBackend else {
+        return bridge.emit(.counted(collection, try await bridge.engine.cachedDocuments(query).count))
+      }
+      let figures = try await bridge.datastore.aggregate(query.target, [Aggregation(alias: "n", function: .count)])
+      if case .integer(let count)? = figures["n"] { bridge.emit(.counted(collection, Int(count))) }
+    }
+  }
+
+  func locate(_ tag: WindowTag, _ query: Query, _ offset: Int) {
+    request { bridge in
+      guard bridge.canReachBackend else {
+        let documents = try await bridge.engine.cachedDocuments(query).documents
+        let key = documents.indices.contains(offset) ? documents[offset].key : nil
+        return bridge.emit(.located(tag, key, cachedCount: documents.count))
+      }
+      do throws(RPCStatus) {
+        let key = try await bridge.datastore.key(at: offset, of: query.target)
+        bridge.emit(.located(tag, key, cachedCount: nil))
+      } catch {
+        bridge.emit(.windowFailed(tag, error))
+      }
+    }
+  }
+}

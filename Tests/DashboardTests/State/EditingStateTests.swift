@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import FirestoreTesting
+import Testing
+
+@testable import Dashboard
+
+@Suite("The field editors that are not on the screen")
+struct EditingStateTests {
+  private static func editor(_ path: String, edited: Bool = true) -> FieldEditor {
+    var editor = FieldEditor(.document(key(path)), ["n": 1], in: database)
+    editor.select(["n"])
+    if edited { editor.removeSelected() }
+    return editor
+  }
+
+  @Test("An editor with edits waits behind a question and comes back once; one without is not kept")
+  func waiting() {
+    var editing = EditingState()
+    editing.wait(Self.editor("orders/a"))
+    editing.wait(Self.editor("orders/b", edited: false))
+    editing.wait(nil)
+    let taken = [editing.takeWaiting(), editing.takeWaiting()]
+    #expect(taken.map { $0?.key } == [key("orders/a"), nil])
+
+    editing.wait(Self.editor("orders/a"))
+    editing.dropWaiting()
+    let dropped = editing.takeWaiting()
+    #expect(dropped?.key == nil)
+  }
+
+  @Test("The edit that was sent last is found again, whatever waits or was handed over meanwhile")
+  func sent() {
+    var editing = EditingState()
+    #expect(editing.again(over: nil) == nil)
+    _ = editing.send(Self.editor("orders/a"))
+    _ = editing.send(Self.editor("orders/b"))
+    editing.wait(Self.editor("orders/c"))
+    editing.handOver(Self.editor("orders/d"))
+    #expect(editing.again(over: ["n": 2])?.key == key("orders/b"))
+    #expect(editing.again(over: ["n": 2])?.hasUnsentEdits == true)
+  }
+
+  @Test("What was handed over comes back once, and not after the user's editor has got a text of its own")
+  func handedOver() {
+    var editing = EditingState()
+    editing.handOver(Self.editor("orders/a"))
+    let taken = [editing.takeBack(), editing.takeBack()]
+    #expect(taken.map { $0?.key } == [key("orders/a"), nil])
+
+    editing.handOver(Self.editor("orders/a"))
+    editing.beginText()
+    let afterText = editing.takeBack()
+    #expect(afterText?.key == nil)
+
+    editing.handOver(Self.editor("orders/a", edited: false))
+    let withoutEdits = editing.takeBack()
+    #expect(withoutEdits?.key == nil)
+  }
+}

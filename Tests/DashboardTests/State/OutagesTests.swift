@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreClientState
+import FirestoreModel
+import Testing
+
+@testable import Dashboard
+
+@Suite("Outages as a value")
+struct OutagesTests {
+  private static let online = ClientStatus(onlineState: .online, since: at(0))
+  private static let offline = ClientStatus(onlineState: .offline, isNetworkEnabled: false, since: at(0))
+
+  @Test("The outage that ends is told once, with its beginning")
+  func end() {
+    var outages = Outages()
+    let before = [
+      outages.note(Self.online, after: Self.online, at: at(0)),
+      outages.note(Self.offline, after: Self.online, at: at(2)),
+      outages.note(Self.offline, after: Self.offline, at: at(3)),
+    ]
+    #expect(before == [nil, nil, nil])
+    #expect(outages.start == at(2))
+    let ended = [
+      outages.note(Self.online, after: Self.offline, at: at(5)),
+      outages.note(Self.online, after: Self.online, at: at(6)),
+    ]
+    #expect(ended == [OnlineHistory.Outage(start: at(2), end: at(5)), nil])
+    #expect(outages.start == nil)
+    #expect(outages.recentCount(at: at(6)) == 1)
+  }
+
+  @Test("The network's return is due once, and not at all after the network was switched on by hand")
+  func networkReturn() {
+    var outages = Outages()
+    outages.scheduleReturn(at: at(30))
+    // The client says that it is online before it hears that it is to be offline.
+    _ = outages.note(Self.online, after: Self.online, at: at(0))
+    let due = [outages.takeReturn(at: at(29)), outages.takeReturn(at: at(30)), outages.takeReturn(at: at(31))]
+    #expect(due == [false, true, false])
+
+    outages.scheduleReturn(at: at(60))
+    _ = outages.note(Self.offline, after: Self.online, at: at(40))
+    _ = outages.note(Self.online, after: Self.offline, at: at(50))
+    #expect(outages.networkReturn == nil)
+    let isDue = outages.takeReturn(at: at(60))
+    #expect(!isDue)
+  }
+
+  @Test("Answers are known by their batch, and all of them are forgotten before there are too many")
+  func answers() {
+    var outages = Outages()
+    for batch in 0...256 { outages.noteAnswer(to: BatchID(Int64(batch)), after: .milliseconds(9), at: at(1)) }
+    #expect(outages.answer(to: BatchID(0))?.after == .milliseconds(9))
+    outages.noteAnswer(to: BatchID(500), after: .milliseconds(5), at: at(2))
+    #expect(outages.answer(to: BatchID(0)) == nil)
+    #expect(outages.answer(to: BatchID(500))?.at == at(2))
+    outages.noteAnswer(to: BatchID(501), after: nil, at: at(2))
+    #expect(outages.answer(to: BatchID(501)) == nil)
+  }
+
+  @Test("Only the newest account is changed, and each is found by its row")
+  func accounts() {
+    var outages = Outages()
+    let none = outages.changeLast { $0.waited = 9 }
+    #expect(none?.row == nil)
+    for row in 1...33 {
+      outages.begin(
+        Reconnection(row: row, from: at(0), to: at(1), waited: row, newest: BatchID(100), listeners: []))
+    }
+    let changed = outages.changeLast { $0.noteCancelled(BatchID(100)) }
+    #expect(changed?.waited == 32)
+    func waited(in row: Int) -> Int? {
+      var told = FeedRow(time: at(1), kind: .divider, summary: "")
+      told.id = row
+      return outages.reconnection(of: told)?.waited
+    }
+    #expect(waited(in: 33) == 32)
+    #expect(waited(in: 32) == 32)
+    #expect(waited(in: 1) == nil, "so many are kept")
+  }
+}
