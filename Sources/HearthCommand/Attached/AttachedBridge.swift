@@ -214,10 +214,10 @@ final class AttachedBridge {
   }
 
   private func list(below parent: ResourcePath) {
+    let number = listed.begin()
     ask(.collections(below: parent)) { [weak self] answer in
       if case .failed(let status) = answer { self?.emit(.collectionsUnlisted(below: parent, status)) }
-      guard case .collections(let ids) = answer else { return }
-      self?.listed.note(Set(ids), below: parent)
+      guard case .collections(let ids) = answer, self?.listed.take(Set(ids), of: number, below: parent) == true else { return }
       self?.emit(.collections(below: parent, ids))
     }
   }

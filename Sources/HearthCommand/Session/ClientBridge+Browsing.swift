@@ -9,16 +9,22 @@ import FirestoreSync
 extension ClientBridge {
   func listCollections(below parent: ResourcePath) {
     request { bridge in
+      let number = bridge.listed.begin()
       let cached = Set(try await bridge.engine.cachedCollectionIDs(below: parent))
       // The cache's collections are shown at once: a server that is out of reach answers late, and only that it is.
       // Nothing that is shown goes for that long.
       let isNews = !cached.isEmpty && bridge.listed.isKept(by: cached, below: parent)
-      if isNews || !bridge.canReachBackend { bridge.show(cached, below: parent) }
+      if isNews || !bridge.canReachBackend { bridge.show(cached, of: number, below: parent) }
       guard bridge.canReachBackend else { return }
       do throws(RPCStatus) {
-        bridge.show(cached.union(try await bridge.datastore.listCollectionIDs(below: parent)), below: parent)
+        let stored = try await bridge.datastore.listCollectionIDs(below: parent)
+        // Writes may have come into the cache while the server was asked.
+        let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
+        bridge.show(Set(stored).union(cached), of: number, below: parent)
       } catch {
-        bridge.show(cached, below: parent)
+        // A failure says nothing of what the server has: what was listed before stays.
+        let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
+        bridge.show((bridge.listed[parent] ?? []).union(cached), of: number, below: parent)
         bridge.emit(.collectionsUnlisted(below: parent, error))
         // The network pane says what is wrong with the connection.
         guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
@@ -26,8 +32,8 @@ extension ClientBridge {
     }
   }
 
-  private func show(_ ids: Set<String>, below parent: ResourcePath) {
-    listed.note(ids, below: parent)
+  private func show(_ ids: Set<String>, of number: ListedCollections.Number, below parent: ResourcePath) {
+    guard listed.take(ids, of: number, below: parent) else { return }
     emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
   }
 
