@@ -33,7 +33,7 @@ struct StatusRecord: Sendable {
     let write = status(of: core.writeStream, .write)
     let writes = core.writes.measured(ends: ends).map { entry in
       let state: PendingWrite.State
-      if !core.offlineCauses.isSubset(of: [.secondary]) {
+      if core.network.holdsWrites {
         state = .held
       } else if core.writes.isInFlight(entry.batch.id) {
         state = .inFlight
@@ -62,7 +62,7 @@ struct StatusRecord: Sendable {
   }
 
   private func nextRetry(of core: borrowing SyncCore, _ streams: StreamStatus...) -> Timestamp? {
-    if core.offlineCauses.contains(.storageFailed) { return core.health.damage == nil ? storeRetry : nil }
+    if core.network.isStopped(by: .storageFailed) { return core.health.damage == nil ? storeRetry : nil }
     return streams.compactMap { if case .backoff(let until) = $0.state { until } else { nil } }.min()
   }
 
@@ -105,7 +105,7 @@ extension SyncCore {
   /// Why nothing is heard from the backend that something is, or was last, wanted of; `nil` while it answers, nothing is
   /// wanted, or the client does not ask it.
   package var outage: ConnectionReason? {
-    if online.state == .online || !offlineCauses.isEmpty || writeStream.isOpen && online.state != .offline { return nil }
+    if online.state == .online || !canUseNetwork || writeStream.isOpen && online.state != .offline { return nil }
     return switch connectionReason {
     case .failed, .noAnswer, .connecting: connectionReason
     default: nil
@@ -116,9 +116,9 @@ extension SyncCore {
   var connectionReason: ConnectionReason? {
     if online.state == .online { return nil }
     if !isNetworkEnabled { return .networkDisabled }
-    if offlineCauses.contains(.storageFailed) { return .storageFailed }
+    if network.isStopped(by: .storageFailed) { return .storageFailed }
     if !isPrimary { return .elsewhere }
-    if let error = watchStream.lastError ?? writeStream.lastError ?? unreached { return .failed(error) }
+    if let error = watchStream.lastError ?? writeStream.lastError ?? network.failure { return .failed(error) }
     if online.state == .offline { return .noAnswer }
     return watchStream.isStarted || writeStream.isStarted ? .connecting : .idle
   }

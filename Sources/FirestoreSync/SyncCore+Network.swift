@@ -7,7 +7,7 @@ import FirestoreSQLite
 extension SyncCore {
   /// Uses the network again, without waiting for a backoff.
   package mutating func enableNetwork() {
-    guard offlineCauses.remove(.disabledByUser) != nil else { return }
+    guard network.clear(.disabledByUser) else { return }
     statusRevision += 1
     restartStreams()
     leaseConditionsChanged()
@@ -15,7 +15,7 @@ extension SyncCore {
 
   /// Stops both streams; every current view turns from-cache in the same step (S7).
   package mutating func disableNetwork() {
-    guard offlineCauses.insert(.disabledByUser).inserted else { return }
+    guard network.stop(by: .disabledByUser) else { return }
     statusRevision += 1
     stopStreams()
     // A client without streams is as online as the one that has them.
@@ -59,7 +59,7 @@ extension SyncCore {
   ) throws(StoreError) {
     statusRevision += 1
     let usedNetwork = canUseNetwork
-    offlineCauses.insert(.userChanging)
+    network.stop(by: .userChanging)
     stopStreams()
     if usedNetwork { changeOnlineState { $0.set(.unknown) } }
     if user != self.user {
@@ -68,11 +68,10 @@ extension SyncCore {
       writes = PendingWrites(try store.pendingBatches())
       rejected = nil
       let status = RPCStatus(.cancelled, "The wait for pending writes ended because the user changed.")
-      for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
-      waits = []
+      for wait in waits.takeAll() { effects.append(.finishWait(wait, status)) }
       emit(result.affected, causes: [.userChanged])
     }
-    offlineCauses.remove(.userChanging)
+    network.clear(.userChanging)
     restartStreams()
   }
 
@@ -88,7 +87,7 @@ extension SyncCore {
 
   /// Closes both streams; in-flight batches return to the queue.
   mutating func stopStreams() {
-    unreached = nil
+    network.forgetFailure()
     if watchStream.isStarted { effects.append(.close(.watch, watchStream.epoch)) }
     if writeStream.isStarted { effects.append(.close(.write, writeStream.epoch)) }
     watchStream.stop()

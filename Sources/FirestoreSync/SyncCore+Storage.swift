@@ -32,7 +32,7 @@ extension SyncCore {
     // Whoever is primary now does it.
     if error.kind == .leaseLost { return resign() }
     statusRevision += 1
-    offlineCauses.insert(.storageFailed)
+    network.stop(by: .storageFailed)
     stopStreams()
     changeOnlineState { $0.set(.offline) }
     if error.kind == .corrupt { return storeDamaged(error) }
@@ -47,8 +47,7 @@ extension SyncCore {
     health.damaged(error)
     effects.append(.cancel(.storeRetry))
     for entry in writes.pending { effects.append(.complete(entry.batch.id, .failure(status))) }
-    for (_, wait) in waits { effects.append(.finishWait(wait, status)) }
-    waits = []
+    for wait in waits.takeAll() { effects.append(.finishWait(wait, status)) }
     for view in views.ids {
       if let target = views[view]?.target { plan.drop(target) }
       views.remove(view)
@@ -102,7 +101,7 @@ extension SyncCore {
   /// Everything that waited is stored: only now may the backend answer again, or an answer to one user's write would
   /// wait behind a change to another, and be sought in the wrong queue.
   private mutating func storeRecovered() {
-    guard offlineCauses.remove(.storageFailed) != nil else { return }
+    guard network.clear(.storageFailed) else { return }
     statusRevision += 1
     restartStreams()
     if !isPrimary {

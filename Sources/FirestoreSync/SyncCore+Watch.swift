@@ -65,7 +65,7 @@ extension SyncCore {
   private mutating func receive(_ change: WatchChange, in epoch: StreamEpoch) {
     guard epoch == watchStream.epoch, watchStream.isOpen else { return }
     watchStream.succeeded()
-    unreached = nil
+    network.forgetFailure()
     if online.state != .online { changeOnlineState { $0.set(.online) } }
     if case .removed(let ids, let cause?) = change {
       for id in ids { targetEnded(id, cause) }
@@ -166,7 +166,7 @@ extension SyncCore {
   private mutating func watchStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch) {
     guard epoch == watchStream.epoch, watchStream.isStarted else { return }
     statusRevision += 1
-    if online.state != .online { unreached = status }
+    if online.state != .online { network.failed(status) }
     watchStream.failed(status)
     resetWatchState()
     effects.append(.cancel(.watchIdle))

@@ -69,7 +69,7 @@ extension SyncCore {
   /// Finishes the wait when everything pending now is done: at once if that is nothing.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
     if let damage = health.damage { return effects.append(.finishWait(wait, damage)) }
-    if let highest = writes.last { waits.append((highest, wait)) } else { effects.append(.finishWait(wait, nil)) }
+    if let highest = writes.last { waits.add(wait, until: highest) } else { effects.append(.finishWait(wait, nil)) }
   }
 
   // MARK: The write stream
@@ -98,7 +98,7 @@ extension SyncCore {
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writeStream.opened(epoch) else { return }
     statusRevision += 1
-    unreached = nil
+    network.forgetFailure()
     writes.streamOpened(token: token)
     sendWrites()
   }
@@ -159,12 +159,7 @@ extension SyncCore {
     if entry == nil, sharing != nil { return emit(changes, causes: []) }
     history.add(id, result, after: time.flatMap { time in entry?.sentAt.map { time - $0 } })
     effects.append(.complete(id, result))
-    let first = writes.first
-    let (done, waiting) = waits.reduce(into: ([PendingWritesWait](), [(BatchID, PendingWritesWait)]())) {
-      if let first, first <= $1.highest { $0.1.append(($1.highest, $1.wait)) } else { $0.0.append($1.wait) }
-    }
-    waits = waiting
-    for wait in done { effects.append(.finishWait(wait, nil)) }
+    for wait in waits.takeDone(before: writes.first) { effects.append(.finishWait(wait, nil)) }
     switch result {
     case .success: emit(changes, causes: [.acknowledged(id)])
     case .failure(let status) where status.code == .cancelled: emit(changes, causes: [.cancelled(id)])
@@ -178,7 +173,7 @@ extension SyncCore {
     guard epoch == writeStream.epoch, writeStream.isStarted else { return }
     statusRevision += 1
     let oldest = writes.oldestInFlight
-    if !writeStream.isOpen { unreached = status }
+    if !writeStream.isOpen { network.failed(status) }
     writeStream.failed(status)
     writes.streamClosed()
     effects.append(.cancel(.writeIdle))

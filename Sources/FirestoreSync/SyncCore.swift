@@ -33,16 +33,6 @@ package struct SyncCore: ~Copyable {
     package init(database: DatabaseID) { self.database = database }
   }
 
-  /// Why the network is not used. It is used when there is no reason left.
-  enum OfflineCause: Hashable, Sendable {
-    case disabledByUser
-    /// The store failed; until it works again nothing may arrive that would have to be stored.
-    case storageFailed
-    case userChanging
-    /// Another client that shares the cache has the streams.
-    case secondary
-  }
-
   let configuration: Configuration
   package var store: LocalStore
   var user: String?
@@ -53,7 +43,7 @@ package struct SyncCore: ~Copyable {
   package internal(set) var limbo: LimboResolver
 
   var online = OnlineStateTracker()
-  var offlineCauses: Set<OfflineCause> = []
+  var network = NetworkUse()
   var health = StoreHealth()
   /// The garbage collection under way, of which each turn of its timer does a slice.
   var garbageCollection: GarbageCollectionRun?
@@ -62,16 +52,13 @@ package struct SyncCore: ~Copyable {
   var reads = ReadMeters()
   package internal(set) var watchStream = ClientStream()
   package internal(set) var writeStream = ClientStream()
-  /// The last failure to reach the backend, until it answers, or the network or the user changes: also while nothing is
-  /// wanted of it.
-  var unreached: RPCStatus?
   var writes = PendingWrites()
   var history = WriteHistory()
   /// What the store holds for the current user; `nil` until somebody asks, and after each rejection.
   var rejected: [RejectedWrite]?
   /// Writes that the client with the streams was asked to take back.
   var cancellations: Set<BatchID> = []
-  var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
+  var waits = WriteWaits()
 
   /// Whether a slice of the index backfill is on its way.
   var isIndexBackfillScheduled = false
@@ -94,10 +81,10 @@ package struct SyncCore: ~Copyable {
     self.random = random
     limbo = LimboResolver(maximum: configuration.maximumLimboResolutions)
     aggregator = WatchChangeAggregator(database: configuration.database)
-    if !configuration.isNetworkEnabled { offlineCauses.insert(.disabledByUser) }
+    if !configuration.isNetworkEnabled { network.stop(by: .disabledByUser) }
     if self.store.isShared {
       sharing = SharedRole()
-      offlineCauses.insert(.secondary)
+      network.stop(by: .secondary)
     }
   }
 
@@ -128,9 +115,9 @@ package struct SyncCore: ~Copyable {
 
   /// As far as it is known from either stream. What listeners are told goes by the watch stream alone, as in the SDKs
   /// (`OnlineStateTracker`).
-  package var onlineState: OnlineState { online.state == .unknown && unreached != nil ? .offline : online.state }
-  package var isNetworkEnabled: Bool { !offlineCauses.contains(.disabledByUser) }
-  var canUseNetwork: Bool { offlineCauses.isEmpty }
+  package var onlineState: OnlineState { online.state == .unknown && network.failure != nil ? .offline : online.state }
+  package var isNetworkEnabled: Bool { !network.isStopped(by: .disabledByUser) }
+  var canUseNetwork: Bool { network.isAllowed }
 
   /// Applies a timer that ran out.
   package mutating func fire(_ timer: SyncTimer) {

@@ -168,7 +168,7 @@ extension ModelClient {
     core!.store.faults = []
     nextRejection = nil
     var didSomething = false
-    if core!.offlineCauses.contains(.disabledByUser) {
+    if core!.network.isStopped(by: .disabledByUser) {
       try transition { core in core.enableNetwork() }
       didSomething = true
     }

@@ -87,7 +87,7 @@ extension SyncCore {
     }
     sharing?.isPrimary = true
     sharing?.told = [:]
-    offlineCauses.remove(.secondary)
+    network.clear(.secondary)
     statusRevision += 1
     restartStreams()
     if !isNetworkEnabled { changeOnlineState { $0.set(.offline) } }
@@ -105,7 +105,7 @@ extension SyncCore {
     sharing?.foreign = []
     sharing?.told = [:]
     store.isPrimary = false
-    offlineCauses.insert(.secondary)
+    network.stop(by: .secondary)
     statusRevision += 1
     stopStreams()
     effects.append(.cancel(.onlineTimeout))
@@ -130,7 +130,7 @@ extension SyncCore {
     guard sharing != nil else { return disableNetwork() }
     sharing?.isPrimary = false
     store.isPrimary = false
-    offlineCauses.insert(.secondary)
+    network.stop(by: .secondary)
     stopStreams()
   }
 

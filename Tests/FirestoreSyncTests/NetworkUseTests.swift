@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreModel
+import Testing
+
+@testable import FirestoreSync
+
+@Suite("The use of the network, and waits for writes, as values")
+struct NetworkUseTests {
+  @Test("The network is used when no reason is left, and each reason counts once")
+  func causes() {
+    var network = NetworkUse()
+    #expect(network.isAllowed)
+    let stopped = [
+      network.stop(by: .disabledByUser), network.stop(by: .disabledByUser), network.stop(by: .userChanging),
+    ]
+    #expect(stopped == [true, false, true])
+    let cleared = [network.clear(.userChanging), network.clear(.userChanging)]
+    #expect(cleared == [true, false])
+    #expect(!network.isAllowed && network.isStopped(by: .disabledByUser))
+    network.clear(.disabledByUser)
+    #expect(network.isAllowed)
+  }
+
+  @Test("Writes are held for every reason but that another client has the streams")
+  func held() {
+    var network = NetworkUse()
+    network.stop(by: .secondary)
+    #expect(!network.isAllowed && !network.holdsWrites)
+    network.stop(by: .storageFailed)
+    #expect(network.holdsWrites)
+  }
+
+  @Test("A wait ends when all that was pending at its beginning is done, whatever came later")
+  func waits() {
+    var waits = WriteWaits()
+    waits.add(PendingWritesWait(1), until: BatchID(4))
+    waits.add(PendingWritesWait(2), until: BatchID(6))
+    waits.add(PendingWritesWait(3), until: BatchID(4))
+    let early = waits.takeDone(before: BatchID(4))
+    #expect(early.isEmpty, "the fourth is still pending")
+    let done = waits.takeDone(before: BatchID(5))
+    #expect(done == [PendingWritesWait(1), PendingWritesWait(3)])
+    let last = waits.takeDone(before: nil)
+    #expect(last == [PendingWritesWait(2)])
+    waits.add(PendingWritesWait(4), until: BatchID(9))
+    let all = waits.takeAll()
+    let none = waits.takeAll()
+    #expect(all == [PendingWritesWait(4)] && none.isEmpty)
+  }
+}
