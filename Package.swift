@@ -77,8 +77,9 @@ let package = Package(
     module("FirestoreModel"),
     module("FirestoreQuery", ["FirestoreModel", .product(name: "HashTreeCollections", package: "swift-collections")]),
     module("FirestoreJSON", ["FirestoreModel"]),
+    module("FirestoreText", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "Spelling"]),
     module("LinearPatterns"),
-    module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "LinearPatterns"]),
+    module("FirestoreRules", ["FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "LinearPatterns"]),
     module("FirestoreExports", ["FirestoreModel"]),
     .target(name: "CSocketNames"),
     module("LocalSockets"),
@@ -182,7 +183,10 @@ let package = Package(
     module("Terminal", ["TerminalCanvas", "TerminalTheme", "CNcurses", "CTerminalRestore"]),
     module(
       "Dashboard",
-      ["TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "LinearPatterns"]),
+      [
+        "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreText", "FirestoreClientState",
+        "LinearPatterns",
+      ]),
 
     .executableTarget(
       name: "HearthCommand",
@@ -192,11 +196,12 @@ let package = Package(
         "FirestoreService", "FirestoreAccess", "FirestoreServer", "FirestoreEmulator", "FirestoreSharing",
         "TransportSecurity", "FirestoreInspection",
         "LocalSockets", "TOMLReading", "TerminalCanvas", "TerminalTheme", "Terminal", "Dashboard", "SeededRandom",
-        "Spelling",
+        "Spelling", "FirestoreText",
         "ByteCompression", "CAllocator", "FirestoreExports",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
+      exclude: ["Manual"],
       swiftSettings: swift),
     module(
       "FirestoreSpec",
@@ -250,6 +255,7 @@ let package = Package(
         "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreProtocol",
         "FirestorePipelines",
       ]),
+    tests("FirestoreTextTests", ["FirestoreTesting", "FirestoreModel", "FirestoreQuery", "FirestoreText"]),
     tests("LinearPatternsTests", ["LinearPatterns", "SeededRandom"]),
     tests(
       "FirestoreRulesTests",
@@ -386,14 +392,14 @@ let package = Package(
       [
         "FirestoreTesting", "TerminalTesting",
         "SeededRandom", "Dashboard", "TerminalCanvas", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
-        "FirestoreJSON", "LinearPatterns",
+        "FirestoreJSON", "FirestoreText", "LinearPatterns",
       ],
       exclude: ["Goldens"]),
     tests(
       "HearthCommandTests",
       [
         "FirestoreTesting", "ClientTesting", "HearthCommand", "Hearth", "FirestoreModel", "FirestoreQuery",
-        "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
+        "FirestoreText", "FirestoreRules", "FirestoreClientState", "FirestoreJSON", "FirestoreLocal",
         "FirestoreProtocol",
         "FirestoreSync", "FirestoreBackend", "FirestoreGRPC", "Dashboard", "TerminalTheme", "TerminalCanvas",
         "TerminalTesting", "SeededRandom", "FirestoreInspection", "FirestoreExports", "LocalSockets", "ByteCompression",

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
+import FirestoreText
 import LinearPatterns
 import TerminalCanvas
 import TerminalTesting
@@ -19,7 +20,7 @@ struct FilterTests {
     ])
 
   private func passes(_ text: String) throws -> Bool {
-    try RowFilter(text).matches(order.rowText, in: [order])
+    try RowFilter(text, in: database).matches(order.rowText, in: [order])
   }
 
   @Test(
@@ -28,7 +29,8 @@ struct FilterTests {
       "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
       "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
       "name:~smi", "name:/^Ada .*h$/", "isGift:true", "coupon:null", "at:>2026-03-02T12:00:00Z",
-      "at:<2026-03-02T13:04:01+01:00", "tags:~big", "shipTo.city:Bern", "!status:paid", "!missing:1", "/pack.d/",
+      "at:<2026-03-02T13:04:01+01:00", "at:>timestamp:2026-03-02", "name:'Ada Smith'", "tags:[big, red]",
+      "name:!=x", "total:double:18.5", "tags:~big", "shipTo.city:Bern", "!status:paid", "!missing:1", "/pack.d/",
       "/7q.3/ status:packed n:>1", "!/zzz/", "`status`:packed", "!", "! packed",
     ])
   func holding(_ text: String) throws { #expect(try passes(text)) }
@@ -44,8 +46,8 @@ struct FilterTests {
 
   @Test("Words with a colon that name no field are words")
   func colons() throws {
-    #expect(try RowFilter("12:04").terms.map(\.condition) == [.contains(.init("12:04"))])
-    #expect(try RowFilter(":42").terms.map(\.condition) == [.contains(.init(":42"))])
+    #expect(try RowFilter("12:04", in: database).terms.map(\.condition) == [.contains(.init("12:04"))])
+    #expect(try RowFilter(":42", in: database).terms.map(\.condition) == [.contains(.init(":42"))])
   }
 
   @Test(
@@ -58,10 +60,11 @@ struct FilterTests {
       ("/\\p/", 2, "\\p is not known"), ("/a/b", 4, "a blank parts"), ("a..b:1", 1, ""),
       ("__name__:x", 1, "ids are words"), ("/((((a{50}){50}){50}){50})/", 2, "the pattern is too long"),
       ("/((((){100}){100}){100}){100}/", 2, "the pattern is too long"), ("n:/(/", 4, "this group has no )"),
+      ("a name:True", 8, "Is true meant?"), ("at:2026-03-02", 4, "A time is written"), ("n:[1", 5, "Expected \"]\""),
     ])
   func errors(_ text: String, _ column: Int, _ reason: String) {
     do throws(TextError) {
-      _ = try RowFilter(text)
+      _ = try RowFilter(text, in: database)
       Issue.record("\(text) is no filter")
     } catch {
       #expect(error.column == column, "\(error)")
@@ -174,7 +177,7 @@ struct PaneFilterTests {
 
   @Test("A query in the order of names asks for equal values; ranges are looked for")
   func asked() throws {
-    let filter = try #require(try BrowserFilter(RowFilter("n:>5 status:paid n:!=1 coupon:null")))
+    let filter = try #require(try BrowserFilter(RowFilter("n:>5 status:paid n:!=1 coupon:null", in: database)))
     #expect(
       filter.filters == [
         .field(FieldFilter(FieldPath("status"), .equal, "paid")),

@@ -68,11 +68,13 @@ struct ListenerTests {
   func values() throws {
     let values: [Value] = [
       .null, true, 42, 4.0, .double(.nan), .double(.infinity), "paid", "42", "true", "", "a\"b", "[x", "{", "two words",
-      ["a", 1], .timestamp(at(0)), .reference(database, key("users/ada")), .map(["a": 1]), .bytes([1, 2]),
+      "this or that", ["a", 1], .timestamp(at(0)), .reference(database, key("users/ada")), .map(["a": 1]),
+      .bytes([1, 2]),
     ]
     for value in values {
-      let text = TypedValue.text(of: value)
-      #expect(try TypedValue.any(text, database: database) == value, "\(text)")
+      let query = Query(path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath("a b"), .equal, value))])
+      let editor = try #require(ListenerEditor(ListenerDefinition(name: "x", query: query), in: database), "\(value)")
+      #expect(try editor.query(in: database) == query)
     }
     var query = paid(limit: 3)
     query.filters.append(.field(FieldFilter(FieldPath("tags"), .arrayContainsAny, ["a", "b"])))
@@ -85,7 +87,44 @@ struct ListenerTests {
     query.filters = [
       .or([.field(FieldFilter(FieldPath("a"), .equal, 1)), .field(FieldFilter(FieldPath("b"), .equal, 1))])
     ]
+    query.limitType = .last
+    let alternatives = try #require(ListenerEditor(ListenerDefinition(name: "x", query: query), in: database))
+    #expect(alternatives.clauses[0].text == "a == 1 or b == 1" && alternatives.limit.text == "last 3")
+    #expect(try alternatives.query(in: database) == query)
+    query.start = Bound(values: [1], isInclusive: true)
     #expect(ListenerEditor(ListenerDefinition(name: "x", query: query), in: database) == nil)
+  }
+
+  @Test("Alternatives are typed behind a value, or as a whole condition in the place of the field")
+  func alternatives() throws {
+    for typing in ["status tab tab new or status == paid", "status == new or status == paid"] {
+      var driver = Driver()
+      driver.press("4 n")
+      driver.type("orders")
+      while driver.state.overlay?.editor?.slot != .path(0) { driver.press("tab") }
+      for (index, part) in typing.split(separator: " tab tab ").enumerated() {
+        if index > 0 { driver.press("tab tab") }
+        driver.type(String(part))
+      }
+      #expect(driver.screen.contains("status == new or status == paid") || typing.contains("tab"))
+      #expect(driver.screen.contains(".whereFilter(.orFilter([.whereField(\"status\", isEqualTo: \"new\")"))
+      driver.press("enter")
+      let query = try #require(driver.state.listeners.last?.query)
+      #expect(QueryText.line(query) == "orders where status == \"new\" or status == \"paid\"")
+    }
+  }
+
+  @Test("A row that is no condition is named with its text and the column")
+  func wrongRow() {
+    var driver = Driver()
+    driver.press("4 n")
+    driver.type("orders")
+    while driver.state.overlay?.editor?.slot != .path(0) { driver.press("tab") }
+    driver.type("status")
+    #expect(driver.screen.contains("where 'status == ', column 11: Expected a value after =="))
+    driver.press("tab tab")
+    driver.type("True")
+    #expect(driver.screen.contains("where 'status == True', column 11: Is true meant?"))
   }
 
   @Test("Duplicating opens a copy in the builder, which becomes a listener of its own")

@@ -93,16 +93,33 @@ struct PaletteArgumentTests {
     #expect(driver.listenTag != nil)
   }
 
+  @Test("listen takes alternatives, parentheses and types as the command line does")
+  func alternatives() throws {
+    var driver = typed(
+      "listen orders where (status == new or status == paid) and at < timestamp:2026-03-02 order by at:desc")
+    driver.press("enter")
+    let query = try #require(driver.state.listeners.last?.query)
+    #expect(
+      QueryText.line(query)
+        == "orders where status == \"new\" or status == \"paid\", at < 2026-03-02 00:00:00Z order at desc")
+  }
+
+  @Test("A number alone is of seconds")
+  func seconds() {
+    #expect(typed("offline 30").screen.contains("online again after 30 s"))
+  }
+
   @Test(
     "An error names its column in the line, and the palette stays open",
     arguments: [
-      ("offline 30", "column 11: 30 of what? 30s, 30m"), ("offline soon", "column 9: a duration begins with a number"),
-      ("latency 3x", "column 10: x is no unit"), ("latency 2h", "column 9: at most 1 min"),
+      ("offline 1h30", "column 13: 30 of what?"), ("offline soon", "column 9: Expected a number with a unit"),
+      ("latency 3x", "column 10: \"x\" is no unit"), ("latency 2h", "column 9: Expected at most 1 min"),
       ("theme nrod", "column 7: no theme is called nrod"), ("go a//b", "column 4: "),
-      ("listen cities where n >> 5", "column 23: >> is no operator"),
-      ("listen cities where n >=", "column 25: a value is missing after >="),
-      ("listen cities limit no", "column 21: a limit is a number above 0"),
-      ("listen cities what", "column 15: what is not expected here"), ("stop x", "column 6: no listener is called x"),
+      ("listen cities where n >> 5", "column 23: Expected one of ==, !="),
+      ("listen cities where n >=", "column 25: Expected a value after >="),
+      ("listen cities limit no", "column 21: Expected a number from 1"),
+      ("listen cities what", "column 15: Expected where, order by, limit or last here, found \"what\""),
+      ("stop x", "column 6: no listener is called x"),
       ("filter-by /(", "column 11: "),
     ])
   func errors(_ text: String, _ reason: String) {

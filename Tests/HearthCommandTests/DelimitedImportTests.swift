@@ -2,6 +2,7 @@
 import FirestoreJSON
 import FirestoreModel
 import FirestoreTesting
+import FirestoreText
 import Foundation
 import Testing
 
@@ -56,7 +57,7 @@ import Testing
     while let row = try splitter.next() { rows.append(try DelimitedRow(row.bytes, sign).cells.map(\.text)) }
     #expect(rows == [["a", "b"], ["x;\ny", "1,5"]])
     #expect(sign.line(["x;y", "1,5", nil]) == "\"x;y\";1,5;")
-    for wrong in ["", ";;", "ž", "\""] { #expect(throws: ArgumentError.self) { try Delimiter(parsing: wrong) } }
+    for wrong in ["", ";;", "ž", "\""] { #expect(throws: TextError.self) { try Delimiter(parsing: wrong) } }
     #expect(try Delimiter(parsing: "tab") == .quoted(9))
   }
 
@@ -115,8 +116,8 @@ import Testing
     #expect(found[0].key.path.text == "people/ada@x.org")
     let ada = Value.reference(database, DocumentKey(unchecked: ResourcePath("users/ada")))
     #expect(found[0].operation == .set(["email": "ada@x.org", "n": "5", "who": ada, "path": "p"]))
-    #expect(throws: ArgumentError.self) { try ColumnTypesText.parse("n=number") }
-    #expect(throws: ArgumentError.self) { try ColumnTypesText.parse("n") }
+    #expect(throws: TextError.self) { try ColumnTypesText.parse("n=number") }
+    #expect(throws: TextError.self) { try ColumnTypesText.parse("n") }
   }
 
   @Test(

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
+import FirestoreText
 import Testing
 
 @testable import HearthCommand
@@ -52,9 +53,9 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(
       template.text(for: documents[0], in: database) == "c/a\tone, two|1||1970-01-01T00:00:01Z\\{}")
     #expect(try OutputTemplate(parsing: "{{`path`}} {{id}}").text(for: documents[2], in: database) == "true ž")
-    #expect { try OutputTemplate(parsing: "a {{n") } throws: { ($0 as? ArgumentError)?.column == 3 }
-    #expect { try OutputTemplate(parsing: "{{}}") } throws: { ($0 as? ArgumentError)?.column == 1 }
-    #expect { try OutputTemplate(parsing: "{{a b}}") } throws: { ($0 as? ArgumentError)?.column == 4 }
+    #expect { try OutputTemplate(parsing: "a {{n") } throws: { ($0 as? TextError)?.column == 3 }
+    #expect { try OutputTemplate(parsing: "{{}}") } throws: { ($0 as? TextError)?.column == 1 }
+    #expect { try OutputTemplate(parsing: "{{a b}}") } throws: { ($0 as? TextError)?.column == 4 }
   }
 
   private func table(_ documents: [Document], width: Int, _ selection: String? = nil) throws -> ([ShownText], [String]) {

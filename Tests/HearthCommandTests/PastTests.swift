@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreTesting
+import FirestoreText
 import Synchronization
 import Testing
 

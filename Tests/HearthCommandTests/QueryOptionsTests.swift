@@ -5,6 +5,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 import FirestoreTesting
+import FirestoreText
 import Testing
 
 @testable import HearthCommand
@@ -50,8 +51,8 @@ import Testing
     let fields: Fields = ["a": .map(["b": .integer(1), "c": .integer(2)]), "x,y": .null, "z": .null]
     #expect(selection.fields(of: fields).entries.map(\.name) == ["a", "x,y"])
     #expect(selection.fields(of: fields)[FieldPath(segments: ["a", "c"])] == nil)
-    #expect { try FieldSelection(parsing: "a,,b") } throws: { ($0 as? ArgumentError)?.column == 3 }
-    #expect { try FieldSelection(parsing: "a, b c") } throws: { ($0 as? ArgumentError)?.column == 5 }
+    #expect { try FieldSelection(parsing: "a,,b") } throws: { ($0 as? TextError)?.column == 3 }
+    #expect { try FieldSelection(parsing: "a, b c") } throws: { ($0 as? TextError)?.column == 5 }
   }
 }
 

@@ -74,7 +74,8 @@ import Testing
     "A line that is no step is named with its number",
     arguments: [
       "wait 5s", "offline now", "listen", "listen cities//x", "listen cities limit x", "listen cities limit 0",
-      "listen cities limit 9223372036854775807", "listen cities limit 2147483648", "listen cities where a = b",
+      "listen cities limit 9223372036854775807", "listen cities limit 2147483648", "listen cities where a =! b",
+      "update cities/SF x=True",
       "listen cities by name", "set cities/SF", "set cities {}", "update cities/SF", "update cities/SF x",
       "delete cities",
       "expect", "expect snow", "expect added cities", "expect added a/b c/d", "expect added within",
@@ -83,8 +84,30 @@ import Testing
     ])
   func refuses(line: String) {
     #expect { try parser.steps("offline\n\(line)\n", of: "file") } throws: { error in
-      (error as? CommandFailure).map { $0.status == .badData && $0.message.hasPrefix("file, line 2: ") } ?? false
+      (error as? CommandFailure).map { $0.status == .badData && $0.message.hasPrefix("file, line 2") } ?? false
     }
+  }
+
+  @Test("An error in a line names its column, and the excerpt points to it")
+  func column() throws {
+    let failure = try #require(throws: CommandFailure.self) {
+      try parser.steps("  listen  cities where a == 'x' oder b == 2", of: "file")
+    }
+    #expect(failure.message.hasPrefix("file, line 1, column 31: "), "\(failure.message)")
+    #expect(failure.excerpt.last == String(repeating: " ", count: 30) + "^")
+    let update = try #require(throws: CommandFailure.self) { try parser.steps("update c/d a=1 b=nil", of: "file") }
+    #expect(update.message.hasPrefix("file, line 1, column 18: Is null meant?"), "\(update.message)")
+  }
+
+  @Test("Words that quotes or brackets hold together are one value of an update")
+  func assignments() throws {
+    let steps = try parser.steps(
+      "update c/d a='x y' b=[p, 2] c={\"m\": \"x y\"} d=it's `e f`=\"g h\"", of: "file")
+    guard case .write(let mutation) = steps[0].action, case .patch(let fields, _) = mutation.operation else {
+      Issue.record("not an update")
+      return
+    }
+    #expect(fields == ["a": "x y", "b": ["p", 2], "c": .map(["m": "x y"]), "d": "it's", "e f": "g h"])
   }
 
   @Test("Events wait in order; an error comes after them")

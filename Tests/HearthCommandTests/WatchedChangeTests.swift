@@ -4,6 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 import FirestoreTesting
+import FirestoreText
 import Testing
 
 @testable import HearthCommand
@@ -83,6 +84,6 @@ import Testing
     synced.finishedSnapshot(isFromCache: false)
     #expect(synced.isReached)
 
-    for text in ["", "0", "-1", "changed"] { #expect(throws: ArgumentError.self) { try WatchGoal.parse(text) } }
+    for text in ["", "0", "-1", "changed"] { #expect(throws: TextError.self) { try WatchGoal.parse(text) } }
   }
 }

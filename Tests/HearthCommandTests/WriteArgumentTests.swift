@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreQuery
 import FirestoreTesting
+import FirestoreText
 import Testing
 
 @testable import HearthCommand
@@ -30,12 +32,12 @@ import Testing
   @Test(
     "Text that was likely meant as something else is refused, with how it is written, and as a text",
     arguments: [
-      ("ok=True", "Is true meant?"), ("ok=None", "Is null meant?"), ("age=+1", "$increment"),
+      ("ok=True", "Is true meant?"), ("x=.5", "Is 0.5 meant?"), ("ok=None", "Is null meant?"), ("age=+1", "$increment"),
       ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"), ("n=text:5", "string:5"),
       ("at=timestmp:2026-01-02", "timestamp:2026-01-02"), ("ok=bool:true", "true and false"),
     ])
   func nearTypes(assignment: String, meant: String) throws {
-    let error = try #require(throws: ArgumentError.self) { try FieldAssignment.parse(assignment) }
+    let error = try #require(throws: TextError.self) { try FieldAssignment.parse(assignment) }
     #expect(error.reason.contains(meant) && error.reason.contains("is written string:"), "\(error.reason)")
   }
 
@@ -50,6 +52,19 @@ import Testing
         "a": .string("True"), "b": .string("+1"), "c": .string("https://example.com/a"), "d": .string("+4930123456"),
         "e": .string("km/h"), "f": .string("note: later"), "g": .string("12:30"),
       ])
+  }
+
+  @Test("Times, lists of words and quotes mean in a write the same as in a condition")
+  func sameValues() throws {
+    for text in [
+      "2026-03-02T11:58:03Z", "[a, 5, ref:users/ada]", "'x y'", "NaN", "timestamp:2026-03-02", "\"a\"", "geo:1,2",
+    ] {
+      let mutation = try update(["a=\(text)"])
+      guard case .patch(let fields, _) = mutation.operation else { return #expect(Bool(false)) }
+      let query = Query(path: ResourcePath("c"))
+      let filters = try ConditionText.parse("a == \(text)", of: query, database: database)
+      #expect(filters.flatMap(\.fieldFilters).map(\.value) == [fields["a"]], "\(text)")
+    }
   }
 
   @Test("A transform changes its field and is not a value, also below a path and inside a map")
@@ -78,9 +93,10 @@ import Testing
 
   @Test(
     "What is no assignment is refused with its column",
-    arguments: [("a", nil), ("=1", 1), ("a..b=1", 1), ("a=[1,", 6)] as [(String, Int?)])
+    arguments: [("a", nil), ("=1", 1), ("a..b=1", 1), ("a=[1,", 6), ("a=[True]", 4), ("a='b", 3), ("a,b=1", 2)]
+      as [(String, Int?)])
   func refuses(text: String, column: Int?) {
-    #expect { try FieldAssignment.parse(text) } throws: { ($0 as? ArgumentError)?.column == column }
+    #expect { try FieldAssignment.parse(text) } throws: { ($0 as? TextError)?.column == column }
   }
 
   @Test("Merging names every field that is no map, and empty maps")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreText
 
 /// What a command of the palette takes: `offline 30s`.
 struct CommandArgument: Sendable {

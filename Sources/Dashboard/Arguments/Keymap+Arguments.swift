@@ -2,6 +2,7 @@
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 
 /// The commands that take an argument.
 extension Keymap {
@@ -10,10 +11,10 @@ extension Keymap {
   private static let offline = Command(
     "offline", "go offline, for a while or until you go online again",
     CommandArgument(
-      name: "DURATION", hint: "how long: 30s, 5m, 1h", isOptional: true,
+      name: "DURATION", hint: "how long: 30s, 5m, 1h30m", isOptional: true,
       completions: { _, _ in ["10s", "30s", "1m", "5m"] },
       read: { text, _ throws(TextError) in
-        let duration = try DurationText.read(text, longest: .seconds(86_400))
+        let duration = try DurationText.parse(text, longest: .seconds(86_400))
         return CommandArgument.Meaning(account: "go offline, and online again after \(DurationText.text(duration))") {
           $0.goOffline(for: duration)
         }
@@ -26,7 +27,7 @@ extension Keymap {
       name: "DURATION", hint: "how much: 200ms, 2s; 0ms ends it",
       completions: { _, _ in ["0ms", "50ms", "200ms", "1s"] },
       read: { text, _ throws(TextError) in
-        let duration = try DurationText.read(text, longest: .seconds(60))
+        let duration = try DurationText.parse(text, longest: .seconds(60), allowsZero: true)
         let account = duration == .zero ? "no added latency" : "\(DurationText.text(duration)) of latency on purpose"
         return CommandArgument.Meaning(account: account) { state in
           state.faults.latency = duration
@@ -40,7 +41,7 @@ extension Keymap {
       name: "NAME", hint: "a theme's name", completions: { _, state in state.configuration.themes.map(\.slug) },
       read: { text, state throws(TextError) in
         guard let theme = state.configuration.themes.first(where: { $0.slug == text }) else {
-          throw TextError(column: 1, reason: "no theme is called \(text)")
+          throw TextError(column: 1, "no theme is called \(text)")
         }
         return CommandArgument.Meaning(account: "theme: \(theme.name)") { $0.choose(theme: theme.slug) }
       }))
@@ -58,7 +59,7 @@ extension Keymap {
         }
         let path: ResourcePath
         do throws(ModelError) { path = try ResourcePath(validating: text) } catch {
-          throw TextError(column: 1, reason: error.message)
+          throw TextError(column: 1, error.message)
         }
         if let key = DocumentKey(path) {
           return CommandArgument.Meaning(account: "open the document \(text)") { $0.openDetail(key) }
@@ -72,9 +73,9 @@ extension Keymap {
       name: "QUERY", hint: "orders where total >= 10 and status == paid order by total desc limit 5",
       completions: { text, state in state.queryCompletions(text) },
       read: { text, state throws(TextError) in
-        let query = try QueryReader.read(text, in: state.configuration.database)
+        let query = try QueryLine.parse(text, in: state.configuration.database)
         let isRunning = state.listeners.contains { $0.query == query && $0.failure == nil }
-        if isRunning { throw TextError(column: 1, reason: "a listener has this query already") }
+        if isRunning { throw TextError(column: 1, "a listener has this query already") }
         return CommandArgument.Meaning(account: "listen to \(QueryText.line(query))") {
           $0.listen(to: query, name: ListenerRecord.defaultName(for: query))
         }
@@ -87,7 +88,7 @@ extension Keymap {
       completions: { _, state in state.listeners.filter { $0.failure == nil }.map(\.name) },
       read: { text, state throws(TextError) in
         guard let listener = state.listeners.first(where: { $0.name == text && $0.failure == nil }) else {
-          throw TextError(column: 1, reason: "no listener is called \(text)")
+          throw TextError(column: 1, "no listener is called \(text)")
         }
         return CommandArgument.Meaning(account: "stop listening to \(text)") { $0.stopListening(listener.tag) }
       }))
@@ -98,8 +99,8 @@ extension Keymap {
       name: "TERMS", hint: "word !word status:paid total:>=10.5 /re/",
       completions: { text, state in state.fieldCompletions(text) },
       read: { text, state throws(TextError) in
-        _ = try RowFilter(text)
-        if let reason = state.reasonAgainstFilter { throw TextError(column: 1, reason: reason) }
+        _ = try RowFilter(text, in: state.configuration.database)
+        if let reason = state.reasonAgainstFilter { throw TextError(column: 1, reason) }
         return CommandArgument.Meaning(account: "filter \(state.focus.title) by \(text)") { state in
           state.openFilter()
           state.overlay?.filterLine?.field = TextField(text)
@@ -123,7 +124,7 @@ extension DashboardState {
       return (browser.roots ?? []).flatMap { [$0] } + browser.windows.keys.map(\.text).sorted()
     }
     let head = String(text[..<(text.lastIndex(of: " ").map(text.index(after:)) ?? text.startIndex)])
-    let words = ["where", "order", "by", "and"]
+    let words = ["where", "order", "by", "and", "or"]
     let before = head.split(separator: " ").last.map { $0.lowercased() } ?? ""
     guard words.contains(before) else {
       return head.split(separator: " ").count == 1 ? ["where", "order by", "limit"].map { head + $0 } : []

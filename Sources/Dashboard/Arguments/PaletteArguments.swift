@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreText
 
 /// The palette while a command's argument is typed, and what was typed before.
 extension DashboardState {
@@ -17,7 +18,7 @@ extension DashboardState {
       let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument
     else { return nil }
     let typed = String(text[text.index(after: blank)...].drop { $0 == " " })
-    let head = text.count - typed.count
+    let head = text.unicodeScalars.count - typed.unicodeScalars.count
     var items: [Palette.Item] = []
     var problem: TextError?
     let argumentText = typed.trimmed
@@ -40,9 +41,9 @@ extension DashboardState {
     let contain = all.filter { !$0.lowercased().hasPrefix(lowered) && $0.lowercased().contains(lowered) }
     items += (begin + contain).prefix(Self.offeredCompletions).map { item("\(command.name) \($0)", command, $0) }
     if let problem {
-      items.append(Palette.Item(title: problem.text, group: "", detail: "", target: .problem(problem)))
+      items.append(Palette.Item(title: problem.description, group: "", detail: "", target: .problem(problem)))
     } else if argumentText.isEmpty {
-      let hint = TextError(column: head + 1, reason: argument.hint)
+      let hint = TextError(column: head + 1, argument.hint)
       items.append(Palette.Item(title: argument.hint, group: "", detail: "", target: .problem(hint)))
     }
     return items
@@ -60,7 +61,7 @@ extension DashboardState {
       return []
     }
     do throws(TextError) { return try argument.read(text, self).run(&self) } catch {
-      toast(.warning, "\(command.name): \(error.text)")
+      toast(.warning, "\(command.name): \(error)")
       return []
     }
   }

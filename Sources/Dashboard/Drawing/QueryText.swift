@@ -41,8 +41,12 @@ enum SwiftCode {
     } else {
       lines.append("db.collection(\(quoted(query.path.text)))")
     }
-    for case .field(let filter) in query.filters {
-      lines.append("  .whereField(\(field(filter.path)), \(label(filter.op)): \(literal(filter.value)))")
+    for filter in query.filters {
+      if case .field = filter {
+        lines.append("  \(condition(filter))")
+      } else {
+        lines.append("  .whereFilter(\(condition(filter)))")
+      }
     }
     for order in query.explicitOrderBy {
       let direction = order.direction == .descending ? ", descending: true" : ""
@@ -52,6 +56,15 @@ enum SwiftCode {
       lines.append("  .limit(\(query.limitType == .last ? "toLast" : "to"): \(limit))")
     }
     return lines
+  }
+
+  private static func condition(_ filter: Filter) -> String {
+    switch filter {
+    case .field(let filter):
+      ".whereField(\(field(filter.path)), \(label(filter.op)): \(literal(filter.value)))"
+    case .and(let filters): ".andFilter([\(filters.map(condition).joined(separator: ", "))])"
+    case .or(let filters): ".orFilter([\(filters.map(condition).joined(separator: ", "))])"
+    }
   }
 
   private static func field(_ path: FieldPath) -> String {

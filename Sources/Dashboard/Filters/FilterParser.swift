@@ -1,47 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import LinearPatterns
 
 /// Reads the line behind `/`.
 struct FilterParser {
-  private let text: [Character]
-  private var position = 0
+  private var cursor: TextCursor
+  /// The database of references in values.
+  private let database: DatabaseID
 
-  init(_ text: String) { self.text = Array(text) }
+  init(_ text: String, in database: DatabaseID) {
+    cursor = TextCursor(text)
+    self.database = database
+  }
 
   mutating func terms() throws(TextError) -> [RowFilter.Term] {
     var terms: [RowFilter.Term] = []
-    while let first = next {
-      if first.isWhitespace {
-        position += 1
-        continue
-      }
-      let isExcluded = first == "!"
-      if isExcluded { position += 1 }
-      // What is excluded is still to be typed.
-      guard let start = next, !start.isWhitespace else { continue }
+    while true {
+      cursor.skipSpace()
+      if cursor.isAtEnd { return terms }
+      let isExcluded = cursor.take("!")
+      // The excluded word is still to be typed.
+      guard let start = cursor.next, !start.properties.isWhitespace else { continue }
       if let condition = try condition(from: start) {
         terms.append(RowFilter.Term(condition: condition, isExcluded: isExcluded))
       }
     }
-    return terms
   }
-
-  private var next: Character? { position < text.count ? text[position] : nil }
 
   private func error(_ reason: String, at place: Int? = nil) -> TextError {
-    TextError(column: (place ?? position) + 1, reason: reason)
+    TextError(column: (place ?? cursor.position) + 1, reason)
   }
 
-  private mutating func condition(from start: Character) throws(TextError) -> RowFilter.Condition? {
+  private mutating func condition(from start: Unicode.Scalar) throws(TextError) -> RowFilter.Condition? {
     switch start {
     case "/": return .matches(try pattern())
     case "\"":
       let word = quoted()
       return word.isEmpty ? nil : .contains(RowFilter.Word(word))
     case "^":
-      position += 1
+      cursor.position += 1
       let word = rest()
       return word.isEmpty ? nil : .begins(word)
     default:
@@ -50,48 +49,41 @@ struct FilterParser {
     }
   }
 
-  /// Up to the next blank.
-  private mutating func rest() -> String {
-    let start = position
-    while let character = next, !character.isWhitespace { position += 1 }
-    return String(text[start..<position])
-  }
+  /// Passes everything up to the next blank, and returns it.
+  private mutating func rest() -> String { cursor.take { !$0.properties.isWhitespace } }
 
-  /// Between double quotes; an end that is still to be typed is at the end of the line.
+  /// A word between double quotes; an end that is still to be typed is at the end of the line.
   private mutating func quoted() -> String {
-    position += 1
-    var word = ""
-    while let character = next, character != "\"" {
-      position += 1
-      if character == "\\", let escaped = next, escaped == "\"" || escaped == "\\" {
-        position += 1
+    cursor.position += 1
+    var word = String.UnicodeScalarView()
+    while let scalar = cursor.next, scalar != "\"" {
+      cursor.position += 1
+      if scalar == "\\", let escaped = cursor.next, escaped == "\"" || escaped == "\\" {
+        cursor.position += 1
         word.append(escaped)
       } else {
-        word.append(character)
+        word.append(scalar)
       }
     }
-    position = min(text.count, position + 1)
-    return word
+    _ = cursor.take("\"")
+    return String(word)
   }
 
   private mutating func pattern() throws(TextError) -> Pattern {
-    let start = position
-    position += 1
-    var source = ""
-    while let character = next, character != "/" {
-      position += 1
-      source.append(character)
-      if character == "\\", let escaped = next {
-        position += 1
-        source.append(escaped)
-      }
+    let start = cursor.position
+    cursor.position += 1
+    while let scalar = cursor.next, scalar != "/" {
+      cursor.position += 1
+      if scalar == "\\", !cursor.isAtEnd { cursor.position += 1 }
     }
-    guard next == "/" else { throw error("a pattern ends with /; \"/…\" is a word", at: start) }
-    position += 1
-    if let after = next, !after.isWhitespace { throw error("a blank parts the pattern from what follows") }
+    let source = cursor.text(start + 1..<cursor.position)
+    guard cursor.take("/") else { throw error("a pattern ends with /; \"/…\" is a word", at: start) }
+    if let after = cursor.next, !after.properties.isWhitespace {
+      throw error("a blank parts the pattern from what follows")
+    }
     if source.isEmpty { throw error("the pattern is empty", at: start) }
     do throws(PatternError) { return try Pattern(source) } catch {
-      throw TextError(column: start + 1 + error.column, reason: error.reason)
+      throw TextError(column: start + 1 + error.column, error.reason)
     }
   }
 
@@ -99,25 +91,23 @@ struct FilterParser {
 
   /// A field with the colon behind it; `nil`, and nothing taken, for other words.
   private mutating func field() throws(TextError) -> FieldPath? {
-    let start = position
-    var end = position
+    let scalars = cursor.scalars
+    let start = cursor.position
+    var end = start
     var isQuoted = false
-    while end < text.count, isQuoted || !text[end].isWhitespace && text[end] != ":" {
-      if text[end] == "\\", isQuoted { end += 1 } else if text[end] == "`" { isQuoted.toggle() }
+    while end < scalars.count, isQuoted || !scalars[end].properties.isWhitespace && scalars[end] != ":" {
+      if scalars[end] == "\\", isQuoted { end += 1 } else if scalars[end] == "`" { isQuoted.toggle() }
       end += 1
     }
-    guard end < text.count, text[end] == ":", end > start else { return nil }
-    let name = String(text[start..<end])
+    guard end < scalars.count, scalars[end] == ":", end > start else { return nil }
+    let name = cursor.text(start..<end)
     let isName = name.unicodeScalars.allSatisfy {
       $0 == "_" || $0 == "." || $0 == "-" || $0.properties.isAlphabetic
         || $0.properties.numericType != nil
     }
     guard name.contains("`") || isName && name.first?.isNumber == false && name.first != "-" else { return nil }
-    position = end + 1
-    let path: FieldPath
-    do throws(ModelError) { path = try FieldPath(validating: name) } catch {
-      throw TextError(column: start + 1, reason: error.message)
-    }
+    cursor.position = end + 1
+    let path = try FieldPathText.parse(name, column: start + 1)
     if path.isDocumentID { throw error("ids are words: ^abc for those that begin with abc", at: start) }
     return path
   }
@@ -128,22 +118,20 @@ struct FilterParser {
   ]
 
   private mutating func comparison(of path: FieldPath) throws(TextError) -> RowFilter.Condition {
-    if next == "/" { return .fieldMatches(path, try pattern()) }
-    let start = position
+    if cursor.next == "/" { return .fieldMatches(path, try pattern()) }
+    let start = cursor.position
     var op: FieldFilter.Operator? = .equal
-    if let found = Self.operators.first(where: { String(text[position...].prefix($0.text.count)) == $0.text }) {
-      position += found.text.count
+    if let found = Self.operators.first(where: { cursor.take($0.text) }) {
       op = found.op
       // `n:>:5` is `n:>5`.
-      if op != nil, next == ":" { position += 1 }
+      if op != nil { _ = cursor.take(":") }
     }
-    let isQuoted = next == "\""
-    let typed = isQuoted ? quoted() : rest()
-    if typed.isEmpty, !isQuoted {
-      let what = start == position ? "a value is missing" : "a value is missing after \(String(text[start..<position]))"
-      throw error("\(what); \"\" is the empty text")
+    guard let next = cursor.next, !next.properties.isWhitespace else {
+      let sign = cursor.text(start..<cursor.position)
+      throw error("a value is missing\(sign.isEmpty ? "" : " after \(sign)"); \"\" is the empty text")
     }
-    guard let op else { return .fieldContains(path, RowFilter.Word(typed)) }
-    return .field(FieldFilter(path, op, isQuoted ? .string(typed) : TypedValue.comparable(typed)))
+    guard let op else { return .fieldContains(path, RowFilter.Word(next == "\"" ? quoted() : rest())) }
+    let value = try ValueReader(database: database).value(&cursor, until: .word)
+    return .field(FieldFilter(path, op, value))
   }
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import LinearPatterns
 
 /// What `/` means everywhere: terms that must all hold of a row.
 ///
 ///     word "two words" ^beginning /re/ field:value field:>5 field:~part field:/re/ !term
 ///
-/// Capital letters in a word or pattern make it case-sensitive. Values are compared as Firestore compares them: with
-/// those of their own type, and numbers as numbers.
+/// Capital letters in a word or pattern make it case-sensitive. Values are those of conditions (`ValueReader`), up to the
+/// next blank, and compared as Firestore compares them: with those of their own type, and numbers as numbers.
 struct RowFilter: Hashable, Sendable {
   struct Term: Hashable, Sendable {
     var condition: Condition
@@ -51,8 +52,8 @@ struct RowFilter: Hashable, Sendable {
   }
 
   /// - Throws: what is wrong with it, and where.
-  init(_ text: String) throws(TextError) {
-    var parser = FilterParser(text)
+  init(_ text: String, in database: DatabaseID) throws(TextError) {
+    var parser = FilterParser(text, in: database)
     self.init(text: text, terms: try parser.terms())
   }
 

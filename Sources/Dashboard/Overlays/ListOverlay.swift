@@ -67,7 +67,9 @@ package struct ListOverlay: Sendable {
   /// What is typed, as a filter; what is none is looked for as it stands: keys are signs.
   var search: RowFilter {
     let text = field?.text ?? ""
-    return (try? RowFilter(text)) ?? RowFilter(text: text, terms: [.init(condition: .contains(.init(text)))])
+    // A help text has no fields, so that references in it may be of any database.
+    return (try? RowFilter(text, in: DatabaseID(project: "help")))
+      ?? RowFilter(text: text, terms: [.init(condition: .contains(.init(text)))])
   }
 
   func items(of palette: Palette) -> [Palette.Item] { palette.items(matching: field?.text ?? "") }

@@ -1,17 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
-import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 
 /// A listener being written: a collection, a document or a collection group, with clauses, orders and a limit.
 package struct ListenerEditor: Sendable {
+  /// One row below `where`: a field, an operator and a value, or in the place of the field any condition, such as
+  /// `status == new or status == paid`. What stands in the row is read as it would be on the command line.
   struct Clause: Hashable, Sendable {
     var path = TextField()
     var op = FieldFilter.Operator.equal
     var value = TextField()
 
     var isEmpty: Bool { path.isEmpty && value.isEmpty }
+
+    /// Whether a condition stands in the place of the field.
+    var isWhole: Bool {
+      guard value.isEmpty else { return false }
+      let parts = path.text.trimmed.split(separator: "`", omittingEmptySubsequences: false)
+      return parts.enumerated().contains { index, part in
+        index.isMultiple(of: 2) && part.contains { $0.isWhitespace || "=!<>(".contains($0) }
+      }
+    }
+
+    /// The row as the text of a condition.
+    var text: String { isWhole ? path.text : "\(path.text) \(op.rawValue) \(value.text)" }
   }
 
   /// The places that `tab` visits, in order.
@@ -90,7 +104,8 @@ package struct ListenerEditor: Sendable {
     case .metadata: includesMetadata.toggle()
     case .path(let index), .op(let index), .value(let index):
       let all = FieldFilter.Operator.allCases
-      guard clauses.indices.contains(index), let at = all.firstIndex(of: clauses[index].op) else { return }
+      guard clauses.indices.contains(index), !clauses[index].isWhole, let at = all.firstIndex(of: clauses[index].op)
+      else { return }
       clauses[index].op = all[(at + 1) % all.count]
     case .name, .from, .order, .limit: break
     }
@@ -114,85 +129,23 @@ extension ListenerEditor {
     name = TextField(definition.name)
     from = TextField(query.collectionGroup ?? query.path.text)
     isGroup = query.collectionGroup != nil
-    clauses = query.filters.compactMap { filter in
-      guard case .field(let filter) = filter else { return nil }
+    clauses = query.filters.map { filter in
+      guard case .field(let filter) = filter else {
+        return Clause(path: TextField(ConditionText.text(of: filter, in: database)))
+      }
       return Clause(
-        path: TextField(filter.path.canonicalText), op: filter.op, value: TextField(TypedValue.text(of: filter.value)))
+        path: TextField(filter.path.canonicalText), op: filter.op,
+        value: TextField(ValueReader.text(of: filter.value, in: database)))
     }
     clauses.append(Clause())
     let orders = query.explicitOrderBy.map { order in
       order.path.canonicalText + (order.direction == .descending ? " desc" : "")
     }
     order = TextField(orders.joined(separator: ", "))
-    limit = TextField(query.limit.map { "\($0)" } ?? "")
+    limit = TextField(query.limit.map { (query.limitType == .last ? "last " : "") + "\($0)" } ?? "")
     source = definition.options.source
     includesMetadata = definition.options.includeMetadataChanges
-    // Cursors, alternatives and names with commas do not come back as they were.
+    // Cursors, and texts that are too long for a line, do not come back as they were.
     guard (try? self.query(in: database)) == query, options == definition.options else { return nil }
-  }
-}
-
-/// Why the editor's text is not a listener yet.
-struct ListenerEditorError: Error, Hashable {
-  var reason: String
-}
-
-extension ListenerEditor {
-  var options: ListenerOptions {
-    ListenerOptions(includeMetadataChanges: includesMetadata, source: source)
-  }
-
-  /// The query that the text means, checked as Firestore would.
-  func query(in database: DatabaseID) throws(ListenerEditorError) -> Query {
-    var query: Query
-    do throws(ModelError) {
-      let path = try ResourcePath(validating: from.text)
-      if isGroup {
-        guard path.count == 1 else { throw ModelError("a collection group is one id, such as \(path.last)") }
-        query = Query(path: .root, collectionGroup: path.text)
-      } else {
-        query = Query(path: path)
-      }
-      for clause in clauses where !clause.isEmpty { query.filters.append(.field(try filter(clause, in: database))) }
-      query.explicitOrderBy = try orderings()
-    } catch {
-      throw ListenerEditorError(reason: from.isEmpty ? "from: type a collection, such as orders" : error.message)
-    }
-    if query.path.isDocument, !isGroup, !query.filters.isEmpty || !query.explicitOrderBy.isEmpty || !limit.isEmpty {
-      throw ListenerEditorError(reason: "a document listener has no clauses, order or limit")
-    }
-    if !limit.isEmpty {
-      guard let number = Int(limit.text), number > 0 else {
-        throw ListenerEditorError(reason: "limit: \(limit.text) is not a positive number")
-      }
-      query.limit = number
-    }
-    do throws(QueryError) { try query.validate() } catch { throw ListenerEditorError(reason: error.message) }
-    return query
-  }
-
-  private func filter(_ clause: Clause, in database: DatabaseID) throws(ModelError) -> FieldFilter {
-    let path = try FieldPath(validating: clause.path.text)
-    let value: Value
-    do { value = try TypedValue.any(clause.value.text, database: database) } catch {
-      throw ModelError("\(clause.path.text): \(error.reason)")
-    }
-    return FieldFilter(path, clause.op, value)
-  }
-
-  /// `total desc, name`
-  private func orderings() throws(ModelError) -> [OrderBy] {
-    var orderings: [OrderBy] = []
-    for part in order.text.split(separator: ",") {
-      let words = part.split(separator: " ")
-      guard let first = words.first else { continue }
-      let direction = words.count > 1 ? words[1].lowercased() : "asc"
-      guard words.count <= 2, direction == "asc" || direction == "desc" else {
-        throw ModelError("order by: write a field and asc or desc, not \(part)")
-      }
-      let path = try FieldPath(validating: String(first))
-      orderings.append(OrderBy(path, direction == "desc" ? .descending : .ascending))
-    }
-    return orderings
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+import FirestoreText
 
 /// Commands, listeners, collections, documents and themes in one searchable list.
 struct Palette: Sendable {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 
 extension DashboardState {
   mutating func openFilter() {
@@ -20,7 +21,7 @@ extension DashboardState {
   /// While typing: what is loaded is filtered at once. Text that is no filter leaves the one before it in force.
   mutating func applyLiveFilter(_ line: FilterLine) {
     do throws(TextError) {
-      let filter = try RowFilter(line.field.text)
+      let filter = try RowFilter(line.field.text, in: configuration.database)
       overlay?.filterLine?.error = nil
       switch line.pane {
       case .feed: feed.filter = filter
@@ -29,7 +30,7 @@ extension DashboardState {
       case .collections: if let path = line.path { preview(filter, of: path) }
       case .network: break
       }
-    } catch { overlay?.filterLine?.error = error.text }
+    } catch { overlay?.filterLine?.error = error.description }
   }
 
   /// Shows what passes of what is loaded; a selected row that goes gives its place to the first that stays.
@@ -43,13 +44,13 @@ extension DashboardState {
   mutating func acceptFilter() -> [Effect] {
     guard let line = overlay?.filterLine else { return [] }
     do throws(TextError) {
-      let filter = try RowFilter(line.field.text)
+      let filter = try RowFilter(line.field.text, in: configuration.database)
       overlay = nil
       guard let path = line.path else { return [] }
       browser.windows[path]?.preview = nil
       return setFilter(BrowserFilter(filter), of: path)
     } catch {
-      toast(.warning, error.text)
+      toast(.warning, error.description)
       return []
     }
   }
@@ -84,8 +85,9 @@ extension DashboardState {
   /// `*`: the collection, filtered by the selected field's value.
   mutating func filterLikeThis() -> [Effect] {
     guard let (key, path, value) = selectedField else { return [] }
-    let text = "\(path.canonicalText):\(ValueText.short(value))"
-    // The value itself, not its text: what is typed cannot say every type.
+    let exact = ValueReader.text(of: value, in: configuration.database, until: .word)
+    // A long value is not to be edited as a filter, and says what it is.
+    let text = "\(path.canonicalText):\(exact.utf8.count <= 250 ? exact : ValueText.short(value))"
     let filter = BrowserFilter(FieldFilter(path, .equal, value), text: text)
     focus = .collections
     return setFilter(filter, of: key.collection)

@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
 import FirestoreClientState
 import FirestoreModel
+// SPDX-License-Identifier: Apache-2.0
+import FirestoreText
 
 extension DashboardState {
   /// Switches the network off, and on again by itself where a time is given.

@@ -57,7 +57,7 @@ struct FilterPrompt {
     let counts = "\(grouped(shown)) of \(grouped(loaded))\(isWhole ? "" : " loaded")"
     guard isWide, !isWhole else { return counts }
     // What has to be read is said before it is read.
-    let filter = (try? RowFilter(line.field.text)).flatMap { BrowserFilter($0) }
+    let filter = (try? RowFilter(line.field.text, in: state.configuration.database)).flatMap { BrowserFilter($0) }
     guard filter?.searches == true else { return "\(counts), \(enter) asks for all" }
     return "\(counts), \(enter) reads \(grouped(BrowserFilter.searchedAtOnce)) at a time"
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreText
 
 /// The fields of a write as words: `field=value` for each, or one JSON object of paths and values, or `-` for one on
 /// standard input.
@@ -13,7 +14,7 @@ enum FieldChanges {
     if isObject(words) { return try object(words[0]) }
     var changes: [Change] = []
     for text in words {
-      do throws(ArgumentError) {
+      do throws(TextError) {
         changes.append(try FieldAssignment.parse(text))
       } catch {
         throw error.failure("", text)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreText
 
 /// The mutations of `set`, `update` and `delete`.
 enum WriteArgument {
@@ -70,9 +71,9 @@ enum WriteArgument {
 
 /// `field=value`, as `hearth update` takes it.
 enum FieldAssignment {
-  /// - Returns: the field's path, and the value as JSON: what reads as JSON is that, what begins with a type
-  ///   (`TypedLiteral`) a value of that, all else a string.
-  static func parse(_ text: String) throws(ArgumentError) -> (path: FieldPath, value: JSONSyntax) {
+  /// - Returns: the field's path, and the value as JSON: a text that reads as JSON is that, all else what `ValueReader`
+  ///   makes of it, but that a text may have slashes in it and be empty.
+  static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
     var isQuoted = false
     var isEscaped = false
     let separator = text.unicodeScalars.firstIndex { scalar in
@@ -86,23 +87,49 @@ enum FieldAssignment {
       return scalar == "=" && !isQuoted
     }
     guard let separator else {
-      throw ArgumentError("Expected FIELD=VALUE, or one JSON object with all fields to change.")
+      throw TextError("Expected FIELD=VALUE, or one JSON object with all fields to change.")
     }
-    let path = try FieldName.parse(String(text[..<separator]))
+    let path = try FieldPathText.parse(String(text[..<separator]))
     let start = text.unicodeScalars.index(after: separator)
     let column = text.unicodeScalars.distance(from: text.startIndex, to: start) + 1
     return (path, try value(String(text[start...]), column))
   }
 
-  private static func value(_ text: String, _ column: Int) throws(ArgumentError) -> JSONSyntax {
+  private static func value(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
     do throws(JSONError) {
       return try JSONSyntax(parsing: text)
     } catch {
-      // What begins like JSON was meant to be JSON.
-      if let first = text.utf8.first, "{[\"".utf8.contains(first) { throw ArgumentError(error, from: column) }
+      // A text that begins like JSON was meant to be JSON.
+      if let first = text.utf8.first, "{\"".utf8.contains(first) { throw TextError(error, from: column) }
+      if let first = text.utf8.first, "['".utf8.contains(first) { return try quoted(text, column) }
+      if text == "NaN" { return try JSONSyntax(of: .double(.nan)) }
+      if let time = Timestamp(rfc3339: text) { return try JSONSyntax(of: .timestamp(time)) }
       if let typed = try TypedLiteral.syntax(text, column: column) { return typed }
-      if let objection = PlainText.objection(toWriting: text) { throw ArgumentError(column: column, objection) }
+      if let reason = PlainText.otherMeaning(ofWritten: text) {
+        throw TextError(
+          column: column, "\(reason) Text that reads so is written \(ShellText.typed("string:" + text)).")
+      }
       return JSONSyntax(.string(text))
+    }
+  }
+
+  /// A list with words in it, or a text in single quotes.
+  private static func quoted(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
+    do throws(TextError) {
+      return try JSONSyntax(of: try ValueReader(database: JSONSyntax.anyDatabase).value(of: text))
+    } catch {
+      throw error.moved(by: column - 1)
+    }
+  }
+}
+
+extension JSONSyntax {
+  /// The database that references are relative to until it is known which is written to.
+  fileprivate static let anyDatabase = DatabaseID(project: "any")
+
+  fileprivate init(of value: Value) throws(TextError) {
+    do throws(JSONError) { try self.init(parsing: DocumentJSON.line(of: value, relativeTo: Self.anyDatabase)) } catch {
+      throw TextError(error.reason)
     }
   }
 }

@@ -4,6 +4,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreText
 import Foundation
 
 /// `hearth count`: how many documents a query finds.
@@ -40,7 +41,7 @@ struct SumCommand: AsyncParsableCommand {
 
   @OptionGroup var options: AggregationOptions
 
-  mutating func run() async throws { try await options.run(queried, "sum", .sum(try FieldName.argument(field))) }
+  mutating func run() async throws { try await options.run(queried, "sum", .sum(try FieldPathText.argument(field))) }
 }
 
 /// `hearth avg`: the average of a field.
@@ -61,7 +62,9 @@ struct AverageCommand: AsyncParsableCommand {
 
   @OptionGroup var options: AggregationOptions
 
-  mutating func run() async throws { try await options.run(queried, "avg", .average(try FieldName.argument(field))) }
+  mutating func run() async throws {
+    try await options.run(queried, "avg", .average(try FieldPathText.argument(field)))
+  }
 }
 
 /// What the three share.

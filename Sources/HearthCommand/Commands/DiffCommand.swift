@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
+import FirestoreText
 import Foundation
 import Glibc
 
@@ -44,7 +45,7 @@ struct DiffCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Compare one path as it was at this time, or -10m ago, with what it is now.", valueName: "time"),
-    transform: MomentText.parse)
+    transform: { try MomentText.parse($0) })
   var at: Timestamp?
 
   @Flag(help: "Print JSON, one object per line.")

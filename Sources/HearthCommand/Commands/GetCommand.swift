@@ -4,6 +4,7 @@ import ByteCompression
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreText
 import Foundation
 import Glibc
 
@@ -84,7 +85,7 @@ struct GetCommand: AsyncParsableCommand {
   private func fieldSelection() throws(CommandFailure) -> FieldSelection? {
     if select.isEmpty { return nil }
     let select = select.joined(separator: ",")
-    do throws(ArgumentError) { return try FieldSelection(parsing: select) } catch {
+    do throws(TextError) { return try FieldSelection(parsing: select) } catch {
       throw error.failure("--select", select)
     }
   }

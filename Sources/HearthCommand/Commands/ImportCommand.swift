@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreJSON
 import FirestoreModel
+import FirestoreText
 import Foundation
 
 /// `hearth import`: documents from a file.
@@ -161,7 +162,7 @@ struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   private func idPath() throws(CommandFailure) -> FieldPath? {
     guard let idField else { return nil }
-    do throws(ArgumentError) { return try FieldName.parse(idField) } catch {
+    do throws(TextError) { return try FieldPathText.parse(idField) } catch {
       throw error.failure("--id-field", idField)
     }
   }

@@ -53,9 +53,10 @@ struct RulesCommand: ParsableCommand {
         data      for create and update: the document as it will be
         after     what other writes of the same request make of documents; null for a deleted one
         time      request.time, such as 2026-03-02T12:00:00Z
-        query     for list, {"where": [["n", ">", 3]], "orderBy": ["n", "-m"], "limit": 5, "offset": 2}, with the \
-        operators of --where, {"or": [...]} and {"and": [...]} in where, and "group": "rooms" for all collections of a \
-        name below path (which may be empty)
+        query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": 2}, \
+        with conditions and orders as in Manual/Queries.md; where may also be a list of texts, [field, operator, value], \
+        {"or": [...]} and {"and": [...]}, and "group": "rooms" is for all collections of a name below path (which may \
+        be empty)
 
         A line without expect says what holds for the lines after it, unless they say otherwise. Cases that are decided \
         otherwise are printed with the line of the rules that decided, and the exit status is 1. Rules or cases that \

@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import Foundation
 
 /// `hearth update`: changes fields of a document that exists, or of all that a query finds.
@@ -51,7 +52,7 @@ struct UpdateCommand: AsyncParsableCommand, WritingCommand {
   mutating func run() async throws {
     let query = try queried.query(in: writing.database)
     let removed = try remove.map { text throws(CommandFailure) in
-      do throws(ArgumentError) { return try FieldName.parse(text) } catch { throw error.failure("--remove", text) }
+      do throws(TextError) { return try FieldPathText.parse(text) } catch { throw error.failure("--remove", text) }
     }
     // Any name will do to find out what is to be written.
     let key = DocumentKey(query.path) ?? DocumentKey(unchecked: ResourcePath("collection/id"))

@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreLocal
 import FirestoreModel
+import FirestoreText
 import Foundation
 
 /// `hearth watch`: a listener as lines.
@@ -40,7 +41,9 @@ struct WatchCommand: AsyncParsableCommand {
     transform: WatchGoal.parse)
   var until: WatchGoal?
 
-  @Option(help: ArgumentHelp("End after this long (500ms, 5s, 2m).", valueName: "time"), transform: DurationText.parse)
+  @Option(
+    help: ArgumentHelp("End after this long (500ms, 5s, 2m, 1h30m).", valueName: "time"),
+    transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
   @OptionGroup var headless: HeadlessOptions

@@ -7,6 +7,7 @@ import FirestoreGRPC
 import FirestoreJSON
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreText
 import Foundation
 
 /// One side of a comparison, as it is named on the command line.

@@ -3,6 +3,7 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import Spelling
 import TOMLReading
 import TerminalTheme
@@ -79,14 +80,14 @@ struct ListenerBlock {
     case (_?, _?): throw error("group", "path and group exclude each other")
     }
     for text in try strings("where", in: table) {
-      do throws(ArgumentError) {
+      do throws(TextError) {
         query.filters += try ConditionText.parse(text, of: query, database: database)
       } catch {
         throw self.error("where", "where '\(text)': \(error)")
       }
     }
     for text in try strings("order", in: table) {
-      do throws(ArgumentError) { query.explicitOrderBy.append(try OrderText.parse(text)) } catch {
+      do throws(TextError) { query.explicitOrderBy += try OrderText.parse(text) } catch {
         throw self.error("order", "order '\(text)': \(error)")
       }
     }

@@ -3,6 +3,7 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 import Foundation
 import Glibc
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import FirestoreText
 import Foundation
 
 /// What every command without a screen takes.
@@ -17,7 +18,7 @@ struct HeadlessOptions: ParsableArguments {
 struct TimeLimitOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Give up after this long (500ms, 5s, 2m) with exit status 75.", valueName: "time"),
-    transform: DurationText.parse)
+    transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
   /// Runs work that writes in many commits.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
+import FirestoreText
 
 /// As of when to read.
 struct MomentOption: ParsableArguments {
@@ -11,6 +12,6 @@ struct MomentOption: ParsableArguments {
         + "embedded backend keeps the last hour, as far as 64 MiB of earlier versions reach; Cloud Firestore an hour, or a "
         + "week of whole minutes where that is switched on.",
       valueName: "time"),
-    transform: MomentText.parse)
+    transform: { try MomentText.parse($0) })
   var at: Timestamp?
 }

@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreText
 
 /// That nobody changed a document since it was read.
 struct UnchangedOption: ParsableArguments {
@@ -10,7 +11,7 @@ struct UnchangedOption: ParsableArguments {
       "Only if the document was not changed after this time, such as the updateTime that 'hearth get --json' prints; "
         + "else the exit status is 6.",
       valueName: "time"),
-    transform: InstantText.parse)
+    transform: { try InstantText.parse($0) })
   var ifUnchangedSince: Timestamp?
 }
 

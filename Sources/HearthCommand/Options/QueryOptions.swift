@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreModel
 import FirestoreQuery
+import FirestoreText
 
 /// Which documents of a collection are meant, and in which order.
 struct QueryOptions: ParsableArguments {
@@ -12,13 +13,15 @@ struct QueryOptions: ParsableArguments {
       "Only documents for which this holds: 'state == CA and (population > 1000 or tags contains west)'. Operators: "
         + "== != < <= > >= in, not in, contains, contains-any (lists stand in brackets). Values are JSON, text, or a "
         + "type and text: timestamp:2026-03-02 ref:users/ada bytes:aGk= geo:52.37,4.89 double:1 string:1. If it is "
-        + "repeated, all must hold.",
+        + "repeated, all must hold. Manual/Queries.md has the whole grammar.",
       valueName: "condition"))
   var conditions: [String] = []
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Order by a field; add :desc to reverse. May be repeated.", valueName: "field[:desc]"))
+    help: ArgumentHelp(
+      "Order by a field; add :desc to reverse. May be repeated; 'state, total:desc' are two.", valueName: "field[:desc]"
+    ))
   var order: [String] = []
 
   @Option(parsing: .unconditional, help: ArgumentHelp("At most this many documents.", valueName: "number"))
@@ -56,15 +59,15 @@ struct QueryOptions: ParsableArguments {
   func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure) -> Query {
     var query = Query(path: path, collectionGroup: group)
     for text in conditions {
-      do throws(ArgumentError) {
+      do throws(TextError) {
         query.filters += try ConditionText.parse(text, of: query, database: database)
       } catch {
         throw error.failure("--where", text)
       }
     }
     for text in order {
-      do throws(ArgumentError) {
-        query.explicitOrderBy.append(try OrderText.parse(text))
+      do throws(TextError) {
+        query.explicitOrderBy += try OrderText.parse(text)
       } catch {
         throw error.failure("--order", text)
       }
@@ -103,7 +106,7 @@ struct QueryOptions: ParsableArguments {
       throw CommandFailure(.usage, "\(inclusive.name) and \(exclusive.name) exclude each other.")
     }
     guard let text = inclusive.text ?? exclusive.text else { return nil }
-    do throws(ArgumentError) {
+    do throws(TextError) {
       return try CursorText.parse(text, isInclusive: inclusive.text != nil, of: query, database: database)
     } catch {
       throw error.failure(inclusive.text != nil ? inclusive.name : exclusive.name, text)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreText
 
 /// The fields of a document that are shown.
 struct FieldSelection: Hashable, Sendable {
@@ -7,18 +8,18 @@ struct FieldSelection: Hashable, Sendable {
   let paths: [FieldPath]
 
   /// - Parameter text: paths with commas between them; a comma in back-quotes belongs to a name.
-  init(parsing text: String) throws(ArgumentError) {
+  init(parsing text: String) throws(TextError) {
     var paths: [FieldPath] = []
     var start = 0
     var isQuoted = false
     let scalars = Array(text.unicodeScalars)
     let cursor = TextCursor(text)
-    func add(upTo end: Int) throws(ArgumentError) {
+    func add(upTo end: Int) throws(TextError) {
       let part = cursor.text(start..<end)
       let space = part.unicodeScalars.prefix { $0.properties.isWhitespace }.count
       let name = String(part.trimming())
-      if name.isEmpty { throw ArgumentError(column: start + 1, "Expected a field, as in name,address.city.") }
-      let path = try FieldName.parse(name, column: start + space + 1)
+      if name.isEmpty { throw TextError(column: start + 1, "Expected a field, as in name,address.city.") }
+      let path = try FieldPathText.parse(name, column: start + space + 1)
       if !paths.contains(path) { paths.append(path) }
     }
     var index = 0

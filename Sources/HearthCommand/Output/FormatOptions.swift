@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
+import FirestoreText
 
 /// How documents are printed.
 enum DocumentFormat: Sendable {
@@ -52,7 +53,7 @@ struct FormatOptions: ParsableArguments {
 
   /// What follows `--template`.
   static func parse(_ template: String) throws(CommandFailure) -> OutputTemplate {
-    do throws(ArgumentError) { return try OutputTemplate(parsing: template) } catch {
+    do throws(TextError) { return try OutputTemplate(parsing: template) } catch {
       throw error.failure("--template", template)
     }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreText
 
 /// Text with places for a document's path, times and fields, such as `{{path}}\t{{address.city}}`.
 struct OutputTemplate: Sendable {
@@ -12,7 +13,7 @@ struct OutputTemplate: Sendable {
   private let parts: [Part]
 
   /// - Parameter text: `\n`, `\t` and `\\` outside of places are what they are in other languages.
-  init(parsing text: String) throws(ArgumentError) {
+  init(parsing text: String) throws(TextError) {
     var parts: [Part] = []
     var literal = ""
     var cursor = TextCursor(text)
@@ -36,22 +37,22 @@ struct OutputTemplate: Sendable {
     self.parts = parts
   }
 
-  private static func place(_ cursor: inout TextCursor, from start: Int) throws(ArgumentError) -> Part {
+  private static func place(_ cursor: inout TextCursor, from start: Int) throws(TextError) -> Part {
     let first = cursor.position
     while !cursor.isAtEnd, !cursor.scalars[cursor.position...].starts(with: "}}".unicodeScalars) {
       cursor.position += 1
     }
     let inner = cursor.text(first..<cursor.position)
-    guard cursor.take("}}") else { throw ArgumentError(column: start, "Expected \"}}\" for this \"{{\".") }
+    guard cursor.take("}}") else { throw TextError(column: start, "Expected \"}}\" for this \"{{\".") }
     let name = String(inner.trimming())
     switch name {
-    case "": throw ArgumentError(column: start, "Expected a field between the braces, as in {{name}}.")
+    case "": throw TextError(column: start, "Expected a field between the braces, as in {{name}}.")
     case "path": return .path
     case "id", "__name__": return .id
     case "createTime": return .createTime
     case "updateTime": return .updateTime
     case "data": return .data
-    default: return .field(try FieldName.parse(name, column: first + 1))
+    default: return .field(try FieldPathText.parse(name, column: first + 1))
     }
   }
 

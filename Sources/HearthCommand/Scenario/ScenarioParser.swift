@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
-import FirestoreQuery
+import FirestoreText
 
 /// Reads a scenario: one step per line, `#` begins a comment line.
 ///
-///     listen cities where state == CA order population:desc limit 10
+///     listen cities where state == CA order by population desc limit 10
 ///     offline
 ///     set cities/SF {"state": "CA"}
 ///     expect added cities/SF within 1s
@@ -20,28 +20,38 @@ struct ScenarioParser {
     for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
       let line = String(line.trimming())
       if line.isEmpty || line.hasPrefix("#") { continue }
-      do throws(ArgumentError) {
+      do throws(TextError) {
         steps.append(ScenarioStep(line: index + 1, text: line, action: try action(line)))
       } catch {
-        throw CommandFailure(.badData, "\(name), line \(index + 1): \(error.reason)")
+        let place = "line \(index + 1)" + (error.column.map { ", column \($0)" } ?? "")
+        var failure = CommandFailure(.badData, "\(name), \(place): \(error.reason)")
+        failure.excerpt = error.excerpt(of: line)
+        throw failure
       }
     }
     return steps
   }
 
-  private func action(_ line: String) throws(ArgumentError) -> ScenarioStep.Action {
+  private func action(_ line: String) throws(TextError) -> ScenarioStep.Action {
     let (verb, rest) = Self.firstWord(line)
+    do throws(TextError) { return try action(verb, rest) } catch {
+      // An error without a column is about all of the step.
+      throw error.column == nil ? error : error.moved(by: line.unicodeScalars.count - rest.unicodeScalars.count)
+    }
+  }
+
+  private func action(_ verb: String, _ rest: String) throws(TextError) -> ScenarioStep.Action {
     switch verb {
     case "offline" where rest.isEmpty: return .goOffline
     case "online" where rest.isEmpty: return .goOnline
-    case "listen": return .listen(try query(rest))
+    case "listen": return .listen(try QueryLine.parse(rest, in: database))
     case "set": return .write(try set(rest))
     case "update": return .write(try update(rest))
     case "delete": return .write(Mutation(key: try key(rest), operation: .delete))
     case "expect": return try expectation(rest)
-    case "offline", "online": throw ArgumentError("Expected nothing after \(verb).")
+    case "offline", "online": throw TextError("Expected nothing after \(verb).")
     default:
-      throw ArgumentError(
+      throw TextError(
         "\"\(verb)\" is not a step. Expected listen, offline, online, set, update, delete or expect.")
     }
   }
@@ -53,94 +63,92 @@ struct ScenarioParser {
 
   // MARK: Steps
 
-  private func query(_ text: String) throws(ArgumentError) -> FirestoreQuery.Query {
-    let (path, rest) = Self.firstWord(text)
-    var query = FirestoreQuery.Query(path: try checked { () throws(ModelError) in try ResourcePath(validating: path) })
-    for (keyword, operand) in try Self.clauses(rest) {
-      switch keyword {
-      case "where": query.filters += try ConditionText.parse(operand, of: query, database: database)
-      case "order": query.explicitOrderBy.append(try OrderText.parse(operand))
-      default:
-        guard let limit = Int(operand), (1...QueryOptions.largestLimit).contains(limit) else {
-          throw ArgumentError("Expected a number from 1 to \(QueryOptions.largestLimit) after limit.")
-        }
-        query.limit = limit
-      }
-    }
-    do throws(QueryError) { try query.validate() } catch { throw ArgumentError(error.message) }
-    return query
-  }
-
-  /// `where …`, `order …` and `limit …`; the words count as such outside of quotes only.
-  private static func clauses(_ text: String) throws(ArgumentError) -> [(String, String)] {
-    var clauses: [(String, String)] = []
-    var quote: Character?
-    for word in text.split(separator: " ") {
-      if quote == nil, ["where", "order", "limit"].contains(word) {
-        clauses.append((String(word), ""))
-        continue
-      }
-      guard !clauses.isEmpty else { throw ArgumentError("Expected where, order or limit, found \"\(word)\".") }
-      clauses[clauses.count - 1].1 += (clauses[clauses.count - 1].1.isEmpty ? "" : " ") + word
-      for character in word where character == "\"" || character == "'" {
-        if quote == nil { quote = character } else if quote == character { quote = nil }
-      }
-    }
-    return clauses
-  }
-
-  private func set(_ text: String) throws(ArgumentError) -> Mutation {
+  private func set(_ text: String) throws(TextError) -> Mutation {
     let (path, json) = Self.firstWord(text)
     let key = try key(path)
     do throws(JSONError) {
       return WriteArgument.set(key, try DocumentJSON.parse(json, database: database), merge: false)
     } catch {
-      throw ArgumentError(error.reason)
+      throw TextError(error, from: text.unicodeScalars.count - json.unicodeScalars.count + 1)
     }
   }
 
-  private func update(_ text: String) throws(ArgumentError) -> Mutation {
+  private func update(_ text: String) throws(TextError) -> Mutation {
     let (path, rest) = Self.firstWord(text)
     let key = try key(path)
     var changes: [(path: FieldPath, value: JSONSyntax)] = []
-    for word in rest.split(separator: " ") { changes.append(try FieldAssignment.parse(String(word))) }
-    if changes.isEmpty { throw ArgumentError("Expected FIELD=VALUE after the path.") }
+    for (word, place) in Self.assignments(rest) {
+      do throws(TextError) { changes.append(try FieldAssignment.parse(word)) } catch {
+        throw error.moved(by: text.unicodeScalars.count - rest.unicodeScalars.count + place)
+      }
+    }
+    if changes.isEmpty { throw TextError("Expected FIELD=VALUE after the path.") }
     do throws(CommandFailure) {
       return try WriteArgument.update(key, changes, removing: [], database: database)
     } catch {
-      throw ArgumentError(error.message)
+      throw TextError(error.message)
     }
   }
 
-  private func expectation(_ text: String) throws(ArgumentError) -> ScenarioStep.Action {
+  /// The words of a text, with the scalars before each; quotes and brackets of a value hold words together.
+  private static func assignments(_ text: String) -> [(word: String, place: Int)] {
+    var words: [(String, Int)] = []
+    var cursor = TextCursor(text)
+    while true {
+      cursor.skipSpace()
+      if cursor.isAtEnd { return words }
+      let start = cursor.position
+      var quote: Unicode.Scalar?
+      var depth = 0
+      while let next = cursor.next, quote != nil || depth > 0 || !next.properties.isWhitespace {
+        let before = cursor.position > start ? cursor.scalars[cursor.position - 1] : "="
+        cursor.position += 1
+        if let open = quote {
+          if next == "\\", open != "'" { cursor.position = min(cursor.position + 1, cursor.scalars.count) }
+          if next == open { quote = nil }
+        } else if next == "`" || "\"'".unicodeScalars.contains(next) && "=[{,: ".unicodeScalars.contains(before) {
+          quote = next
+        } else if "[{".unicodeScalars.contains(next), depth > 0 || before == "=" {
+          depth += 1
+        } else if "]}".unicodeScalars.contains(next), depth > 0 {
+          depth -= 1
+        }
+      }
+      words.append((cursor.text(start..<cursor.position), start))
+    }
+  }
+
+  private func expectation(_ text: String) throws(TextError) -> ScenarioStep.Action {
     var words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     var limit = ScenarioStep.patience
     if let index = words.firstIndex(of: "within") {
-      guard index == words.count - 2, let time = try? DurationText.parse(words[index + 1]) else {
-        throw ArgumentError("Expected a time after within, such as 500ms or 5s, and nothing more.")
+      guard index == words.count - 2 else {
+        throw TextError("Expected a time after within, such as 500ms or 5s, and nothing more.")
       }
-      limit = time
+      do throws(TextError) { limit = try DurationText.parse(words[index + 1]) } catch {
+        throw error.moved(by: text.unicodeScalars.count - words[index + 1].unicodeScalars.count)
+      }
       words.removeLast(2)
     }
-    guard let first = words.first else { throw ArgumentError("Expected what is expected: \(Self.events).") }
+    guard let first = words.first else { throw TextError("Expected what is expected: \(Self.events).") }
     if first == "nothing", words.count == 1 { return .expectNothing(within: limit) }
     guard let kind = ScenarioEvent.Kind(rawValue: first) else {
-      throw ArgumentError("\"\(first)\" is not an event. Expected \(Self.events).")
+      throw TextError("\"\(first)\" is not an event. Expected \(Self.events).")
     }
     guard words.count <= 2, kind != .synced || words.count == 1 else {
-      throw ArgumentError("Expected one path at most after \(first).")
+      throw TextError("Expected one path at most after \(first).")
     }
-    let path = try words.dropFirst().first.map { word throws(ArgumentError) in try key(word).path }
+    let path = try words.dropFirst().first.map { word throws(TextError) in try key(word).path }
     return .expect(ScenarioEvent.Pattern(kind: kind, path: path), within: limit)
   }
 
   private static let events = "added, modified, removed, synced, acknowledged, rejected or nothing"
 
-  private func key(_ text: String) throws(ArgumentError) -> DocumentKey {
+  private func key(_ text: String) throws(TextError) -> DocumentKey {
     try checked { () throws(ModelError) in try DocumentKey(validating: text) }
   }
 
-  private func checked<Result>(_ body: () throws(ModelError) -> Result) throws(ArgumentError) -> Result {
-    do throws(ModelError) { return try body() } catch { throw ArgumentError(error.message) }
+  private func checked<Result>(_ body: () throws(ModelError) -> Result) throws(TextError) -> Result {
+    do throws(ModelError) { return try body() } catch { throw TextError(error.message) }
   }
 }

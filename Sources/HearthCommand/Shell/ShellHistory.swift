@@ -2,6 +2,7 @@
 // `stat` belongs to whichever of these the compiler has read first.
 import CDispatch
 import CoreFoundation
+import FirestoreText
 import Foundation
 import Glibc
 

@@ -2,6 +2,7 @@
 import ArgumentParser
 import FirestoreModel
 import FirestoreProtocol
+import FirestoreText
 import Foundation
 import Glibc
 import Spelling

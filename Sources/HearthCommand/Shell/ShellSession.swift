@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreSQLite
+import FirestoreText
 import Foundation
 import Glibc
 

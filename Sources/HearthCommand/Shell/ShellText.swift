@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreText
 
 /// What is typed in `hearth shell`, cut into commands and their words as a shell cuts them: blanks part words, quotes
 /// and backslashes keep text together, `#` begins a comment, a line's end or `;` ends a command. A word, or what stands

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreText
 
 /// Another place for what an export has at a path and below it: `cities=cities2`, as `--rename` takes it.
 struct CollectionRename: Codable, Hashable, Sendable {
@@ -10,12 +11,12 @@ struct CollectionRename: Codable, Hashable, Sendable {
 
   init(parsing text: String) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    guard parts.count == 2 else { throw ArgumentError("Expected FROM=TO as in cities=cities2.") }
+    guard parts.count == 2 else { throw TextError("Expected FROM=TO as in cities=cities2.") }
     do throws(CommandFailure) { (from, to) = (try DataPath.any(parts[0]), try DataPath.any(parts[1])) } catch {
-      throw ArgumentError(error.message)
+      throw TextError(error.message)
     }
     guard from.isDocument == to.isDocument else {
-      throw ArgumentError("\(from) and \(to) must both be collections, or both documents.")
+      throw TextError("\(from) and \(to) must both be collections, or both documents.")
     }
   }
 

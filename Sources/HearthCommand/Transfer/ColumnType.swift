@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreText
 
 /// What the cells of a column mean.
 enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
@@ -44,8 +45,8 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   }
 
   /// - Returns: the cell as JSON; `nil` for an empty one that is no text.
-  /// - Throws: `ArgumentError` if the cell is not of this type.
-  func syntax(_ cell: String, isQuoted: Bool, in database: DatabaseID) throws(ArgumentError) -> JSONSyntax? {
+  /// - Throws: `TextError` if the cell is not of this type.
+  func syntax(_ cell: String, isQuoted: Bool, in database: DatabaseID) throws(TextError) -> JSONSyntax? {
     if cell.isEmpty { return self == .string && isQuoted ? JSONSyntax(.string("")) : nil }
     if self == .string { return JSONSyntax(.string(cell)) }
     if cell == "null" { return JSONSyntax(.null) }
@@ -55,7 +56,7 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
       guard let flag = ["true": true, "false": false][cell.lowercased()] else { throw misfit(cell) }
       return JSONSyntax(.boolean(flag))
     case .json:
-      do throws(JSONError) { syntax = try JSONSyntax(parsing: cell) } catch { throw ArgumentError(error.reason) }
+      do throws(JSONError) { syntax = try JSONSyntax(parsing: cell) } catch { throw TextError(error.reason) }
       return syntax
     case .integer, .double, .timestamp, .ref, .bytes, .geo, .vector, .string:
       // What it says is about a type before a text, which no cell has.
@@ -71,8 +72,8 @@ enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     return syntax
   }
 
-  private func misfit(_ cell: String) -> ArgumentError {
-    ArgumentError("\(DocumentLine.quoted(String(cell.prefix(40)))) is no \(rawValue).")
+  private func misfit(_ cell: String) -> TextError {
+    TextError("\(DocumentLine.quoted(String(cell.prefix(40)))) is no \(rawValue).")
   }
 }
 
@@ -81,14 +82,14 @@ enum ColumnTypesText {
   static func parse(_ text: String) throws -> [FieldPath: ColumnType] {
     var types: [FieldPath: ColumnType] = [:]
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-      guard let mark = part.lastIndex(of: "=") else { throw ArgumentError("Expected COLUMN=TYPE,… as in zip=string.") }
+      guard let mark = part.lastIndex(of: "=") else { throw TextError("Expected COLUMN=TYPE,… as in zip=string.") }
       let name = String(part[..<mark].trimming())
       guard let type = ColumnType(rawValue: String(part[part.index(after: mark)...].trimming())) else {
         let known = ColumnType.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ArgumentError("\"\(part[part.index(after: mark)...])\" is not a type. Expected one of \(known).")
+        throw TextError("\"\(part[part.index(after: mark)...])\" is not a type. Expected one of \(known).")
       }
       do throws(ModelError) { try types[FieldPath(validating: name)] = type } catch {
-        throw ArgumentError(error.message)
+        throw TextError(error.message)
       }
     }
     return types

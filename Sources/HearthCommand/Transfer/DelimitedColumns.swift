@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 import FirestoreModel
+import FirestoreText
 
 /// The columns of a file of comma- or tab-separated values: the names of the first row, and types that the first rows
 /// suggest.
@@ -85,7 +86,7 @@ struct DelimitedColumns: Sendable {
         path = cell.text
         continue
       }
-      do throws(ArgumentError) {
+      do throws(TextError) {
         guard var value = try column.type.syntax(cell.text, isQuoted: cell.isQuoted, in: database) else { continue }
         (value.line, value.column) = (cell.line, cell.column)
         fields.set(value, at: field.segments[...])

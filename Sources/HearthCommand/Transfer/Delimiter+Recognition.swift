@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
+import FirestoreText
 
 extension Delimiter {
   /// What the first row of a file is parted by: a comma where there is one outside of quotes, else a semicolon, as
@@ -23,7 +24,7 @@ extension Delimiter {
     let names = ["comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "bar": "|", "pipe": "|", "space": " "]
     let sign = Array((names[text.lowercased()] ?? text).utf8)
     guard sign.count == 1, sign[0] < 0x80, ![0x22, 0x0A, 0x0D].contains(sign[0]) else {
-      throw ArgumentError("Expected one character of ASCII, such as ; or |, or tab.")
+      throw TextError("Expected one character of ASCII, such as ; or |, or tab.")
     }
     self = .quoted(sign[0])
   }

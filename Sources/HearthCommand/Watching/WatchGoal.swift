@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import FirestoreText
 import Glibc
 
 /// When `hearth watch --until` is satisfied.
@@ -15,7 +16,7 @@ enum WatchGoal: Hashable, Sendable {
     if let count = Int(text), count > 0 { return .count(count) }
     if text == "synced" { return .synced }
     if let kind = WatchedChange.Kind(rawValue: text) { return .change(kind) }
-    throw ArgumentError("Expected a number of changes, or added, modified, removed, metadata or synced.")
+    throw TextError("Expected a number of changes, or added, modified, removed, metadata or synced.")
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import FirestoreModel
+import FirestoreText
 import Glibc
 
 /// A user's consent to writes of many documents: typed at a terminal, or an option.

@@ -125,6 +125,9 @@ struct ListenerDialog {
 
   private func drawClause(_ index: Int, x: Int, y: Int, width: Int, on canvas: inout Canvas) {
     let clause = editor.clauses[index]
+    if clause.isWhole, editor.slot != .op(index), editor.slot != .value(index) {
+      return field(clause.path, .path(index), "", x: x, y: y, width: width, on: &canvas)
+    }
     let isLast = index == editor.clauses.count - 1
     let path = max(6, width * 35 / 100)
     let op = max(3, min(19, width * 20 / 100))
@@ -136,7 +139,8 @@ struct ListenerDialog {
         role: role(of: .op(index)), maxWidth: op - 1)
     }
     field(
-      clause.value, .value(index), isLast ? "value" : "", x: x + path + op, y: y, width: width - path - op, on: &canvas)
+      clause.value, .value(index), isLast ? "value, or paid or total > 5" : "", x: x + path + op, y: y,
+      width: width - path - op, on: &canvas)
   }
 
   private func field(

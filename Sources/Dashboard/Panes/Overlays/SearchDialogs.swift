@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreText
 import TerminalCanvas
 
 /// Every key that means something here, and what the signs on the screen mean.
@@ -110,7 +111,7 @@ struct PaletteDialog {
     canvas.rows(of: list.cursor, count: items.count, in: rows, state) { line(items[$0], width: area.width) }
   }
 
-  /// What `tab` would add.
+  /// The text that `tab` would add.
   private func drawGhost(behind field: TextField, at point: Point, width: Int, on canvas: inout Canvas) {
     let typed = field.text
     guard !typed.isEmpty, field.position == field.characters.count, let text = state.completion(of: palette, list),
@@ -128,7 +129,7 @@ struct PaletteDialog {
     if case .problem(let problem) = item.target {
       var line = Line(glyphs)
       line.skip(2)
-      line.add(item.title, item.title == problem.text ? .error : .textMuted)
+      line.add(item.title, item.title == problem.description ? .error : .textMuted)
       return line
     }
     var reason: String?

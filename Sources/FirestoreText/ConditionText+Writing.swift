@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-import FirestoreModel
-import FirestoreQuery
+package import FirestoreModel
+package import FirestoreQuery
 
 extension ConditionText {
-  /// What `parse` reads as this filter, references relative to the database.
-  static func text(of filter: Filter, in database: DatabaseID) -> String {
+  /// The text that `parse` reads as this filter, references relative to the database.
+  package static func text(of filter: Filter, in database: DatabaseID) -> String {
     switch filter {
     case .field(let filter):
       let value = DocumentJSON.line(of: filter.value, relativeTo: database)

@@ -1,36 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
-import FirestoreModel
+package import FirestoreModel
 
-/// Values as people type them on a command line: JSON with the `$` types of `DocumentJSON` where the text begins like
-/// it, lists in brackets, numbers, `true`, `false`, `null` and `NaN`, types before a text (`TypedLiteral`); any other
-/// text is a string and needs no quotes, unless it looks like something else (`PlainText`).
-struct ValueText {
-  /// What follows a value, and so ends text without quotes.
-  enum Ending {
+/// Values as people type them: JSON with the `$` types of `DocumentJSON` where the text begins like it, lists in
+/// brackets, numbers, `true`, `false`, `null` and `NaN`, times of RFC 3339, types before a text (`TypedLiteral`); any
+/// other text is a string and needs no quotes, unless it looks like something else (`PlainText`).
+package struct ValueReader {
+  /// The kind of thing that follows a value, and so ends text without quotes.
+  package enum Ending {
     /// Nothing: all of the text is the value.
     case text
-    /// `and`, `or`, or a closing parenthesis.
+    /// `and`, `or`, a comma before another condition, or a closing parenthesis.
     case condition
+    /// The same, or a word that begins a clause (`ClauseWord`).
+    case line
     /// A comma or the closing bracket.
     case element
+    /// White space.
+    case word
   }
 
-  let database: DatabaseID
-  /// The value is compared with `__name__`, so that a path is what is meant.
-  var isName = false
+  private let database: DatabaseID
+  /// Whether the value is compared with `__name__`, so that a path is what is meant.
+  private let isName: Bool
+
+  package init(database: DatabaseID, isName: Bool = false) {
+    self.database = database
+    self.isName = isName
+  }
 
   /// Reads all of a text.
-  func value(of text: String) throws(ArgumentError) -> Value {
+  package func value(of text: String) throws(TextError) -> Value {
     var cursor = TextCursor(text)
     let value = try value(&cursor, until: .text)
     cursor.skipSpace()
-    if !cursor.isAtEnd { throw ArgumentError(column: cursor.column, "Expected nothing more after the value.") }
+    if !cursor.isAtEnd { throw TextError(column: cursor.column, "Expected nothing more after the value.") }
     return value
   }
 
   /// Reads the value that begins at the cursor.
-  func value(_ cursor: inout TextCursor, until ending: Ending) throws(ArgumentError) -> Value {
+  package func value(_ cursor: inout TextCursor, until ending: Ending) throws(TextError) -> Value {
     switch cursor.next {
     case "{", "\"": return try json(&cursor)
     case "[": return ending == .element ? try json(&cursor) : .array(try list(&cursor) { _ in isName })
@@ -42,8 +51,8 @@ struct ValueText {
   // MARK: Lists
 
   /// Values between brackets, with commas.
-  /// - Parameter isName: of each place in the list, whether it is compared with `__name__`.
-  func list(_ cursor: inout TextCursor, isName: (Int) -> Bool) throws(ArgumentError) -> [Value] {
+  /// - Parameter isName: for each place in the list, whether it is compared with `__name__`.
+  func list(_ cursor: inout TextCursor, isName: (Int) -> Bool) throws(TextError) -> [Value] {
     cursor.position += 1
     var values: [Value] = []
     cursor.skipSpace()
@@ -51,15 +60,15 @@ struct ValueText {
     while true {
       cursor.skipSpace()
       if cursor.next == "," || cursor.next == "]" {
-        throw ArgumentError(column: cursor.column, "Expected a value before the comma or bracket.")
+        throw TextError(column: cursor.column, "Expected a value before the comma or bracket.")
       }
-      let reader = ValueText(database: database, isName: isName(values.count))
+      let reader = ValueReader(database: database, isName: isName(values.count))
       values.append(try reader.value(&cursor, until: .element))
       cursor.skipSpace()
       if cursor.take("]") { return values }
       guard cursor.take(",") else {
         let expected = cursor.isAtEnd ? "\"]\" at the end of the list" : "a comma or \"]\" after the value"
-        throw ArgumentError(column: cursor.column, "Expected \(expected).")
+        throw TextError(column: cursor.column, "Expected \(expected).")
       }
     }
   }
@@ -67,7 +76,7 @@ struct ValueText {
   // MARK: Quotes
 
   /// A string, an object or a list of JSON: up to where its quotes and brackets are closed.
-  private func json(_ cursor: inout TextCursor) throws(ArgumentError) -> Value {
+  private func json(_ cursor: inout TextCursor) throws(TextError) -> Value {
     let start = cursor.position
     var depth = 0
     var isQuoted = false
@@ -88,19 +97,19 @@ struct ValueText {
     do throws(JSONError) {
       return try DocumentJSON.parseValue(cursor.text(start..<cursor.position), database: database)
     } catch {
-      throw ArgumentError(error, from: start + 1)
+      throw TextError(error, from: start + 1)
     }
   }
 
-  /// Between single quotes, without escapes.
-  private func quoted(_ cursor: inout TextCursor) throws(ArgumentError) -> String {
+  /// A text between single quotes, without escapes.
+  private func quoted(_ cursor: inout TextCursor) throws(TextError) -> String {
     let start = cursor.position + 1
     guard let end = cursor.scalars[start...].firstIndex(of: "'") else {
-      throw ArgumentError(column: start, "The quote is not closed.")
+      throw TextError(column: start, "The quote is not closed.")
     }
     cursor.position = end + 1
     if let next = cursor.next, next.properties.isAlphabetic || next == "'" {
-      throw ArgumentError(
+      throw TextError(
         column: end + 1,
         "The quote ends the text here, and more follows. Text with a single quote in it stands in double quotes.")
     }
@@ -109,28 +118,33 @@ struct ValueText {
 
   // MARK: Words
 
-  private func plain(_ cursor: inout TextCursor, until ending: Ending) throws(ArgumentError) -> Value {
+  private func plain(_ cursor: inout TextCursor, until ending: Ending) throws(TextError) -> Value {
     let start = cursor.position
-    while let scalar = cursor.next, !ends(scalar, at: cursor, ending) {
-      if ending == .condition, scalar == "(" {
-        throw ArgumentError(column: cursor.column, "Text with a parenthesis in it is quoted.")
+    while let scalar = cursor.next, !ends(scalar, at: cursor, ending, isFirst: cursor.position == start) {
+      if ending == .condition || ending == .line, scalar == "(" {
+        throw TextError(column: cursor.column, "Text with a parenthesis in it is quoted.")
       }
       cursor.position += 1
     }
     let text = String(cursor.text(start..<cursor.position).trimming())
-    if text.isEmpty { throw ArgumentError(column: start + 1, "Expected a value. An empty string is written \"\".") }
+    if text.isEmpty { throw TextError(column: start + 1, "Expected a value. An empty string is written \"\".") }
     return try value(ofPlain: text, column: start + 1)
   }
 
-  private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending) -> Bool {
+  /// - Parameter isFirst: whether a text would be empty that ended here; a clause has a value before it.
+  private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending, isFirst: Bool) -> Bool {
     switch ending {
     case .text: false
     case .element: scalar == "," || scalar == "]"
-    case .condition: scalar == ")" || ConditionText.Joint(at: cursor) != nil
+    case .word: scalar.properties.isWhitespace
+    case .condition:
+      scalar == ")" || ConditionText.Joint.found(at: cursor) != nil || ConditionText.isComma(at: cursor)
+    case .line:
+      ends(scalar, at: cursor, .condition, isFirst: isFirst) || !isFirst && ClauseWord.found(at: cursor) != nil
     }
   }
 
-  private func value(ofPlain text: String, column: Int) throws(ArgumentError) -> Value {
+  private func value(ofPlain text: String, column: Int) throws(TextError) -> Value {
     // A date or an address begins like a number, and a name like a keyword.
     if let first = text.utf8.first, "-0123456789tfn".utf8.contains(first),
       let value = try? DocumentJSON.parseValue(text, database: database)
@@ -138,23 +152,15 @@ struct ValueText {
       return value
     }
     if text == "NaN" { return .double(.nan) }
+    if !isName, let time = Timestamp(rfc3339: text) { return .timestamp(time) }
     if let syntax = try TypedLiteral.syntax(text, column: column) {
       do throws(JSONError) {
         return try DocumentJSON.parseValue(syntax.lineText, database: database)
       } catch {
-        throw ArgumentError(column: column, error.reason)
+        throw TextError(column: column, error.reason)
       }
     }
-    if !isName, let objection = PlainText.objection(to: text) { throw ArgumentError(column: column, objection) }
+    if !isName, let objection = PlainText.objection(to: text) { throw TextError(column: column, objection) }
     return .string(text)
-  }
-}
-
-extension StringProtocol {
-  /// Without white space at both ends.
-  func trimming() -> SubSequence {
-    let start = firstIndex { !$0.isWhitespace } ?? endIndex
-    let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
-    return self[start..<end]
   }
 }

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreJSON
+package import FirestoreJSON
 import FirestoreModel
 
 /// `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`: a type that JSON does not have, before a text without quotes.
 /// Each is short for the object with the same `$` name; `string:` and `integer:` are there for completeness.
-enum TypedLiteral {
-  static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
+package enum TypedLiteral {
+  package static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
 
   /// - Returns: the value as JSON, in which times, paths and the like are still to be checked; `nil` for a text that
   ///   begins with no type.
-  static func syntax(_ text: String, column: Int = 1) throws(ArgumentError) -> JSONSyntax? {
+  package static func syntax(_ text: String, column: Int = 1) throws(TextError) -> JSONSyntax? {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
     switch text[..<colon] {
+    // A text that is no time is refused where the value is read.
     case "timestamp": return object("timestamp", .string((try? InstantText.parse(content))?.rfc3339Text ?? content))
     case "ref": return object("ref", .string(content.hasPrefix("/") ? String(content.dropFirst()) : content))
     case "bytes": return object("bytes", .string(content))
     case "geo": return object("geo", numbers(content))
     case "vector": return object("vector", numbers(content))
     case "double":
-      guard let number = Double(content) else { throw ArgumentError(column: column, "double: stands before a number.") }
+      guard let number = Double(content) else { throw TextError(column: column, "double: stands before a number.") }
       return finite(number)
     case "integer":
       guard let number = Int64(content) else {
-        throw ArgumentError(column: column, "integer: stands before a whole number of 64 bits.")
+        throw TextError(column: column, "integer: stands before a whole number of 64 bits.")
       }
       return JSONSyntax(.integer(number))
     case "string": return JSONSyntax(.string(content))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
-import FirestoreQuery
+package import FirestoreModel
+package import FirestoreQuery
 
-/// What a document's name is compared with.
-enum DocumentName {
+/// The value that a document's name is compared with.
+package enum DocumentName {
   /// Ids, or paths for a collection group, as references.
-  static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(ArgumentError) -> Value {
+  package static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(TextError) -> Value {
     switch value {
     case .array(let values):
       var references: [Value] = []
@@ -18,12 +18,12 @@ enum DocumentName {
       do throws(ModelError) {
         return .reference(database, try DocumentKey(validating: path))
       } catch {
-        throw ArgumentError(error.message)
+        throw TextError(error.message)
       }
     // An id of digits is typed as digits.
     case .integer(let number):
       return try self.value(.string("\(number)"), of: query, database)
-    default: throw ArgumentError("__name__ is compared with document ids or paths.")
+    default: throw TextError("__name__ is compared with document ids or paths.")
     }
   }
 }

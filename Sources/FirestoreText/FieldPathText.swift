@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import FirestoreModel
+package import FirestoreModel
 
 /// The path of a field as people type it, `address.city` or `` `first name`.x ``.
 ///
 /// Stricter than Firestore: outside of back-quotes stand letters, digits, `_` and `-` only. A colon that was forgotten,
 /// or a second field after a comma, would otherwise name a field that no document has, and find nothing.
-enum FieldName {
-  /// - Parameter column: where the text begins in its argument.
-  static func parse(_ text: String, column: Int = 1) throws(ArgumentError) -> FieldPath {
+package enum FieldPathText {
+  /// - Parameter column: where the name begins in its text.
+  package static func parse(_ text: String, column: Int = 1) throws(TextError) -> FieldPath {
     if let (position, found) = stray(in: text) {
-      throw ArgumentError(
+      throw TextError(
         column: column + position,
         "\(name(of: found)) stands in a field's name. A name with other characters than letters, digits, _ and - is "
           + "written in back-quotes, such as `first name`.")
@@ -17,13 +17,8 @@ enum FieldName {
     do throws(ModelError) {
       return try FieldPath(validating: text)
     } catch {
-      throw ArgumentError(column: column, error.message)
+      throw TextError(column: column, error.message)
     }
-  }
-
-  /// A field that is an argument of its own.
-  static func argument(_ text: String) throws(CommandFailure) -> FieldPath {
-    do throws(ArgumentError) { return try parse(text) } catch { throw error.failure("", text) }
   }
 
   /// The first scalar outside of back-quotes that does not belong into a name.

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
+import FirestoreJSON
 import FirestoreModel
 import Spelling
 
 /// Text without quotes where a value stands, which people may have meant as something else than text. Such a condition
 /// would be legal and find nothing, such a write leave what no query finds; with quotes, or `string:` before it, the same
 /// text is never questioned.
-enum PlainText {
-  /// What the text of a condition is more likely to mean, and how to write that; `nil` for plain words.
+package enum PlainText {
+  /// The likelier meaning of a text in a condition, and how to write that; `nil` for plain words.
   static func objection(to text: String) -> String? {
-    let reason = otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? sign(text) ?? type(text)
-    return reason.map { "\($0) Text that reads so is quoted: \(DocumentLine.quoted(text))." }
+    let reason = otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? number(text) ?? type(text)
+    return reason.map { "\($0) Text that reads so is quoted: \(quoted(text))." }
   }
 
-  /// The same of a text that is to be written. One with a slash in it is as likely a text as a path.
-  static func objection(toWriting text: String) -> String? {
-    let reason = otherWord(text) ?? time(text) ?? sign(text) ?? type(text)
-    return reason.map { "\($0) Text that reads so is written \(ShellText.typed("string:" + text))." }
+  /// The likelier meaning of a text that is to be written. One with a slash in it is as likely a text as a path.
+  package static func otherMeaning(ofWritten text: String) -> String? {
+    otherWord(text) ?? time(text) ?? number(text) ?? type(text)
   }
 
-  // MARK: What else it may be
+  /// A JSON string.
+  static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
+
+  // MARK: Likely meanings
 
   /// Another language's words for JSON's.
   private static func otherWord(_ text: String) -> String? {
@@ -28,8 +31,8 @@ enum PlainText {
     case "false" where text != "false": word = "false"
     case "null" where text != "null", "nil", "none", "undefined": word = "null"
     case "nan" where text != "NaN": word = "NaN"
-    case "infinity", "+infinity": word = "double:Infinity"
-    case "-infinity": word = "double:-Infinity"
+    case "infinity", "+infinity", "inf", "+inf": word = "double:Infinity"
+    case "-infinity", "-inf": word = "double:-Infinity"
     default: return nil
     }
     return "Is \(word) meant? It is written so."
@@ -61,10 +64,17 @@ enum PlainText {
     return "A reference is written ref:\(path)."
   }
 
-  /// A number with a plus before it; one of many digits is that of a telephone.
-  private static func sign(_ text: String) -> String? {
-    guard let number = text.wholeMatch(of: /\+(\d{1,6}(\.\d+)?)/)?.output.1 else { return nil }
-    return "Is \(number) meant? It is written so; a number is added by {\"$increment\": \(number)}."
+  /// A number with a plus before it, where one of many digits is that of a telephone; or one that JSON writes with a
+  /// digit on both sides of the point.
+  private static func number(_ text: String) -> String? {
+    if let number = text.wholeMatch(of: /\+(\d{1,6}(\.\d+)?)/)?.output.1 {
+      return "Is \(number) meant? It is written so; a number is added by {\"$increment\": \(number)}."
+    }
+    guard let match = text.wholeMatch(of: /[+]?(-?)(\d*)\.(\d*)/),
+      match.output.2.isEmpty != match.output.3.isEmpty
+    else { return nil }
+    func digits(_ part: Substring) -> Substring { part.isEmpty ? "0" : part }
+    return "Is \(match.output.1)\(digits(match.output.2)).\(digits(match.output.3)) meant? It is written so."
   }
 
   /// A type that does not exist before a text, where one is near that does.
@@ -80,7 +90,7 @@ enum PlainText {
     return "There is no type \(match.output.1):. Is \(name):\(content) meant?"
   }
 
-  /// What types are called elsewhere.
+  /// Names that types have elsewhere.
   private static let otherTypes = [
     "int": "integer", "long": "integer", "number": "integer", "float": "double", "str": "string", "text": "string",
     "date": "timestamp", "datetime": "timestamp", "time": "timestamp", "ts": "timestamp", "reference": "ref",
