@@ -316,7 +316,8 @@ let package = Package(
     tests(
       "FirestoreServiceTests",
       [
-        "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState", "FirestoreProtocol",
+        "FirestoreTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreClientState",
+        "FirestoreProtocol",
         "FirestoreBackend", "FirestoreRules", "FirestoreService",
       ]),
     tests(
@@ -341,7 +342,7 @@ let package = Package(
     tests(
       "TerminalTests",
       [
-        "TerminalTesting",
+        "FirestoreTesting", "TerminalTesting",
         "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel",
         "FirestoreQuery", "FirestoreClientState",
       ]),
