@@ -352,13 +352,13 @@ let package = Package(
     tests(
       "FirestoreServiceTests",
       [
-        "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
+        "FirestoreTesting", "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreClientState",
         "FirestoreProtocol", "FirestoreBackend", "FirestoreService",
       ]),
     tests(
       "FirestoreAccessTests",
       [
-        "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol",
+        "FirestoreTesting", "ServiceTesting", "SeededRandom", "FirestoreModel", "FirestoreQuery", "FirestoreJSON", "FirestoreProtocol",
         "FirestoreBackend", "FirestoreRules", "FirestoreService", "FirestoreAccess",
       ]),
     tests(
@@ -383,7 +383,7 @@ let package = Package(
     tests(
       "TerminalTests",
       [
-        "TerminalTesting",
+        "FirestoreTesting", "TerminalTesting",
         "SeededRandom", "TerminalCanvas", "TerminalTheme", "Terminal", "CNcurses", "Dashboard", "FirestoreModel",
         "FirestoreQuery", "FirestoreClientState",
       ]),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import Foundation
 import Glibc
 
 /// Waiting on descriptors without polling: `poll` blocks a thread of its own, never one of the tests'.
@@ -14,7 +14,7 @@ package enum Waiting {
   /// - Returns: whether the descriptor became readable, or its other end was closed, before the deadline.
   package static func isReadable(_ descriptor: CInt, by deadline: ContinuousClock.Instant) async -> Bool {
     await withCheckedContinuation { continuation in
-      DispatchQueue.global().async {
+      Thread.detachNewThread {
         while true {
           let left = deadline - .now
           let milliseconds = max(0, Int(left / .milliseconds(1)))

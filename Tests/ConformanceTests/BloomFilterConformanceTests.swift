@@ -58,7 +58,9 @@ struct BloomFilterConformanceTests {
     let filter = try BloomFilter(golden.bits())
     let answers = try golden.answers()
 
-    let wrong = answers.indices.filter { filter.mightContain(Self.name($0)) != answers[$0] }
+    let wrong = TestSize.share(4, of: Array(answers.indices), from: golden.count).filter {
+      filter.mightContain(Self.name($0)) != answers[$0]
+    }
 
     #expect(answers.count == 2 * golden.count)
     #expect(wrong.isEmpty)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct RandomKeyTests {
   @Test(
-    "Ten thousand random keys keep every cursor in its list and the focus on a pane",
+    "Random keys keep every cursor in its list and the focus on a pane",
     arguments: [1, 2, 3, 4] as [UInt64])
   func randomKeys(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -19,7 +19,7 @@ import Testing
     var keys = Keymap.standard.commands.flatMap(\.keys)
     keys += "abc123:/%é漢👩‍👩‍👧".map { .character($0) } + [Key(.backspace), Key(.left), Key(.home)]
     var trace: [String] = []
-    for step in 0..<2500 {
+    for step in 0..<TestSize.count(700, full: 2500) {
       let key = keys.randomElement(using: &random) ?? Key(.enter)
       trace.append(key.description)
       driver.send(.input(.key(key), at: at(20 + Double(step) / 10)))

@@ -8,7 +8,7 @@ import FirestoreQuery
 import Foundation
 import Testing
 
-@Suite(.serialized) struct CrashTests {
+@Suite(.besideOthers, .serialized) struct CrashTests {
   /// How often the client is killed; 15 unless the environment says otherwise.
   static let kills = ProcessInfo.processInfo.environment["HEARTH_CRASHES"].flatMap { Int($0) } ?? 15
 

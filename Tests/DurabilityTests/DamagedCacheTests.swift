@@ -12,10 +12,10 @@ import Testing
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
   }
 
-  /// As many as `HEARTH_DAMAGES` says, from `HEARTH_DAMAGE_SEED` on.
+  /// As many seeds as `HEARTH_DAMAGES` says, from `HEARTH_DAMAGE_SEED` on; one for each kind of damage if it says nothing.
   private static let seeds: Range<UInt64> = {
     let first = setting("HEARTH_DAMAGE_SEED") ?? 0
-    return first..<first + (setting("HEARTH_DAMAGES") ?? 30)
+    return first..<first + (setting("HEARTH_DAMAGES") ?? UInt64(Damage.allCases.count))
   }()
 
   @Test(

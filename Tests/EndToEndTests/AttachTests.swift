@@ -15,7 +15,7 @@ extension EndToEndTests.InTmux {
     }
 
     private func start() async throws -> ChildProcess {
-      let path = URL(filePath: Surroundings.hearth).deletingLastPathComponent().appending(path: "Shop").path
+      let path = Surroundings.built("Shop")
       let shop = try ChildProcess([path], environment: surroundings.environment, streams: .pipes)
       let deadline = ContinuousClock.now + Waiting.limit
       while try await !HeadlessRun(["attach"], surroundings).output.contains("\(shop.id)") {

@@ -2,6 +2,7 @@
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
+import FirestoreTesting
 import SeededRandom
 import ServiceTesting
 import Testing
@@ -27,7 +28,8 @@ struct ListenerPropertyTests {
         watched(4, "c", "owner", .equal, .string(user), orderBy: byNumber, limit: 2), watched(6, "c/d1"),
       ]
     },
-    Case(name: "members", rules: "match /c/{id} { allow read: if request.auth.uid in resource.data.members; }") { user in
+    Case(name: "members", rules: "match /c/{id} { allow read: if request.auth.uid in resource.data.members; }") {
+      user in
       [
         watched(2, "c", "members", .arrayContains, .string(user)),
         watched(4, "c", "members", .arrayContains, .string(user), orderBy: byNumber, limit: 3),
@@ -90,7 +92,8 @@ struct ListenerPropertyTests {
       path,
       [
         "owner": .string(Bool.random(using: &random) ? "u0" : "u1"), "members": .array(users.map { .string($0) }),
-        "public": .boolean(Bool.random(using: &random)), "n": .integer(Int64.random(in: 0..<14, using: &random) * 10 / 7),
+        "public": .boolean(Bool.random(using: &random)),
+        "n": .integer(Int64.random(in: 0..<14, using: &random) * 10 / 7),
         "secret": .integer(Int64.random(in: 0..<1_000_000, using: &random)),
       ])
   }
@@ -122,7 +125,7 @@ struct ListenerPropertyTests {
 
   @Test(
     "No stream carries what a get would refuse, all end with what a new one sees, and nothing is looked up again",
-    arguments: cases.indices, [UInt64(1), 2, 3])
+    arguments: cases.indices, 1...UInt64(TestSize.count(1, full: 3)))
   func property(index: Int, seed: UInt64) async throws {
     let (tested, trace) = (Self.cases[index], "rules \(Self.cases[index].name), seed \(seed)")
     var random = SeededGenerator(seed: seed)

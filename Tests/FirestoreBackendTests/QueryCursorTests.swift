@@ -80,7 +80,9 @@ struct QueryCursorTests {
     }
   }
 
-  @Test("What is written while a client reads is not in its result", arguments: [20_000, 100_000])
+  @Test(
+    "What is written while a client reads is not in its result",
+    arguments: TestSize.isFull ? [20_000, 100_000] : [20_000])
   func consistency(size: Int) async throws {
     for query in Self.queries {
       let backend = try await filled(size: size)

@@ -199,7 +199,9 @@ import Testing
     #expect(watch.client.snapshots == 1)
   }
 
-  @Test("In steps of a document, with commits between them, resumes end with what the queries answer", arguments: 1...4)
+  @Test(
+    "In steps of a document, with commits between them, resumes end with what the queries answer",
+    arguments: 1...TestSize.count(2, full: 4))
   func smallSteps(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let backend = try makeBackend()
@@ -229,7 +231,9 @@ import Testing
     }
   }
 
-  @Test("Random stops and resumes end with what the queries answer, and windows need no reset", arguments: 1...4)
+  @Test(
+    "Random stops and resumes end with what the queries answer, and windows need no reset",
+    arguments: 1...TestSize.count(2, full: 4))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let backend = try makeBackend()

@@ -270,7 +270,9 @@ import Testing
     (24, query("c", [field("s", .in, ["x", "y"]), field("n", .lessThanOrEqual, 15)], limit: 30)),
   ]
 
-  @Test("After every commit what the messages add up to is what the queries answer", arguments: 1...6)
+  @Test(
+    "After every commit what the messages add up to is what the queries answer",
+    arguments: 1...TestSize.count(2, full: 6))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let backend = try makeBackend()

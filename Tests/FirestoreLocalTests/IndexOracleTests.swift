@@ -13,7 +13,7 @@ import Testing
 /// answers, and the entries must be exactly those of the documents.
 @Suite("Indexes against a brute-force oracle")
 struct IndexOracleTests {
-  @Test("Indexed answers are the right ones", arguments: Storage.allCases, 1...6 as ClosedRange<UInt64>)
+  @Test("Indexed answers are the right ones", arguments: Storage.allCases, 1...UInt64(TestSize.count(3, full: 6)))
   func answersAgree(_ storage: Storage, _ seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var world = IndexedWorld(place: Place(storage), seed: seed)
@@ -21,7 +21,7 @@ struct IndexOracleTests {
     for _ in 0..<12 {
       for _ in 0..<25 { try world.change(&random) }
       try world.checkEntries()
-      for _ in 0..<30 { try world.ask(&random) }
+      for _ in 0..<TestSize.count(10, full: 30) { try world.ask(&random) }
     }
     #expect(world.plans.contains(.index), "seed \(seed)")
     #expect(world.plans.contains(.scan), "seed \(seed)")

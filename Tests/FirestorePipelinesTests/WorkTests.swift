@@ -134,7 +134,7 @@ struct WorkTests {
   @Test("Every stage ends with its caller, at whatever moment that goes", arguments: stages.keys.sorted())
   func ends(_ name: String) async throws {
     var random = SeededGenerator(seed: UInt64(name.utf8.count))
-    for _ in 0..<12 {
+    for _ in 0..<TestSize.count(5, full: 12) {
       try await checkEnd(try #require(Self.stages[name]), [name], patience: Int.random(in: 0..<4_000, using: &random))
     }
   }
@@ -142,7 +142,7 @@ struct WorkTests {
   @Test("So do random chains of stages", arguments: 1...4)
   func chains(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
-    for _ in 0..<40 {
+    for _ in 0..<TestSize.count(12, full: 40) {
       let names = (0..<Int.random(in: 1...5, using: &random)).map { _ in random.pick(Self.stages.keys.sorted()) }
       try await checkEnd(names.flatMap { Self.stages[$0] ?? [] }, names, patience: Int.random(in: 0..<6_000, using: &random))
     }
@@ -151,7 +151,7 @@ struct WorkTests {
   @Test("What a pipeline holds is bounded for all of its stages together, and given back at its end", arguments: 1...3)
   func bound(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: 100 + seed)
-    for _ in 0..<30 {
+    for _ in 0..<TestSize.count(10, full: 30) {
       let names = (0..<Int.random(in: 2...5, using: &random)).map { _ in random.pick(Self.stages.keys.sorted()) }
       let (failure, work, _) = try await run(
         names.flatMap { Self.stages[$0] ?? [] }, for: Caller(patience: 30_000), heldBytes: 300_000)

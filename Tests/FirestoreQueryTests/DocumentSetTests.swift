@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import SeededRandom
 import Testing
 
@@ -27,7 +28,8 @@ struct DocumentSetTests {
   }
 
   @Test(
-    "Any sequence of edits gives what a sorted array gives, and leaves copies alone", arguments: 0..<12 as Range<UInt64>
+    "Any sequence of edits gives what a sorted array gives, and leaves copies alone",
+    arguments: 0..<UInt64(TestSize.count(4, full: 12))
   )
   func edits(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreRules
+import FirestoreTesting
 import SeededRandom
 import Testing
 
@@ -104,12 +105,13 @@ struct IssueTests {
     }
   }
 
-  @Test("Ten thousand mutated files are read or refused, and each issue lies in the file")
+  @Test("Mutated files are read or refused, and each issue lies in the file")
   func mutations() throws {
     var generator = SeededGenerator(seed: 15)
     let seeds = try VerdictTable("requests").lines.map(\.rules) + VerdictTable("conditions").lines.map(\.rules)
     var accepted = 0
-    for round in 0..<10_000 {
+    let rounds = TestSize.count(2_000, full: 10_000)
+    for round in 0..<rounds {
       let text = RulesMutation.mutated(generator.pick(seeds), &generator)
       let (ruleset, issues) = Ruleset.compile([RulesFile(name: "r", content: text)])
       #expect((ruleset == nil) == issues.contains { $0.isError }, "round \(round): \(text)")
@@ -119,7 +121,7 @@ struct IssueTests {
         "round \(round): \(issues)\n\(text)")
       if ruleset != nil { accepted += 1 }
     }
-    #expect(accepted > 500 && accepted < 9500, "\(accepted)")
+    #expect(accepted > rounds / 20 && accepted < rounds - rounds / 20, "\(accepted)")
   }
 }
 

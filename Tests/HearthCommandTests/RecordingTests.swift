@@ -30,7 +30,8 @@ struct RecordingTests {
   }
 
   @Test(
-    "Whatever happens, each step of a replay shows the screen that was shown", arguments: 1...6 as ClosedRange<UInt64>)
+    "Whatever happens, each step of a replay shows the screen that was shown",
+    arguments: 1...UInt64(TestSize.count(2, full: 6)))
   func replay(_ seed: UInt64) throws {
     let session = Self.session(seed, steps: 100)
     let recording = try Recording(try Self.file(session), name: "file")
@@ -112,7 +113,7 @@ struct RecordingTests {
 
   @Test(
     "Redaction leaves no value of the field anywhere in the file", arguments: ["secret", "all"],
-    1...3 as ClosedRange<UInt64>)
+    1...UInt64(TestSize.count(1, full: 3)))
   func redaction(_ fields: String, _ seed: UInt64) throws {
     let secret = "Tr0ub4dor"
     let session = Self.session(seed, steps: 150, secret: .string(secret))

@@ -12,7 +12,7 @@ import Testing
 
 /// Several processes on one cache. `HEARTH_FULL=1` goes on for ten minutes with four, and looks how long a gap takes.
 /// `HEARTH_SHARING_SEED` repeats a run, as far as processes can.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct SharingTests {
+@Suite(.besideOthers, .serialized, .timeLimit(.minutes(30))) struct SharingTests {
   private static let database = DatabaseID(project: "shared", database: "(default)")
   private static let duration = Duration.seconds(Waiting.isFull ? 600 : 0)
   private static let count = Waiting.isFull ? 4 : 3

@@ -3,6 +3,7 @@ import Dashboard
 import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
+import FirestoreTesting
 import Glibc
 import SeededRandom
 import TerminalCanvas
@@ -25,7 +26,7 @@ extension PainterTests {
       let seed = UInt64(index * 100 + size.width)
       var (play, shown) = (Play(size, seed: seed), TerminalModel(size: size))
       var looks: [Kind: TerminalModel.Look] = [:]
-      for step in 0..<40 {
+      for step in 0..<TestSize.count(12, full: 40) {
         play.step()
         let canvas = view(play.state)
         let bytes = painter.frame(canvas)

@@ -20,13 +20,18 @@ struct ScreenProperties {
     return small + widths.flatMap { width in heights.map { Size(width: width, height: $0) } }
   }()
 
+  /// The sizes at which a situation is drawn: where it is a share of them, each size is tried in several situations.
+  private static func sizes(of situation: Situation) -> [Size] {
+    TestSize.share(7, of: sizes, from: Situation.allCases.firstIndex(of: situation) ?? 0)
+  }
+
   @Test(
     """
     Rows are as wide as the screen and no wide character is cut; from 24 columns and 4 rows on the first row says state, \
     pending writes and event rate
     """, arguments: Situation.allCases)
   func rows(_ situation: Situation) {
-    for size in Self.sizes {
+    for size in Self.sizes(of: situation) {
       let state = resized(situation, to: size)
       let canvas = view(state)
 
@@ -46,7 +51,7 @@ struct ScreenProperties {
 
   @Test("Panes lie inside the screen and apart from each other", arguments: Situation.allCases)
   func panes(_ situation: Situation) {
-    for size in Self.sizes {
+    for size in Self.sizes(of: situation) {
       let state = resized(situation, to: size)
       let layout = state.layout(size)
       let screen = Rect(size: size)
@@ -66,7 +71,8 @@ struct ScreenProperties {
 
   @Test("The selected row of the focused list is on the screen", arguments: [Pane.collections, .writes, .feed])
   func selection(_ pane: Pane) {
-    for size in Self.sizes where size.width >= 24 && size.height >= 4 {
+    let sizes = TestSize.share(5, of: Self.sizes, from: pane.rawValue)
+    for size in sizes where size.width >= 24 && size.height >= 4 {
       var scene = Shop.offline(size, .unicode)
       scene.press("\(pane.rawValue) G k k")
       let layout = scene.state.layout(size)
@@ -129,8 +135,9 @@ struct ScreenProperties {
   func fullFeed() {
     let size = Size(width: 300, height: 100)
     var scene = Shop.online(size, .unicode)
-    for number in 0..<6000 {
-      scene.snapshot("12:05:00.000", 4, [change(.added, Shop.message("m\(number)", "text \(number)"))])
+    for start in stride(from: 0, to: 6000, by: 20) {
+      let changes = (start..<start + 20).map { change(.added, Shop.message("m\($0)", "text \($0)")) }
+      scene.snapshot("12:05:00.000", 4, changes)
     }
 
     let canvas = view(scene.state)

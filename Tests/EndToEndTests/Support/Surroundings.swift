@@ -7,11 +7,14 @@ final class Surroundings {
   let folder: URL
   var environment: [String: String]
 
-  /// The program under test, which the build puts beside the test bundle.
-  static let hearth: String = {
+  /// The program under test: the one that `HEARTH_BINARY` names, or that which the build puts beside the test bundle.
+  static let hearth = ProcessInfo.processInfo.environment["HEARTH_BINARY"] ?? built("hearth")
+
+  /// The path of a program that was built with the tests.
+  static func built(_ name: String) -> String {
     let own = URL(filePath: CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0])
-    return own.deletingLastPathComponent().appending(path: "hearth").path
-  }()
+    return own.deletingLastPathComponent().appending(path: name).path
+  }
 
   init() throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "hearth-e2e-\(UUID().uuidString.prefix(8))")
